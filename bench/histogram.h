@@ -9,7 +9,7 @@
 
 namespace hg::bench {
 
-/// One thread at a time.
+/// For one thread at a time.
 class Histogram {
  public:
   Histogram() : counts_(kBuckets, 0) {}
@@ -23,8 +23,8 @@ class Histogram {
   [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] uint64_t max() const { return max_; }
 
-  /// Returns the quantile `q` (0 to 1) as the middle of a bucket: at least the share `q` of all
-  /// values is in this bucket or in lower ones. Returns 0 if there are no values.
+  /// Returns the quantile `q` (0 to 1) as the middle of a bucket: this bucket and the lower ones
+  /// contain at least the share `q` of all values. Returns 0 if there are no values.
   [[nodiscard]] uint64_t Quantile(double q) const {
     const auto wanted = static_cast<uint64_t>(q * static_cast<double>(count_ - 1)) + 1;
     uint64_t seen = 0;

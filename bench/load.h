@@ -23,17 +23,17 @@ enum class Wire {
   kTelnet,    // "put ..." lines without HTTP
   kInflux,    // POST /write, InfluxDB's line protocol: the metrics of a host are fields of a line
   kGraphite,  // plaintext lines with tags, without HTTP
-  kPickle,  // the same points as frames of Graphite's pickle protocol, as carbon's relay sends them
+  kPickle,  // the points of kGraphite as frames of its pickle protocol, as carbon's relay sends it
   kRemote,  // POST /api/v1/write, Prometheus' remote write: one series with one sample per point
   kOtlp,    // POST /v1/metrics, OpenTelemetry's protobuf: one gauge per point
-  kOtlpJson,  // the same as JSON instead of protobuf
+  kOtlpJson,  // the same as kOtlp, but JSON instead of protobuf
 };
 
 /// True if the format is not HTTP: the client sends bytes on a connection and gets no responses.
 constexpr bool IsUnanswered(Wire wire) {
   return wire == Wire::kTelnet || wire == Wire::kGraphite || wire == Wire::kPickle;
 }
-/// The response to a request whose points were all accepted.
+/// Returns the HTTP status of the response to a request whose points were all accepted.
 constexpr int StatusOfSuccess(Wire wire) {
   return wire == Wire::kOtlp || wire == Wire::kOtlpJson ? 200 : 204;
 }
@@ -49,8 +49,8 @@ struct LoadShape {
   uint32_t step_s = 10;
   uint32_t batch = 5000;          // points per request
   uint32_t start_s = 1700000000;  // time of the first step
-  bool milliseconds = false;      // JSON and telnet: times in milliseconds, not seconds
-  // Decimal digits of random walks; 0 = integers, 16 = doubles with all digits.
+  bool milliseconds = false;      // times of JSON and telnet in milliseconds, not seconds
+  // Decimal digits of the values of random walks; 0 = integers, 16 = doubles with all digits.
   uint32_t decimals = 2;
   uint64_t seed = 1;
   bool gzip = false;  // compress bodies at level 6; remote write always uses snappy
@@ -58,11 +58,11 @@ struct LoadShape {
 inline constexpr uint32_t kMetricsMax = 10;
 inline constexpr uint32_t kTagsMax = 10;
 
-/// Requests with `batch` points each; the last one may have fewer. Points are ordered by time, then
-/// host, then metric. One thread at a time.
+/// Requests with `batch` points each; the last one may have fewer. Points are sorted by time, then
+/// by host, then by metric. For one thread at a time.
 class Load {
  public:
-  /// `host_header` is the value for HTTP ("127.0.0.1:4242").
+  /// `host_header` is the value of the HTTP header Host, such as "127.0.0.1:4242".
   Load(const LoadShape& shape, const std::string& host_header);
 
   /// The complete requests, ready to be sent.
@@ -74,7 +74,7 @@ class Load {
   /// Moves every timestamp forward by the duration of the whole load, so that the same requests can
   /// be sent again as the following period.
   void MoveOn();
-  /// Generates requests for the following period, with values that continue the series.
+  /// Replaces the requests by those of the following period, whose values continue the series.
   void GoOn();
 
  private:
@@ -100,11 +100,11 @@ class Load {
   void AppendPickled(uint32_t series, uint32_t seconds, Draft* draft);
   void AppendHost(uint32_t host, uint32_t seconds, Draft* draft);
   [[nodiscard]] double NextValue(uint32_t series);
-  /// Returns the next value of a series, rounded to the number of decimals of the load.
+  /// Returns the next value of a series, rounded to the number of decimals that the load has.
   [[nodiscard]] double NextRounded(uint32_t series);
   void AppendNextValue(uint32_t series, std::string* body);
   void Finish(Draft* draft);
-  /// The HTTP head for a body of that size; empty for formats without HTTP.
+  /// Returns the HTTP head for a body of that size; "" for formats without HTTP.
   [[nodiscard]] std::string Head(size_t body_bytes) const;
   void Pack();
 

@@ -1,5 +1,5 @@
 #pragma once
-// Names of the load's series in each wire format, and the paths of its requests.
+// The names that the series of the load have in each wire format, and the paths of its requests.
 
 #include <cstdint>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace hg::bench {
 
-/// "cpu.usage_user", ...; without dots in Prometheus' format.
+/// Returns the name of a metric, such as "cpu.usage_user"; without dots in Prometheus' format.
 std::string MetricName(uint32_t metric, Wire wire);
-/// The metric as a field of the measurement "cpu".
+/// Returns the name of the metric as a field of the measurement "cpu" (InfluxDB's line protocol).
 std::string FieldName(uint32_t metric);
 
-/// The tags of a host in the wire format. For JSON, the closing characters of the point follow.
+/// Returns the tags of a host. For JSON, the closing characters of the point follow the tags.
 std::string Tags(uint32_t host, uint32_t count, Wire wire);
 
-/// Path and content type of requests, for formats that use HTTP.
+/// Returns path and content type of requests, for formats that use HTTP.
 std::pair<const char*, const char*> PathAndType(Wire wire);
 
 }  // namespace hg::bench

@@ -1,5 +1,5 @@
 #pragma once
-// Shared by the measuring programs: processor time, and an exit at the first failure.
+// Functions of the measuring programs: processor time, and an exit at the first failure.
 
 #include <time.h>
 
@@ -9,13 +9,13 @@
 
 namespace hg::bench {
 
-/// Seconds of processor time that a clock has counted.
+/// Returns the seconds of processor time that a clock has counted.
 inline double CpuSeconds(clockid_t clock) {
   timespec now{};
   if (clock_gettime(clock, &now) != 0) return 0;
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
-/// Seconds of processor time of the calling thread, independent of other load on the machine.
+/// Returns the processor time of the calling thread in seconds, independent of other load.
 inline double ThreadCpuSeconds() { return CpuSeconds(CLOCK_THREAD_CPUTIME_ID); }
 
 /// Prints the message to standard error and exits.
@@ -23,7 +23,7 @@ inline double ThreadCpuSeconds() { return CpuSeconds(CLOCK_THREAD_CPUTIME_ID); }
   std::fprintf(stderr, "%s\n", what.c_str());
   std::exit(1);
 }
-/// Exits unless the status (hg::Status) is ok.
+/// Exits with a message unless `status` (a hg::Status) is ok.
 template <typename Status>
 void DieUnlessOk(const Status& status) {
   if (!status.ok()) Die(status.ToString());

@@ -1,7 +1,7 @@
 #pragma once
 // Points in the two protobuf formats of the load: Prometheus' remote write and OTLP. Each point is
-// a field of the outermost message, so points can be appended one after the other. Only the times
-// are rewritten, in place.
+// a field of the outermost message, so points can be appended one after the other. To send them
+// again, only the times are overwritten, in place.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace hg::bench {
 
-/// A field "labels" of prometheus.TimeSeries. The caller must pass labels in the order of their
-/// names.
+/// Appends a field "labels" of prometheus.TimeSeries. The caller must append the labels in the
+/// order of their names.
 void AppendRemoteLabel(std::string_view name, std::string_view value, std::string* out);
 
-/// A field "timeseries" of prometheus.WriteRequest with one sample. `labels` are encoded, without
-/// the metric name. Returns the position of the time for WriteRemoteTime.
+/// Appends a field "timeseries" of prometheus.WriteRequest with one sample. `labels` are encoded,
+/// without the metric name. Returns the position of the time for WriteRemoteTime.
 size_t AppendRemoteSeries(std::string_view metric, std::string_view labels, double value,
                           std::string* out);
 void WriteRemoteTime(char* to, uint32_t seconds);
 
-/// A field "attributes" of an OpenTelemetry data point.
+/// Appends a field "attributes" of an OpenTelemetry data point.
 void AppendOtlpAttribute(std::string_view key, std::string_view value, std::string* out);
 
-/// A field "metrics" of ScopeMetrics: a gauge with one data point. Returns the position of the time
-/// for WriteOtlpTime.
+/// Appends a field "metrics" of ScopeMetrics: a gauge with one data point. Returns the position of
+/// the time for WriteOtlpTime.
 size_t AppendOtlpMetric(std::string_view metric, std::string_view attributes, double value,
                         std::string* out);
 void WriteOtlpTime(char* to, uint32_t seconds);
 
-/// Returns the beginning of an ExportMetricsServiceRequest, to be followed by `metrics_bytes` bytes
-/// of metrics.
+/// Returns the beginning of an ExportMetricsServiceRequest. The caller then appends `metrics_bytes`
+/// bytes of metrics.
 std::string OtlpHead(size_t metrics_bytes);
 
 }  // namespace hg::bench

@@ -1,5 +1,5 @@
 #pragma once
-// Reads HTTP responses in pieces without keeping them, because a response may have many megabytes.
+// Reads HTTP responses in pieces and does not keep them, because some have many megabytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace hg::bench {
 
-/// For one connection with one request at a time. Call Reset after each response. One thread at a
-/// time.
+/// Reads the responses of one connection, one after the other. Call Reset after each response. For
+/// one thread at a time.
 class ReplyReader {
  public:
-  /// Processes received bytes. Returns true once the response is complete. Exits if the end of a
-  /// response cannot be determined.
+  /// Processes received bytes. Returns true once the response is complete. Exits if it cannot be
+  /// determined where a response ends.
   bool Feed(std::string_view piece);
   void Reset() { *this = ReplyReader(); }
 
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] size_t body_bytes() const { return body_bytes_; }
-  /// Whether the server closes the connection after this response.
+  /// Returns whether the server closes the connection after this response.
   [[nodiscard]] bool closes() const { return closes_; }
-  /// Head and first 2,000 bytes of the body, for messages.
+  /// Returns the head and the first 2,000 bytes of the body, for messages.
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -32,7 +32,7 @@ class ReplyReader {
   void TakeBytes(std::string_view* piece);
 
   At at_ = At::kHead;
-  std::string line_;   // the part of the head, or of a chunk's line, received so far
+  std::string line_;   // the received part of the head, or of the line before a chunk
   size_t wanted_ = 0;  // bytes of the body or chunk still expected
   size_t body_bytes_ = 0;
   int status_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The last line of a client's output: alternating names and numbers, which scripts parse.
+// Prints the last line of a client's output: alternating names and numbers, which scripts parse.
 
 #include <cstdio>
 #include <fstream>
@@ -12,7 +12,7 @@ namespace hg::bench {
 
 inline double Micros(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1000; }
 
-/// "median_us 1.0 p99_us 2.0 p999_us 3.0 max_us 4.0", nothing else on the line.
+/// Prints the line "median_us 1.0 p99_us 2.0 p999_us 3.0 max_us 4.0".
 inline void PrintLatencies(const Histogram& latencies) {
   std::printf("median_us %.1f p99_us %.1f p999_us %.1f max_us %.1f",
               Micros(latencies.Quantile(0.5)), Micros(latencies.Quantile(0.99)),

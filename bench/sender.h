@@ -18,8 +18,8 @@ namespace hg::bench {
 /// Returns a blocking socket connected to 127.0.0.1, with TCP_NODELAY. Exits on failure.
 int Connect(uint16_t port);
 
-/// An unexpected response ends the measurement. A 503 for a put is back-pressure: the request is
-/// sent again. One thread at a time.
+/// If a response is unexpected, the program exits. A 503 for a put means back-pressure: the sender
+/// sends the request again. For one thread at a time.
 class Sender {
  public:
   Sender(uint16_t port, size_t connections, int expected_status);
@@ -41,7 +41,7 @@ class Sender {
                  std::optional<std::chrono::steady_clock::time_point> first_due = {});
 
   [[nodiscard]] const Histogram& latencies() const { return latencies_; }
-  /// Latencies of the requests since the last call.
+  /// Returns the latencies of the requests since the last call of this function.
   Histogram TakeLatencies() { return std::exchange(latencies_, Histogram()); }
   [[nodiscard]] const Histogram& body_bytes() const { return body_bytes_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }

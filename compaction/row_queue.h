@@ -1,7 +1,7 @@
 #pragma once
 // OpenTSDB's background compaction (CompactionQueue; opentsdb-schema.md §9.1, §9.2), for stores
-// that keep rows as cells. Rows that were written wait until their hour is over. They are then
-// passed to RowCompactor a few at a time, so that the work is spread over the next hour.
+// that keep rows as cells. Written rows wait in the queue until their hour is over. Then they are
+// passed to RowCompactor, a few at a time, so that the work is spread over the next hour.
 
 #include <condition_variable>
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace hg::compaction {
 
 struct RowQueueOptions {
   int64_t flush_interval_s = 10;  // time between rounds; all settings are tsd.storage.compaction.*
-  // A round runs only if more rows than this are waiting. Each round may process at least this many
-  // rows.
+  // A round runs only if more than this many rows are waiting. Each round may process at least this
+  // many rows.
   uint64_t min_flush_threshold = 100;
   uint64_t max_concurrent_flushes = 10'000;  // maximum number of rows per round
   uint64_t flush_speed = 2;  // rows per round = waiting rows × interval × speed / 3600
@@ -30,14 +30,14 @@ struct RowQueueOptions {
 struct RowQueueStats {
   size_t rows = 0;  // rows that wait for the end of their hour, or for their round
   uint64_t dropped =
-      0;  // rows that were dropped, because the queue was full or memory was exhausted
+      0;  // number of rows that were dropped, because the queue was full or memory was exhausted
 };
 
-/// Thread-safe. `compactor` and `clock` must outlive it. The queue is lost when the process ends; a
-/// query that reads such a row later offers it to RowCompactor if it needs compaction.
+/// Thread-safe. `compactor` and `clock` must outlive the object. The queue is lost when the process
+/// ends. A query that reads such a row later offers it to RowCompactor if it needs compaction.
 class RowQueue {
  public:
-  /// The maximum number of waiting rows, of some 100 bytes each. Further rows are dropped.
+  /// The maximum number of waiting rows; each needs some 100 bytes. Further rows are dropped.
   static constexpr size_t kRowsMax = 2'000'000;
 
   RowQueue(RowCompactor* compactor, RowQueueOptions options, const Clock& clock)
@@ -48,18 +48,18 @@ class RowQueue {
   /// Records that points were written to the row with this key and base hour. A row that is already
   /// in the queue is not added again.
   void Written(ByteView key, uint32_t base);
-  /// Rounds are skipped while `waits` returns true. It should return true while writes that were
-  /// reported to Written have not reached the store. Compacting a row then would miss these writes,
-  /// and the row would not be offered again. Call this function before Start.
+  /// Sets a function. While it returns true, rounds are skipped. It should return true while writes
+  /// that were reported to Written have not reached the store, because compacting their rows would
+  /// miss these writes, and the rows would not be offered again. Call PauseWhile before Start.
   void PauseWhile(std::function<bool()> waits) { waits_ = std::move(waits); }
   /// Starts a thread that runs a round in each interval.
   void Start();
   /// Ends the thread. Idempotent.
   void Stop();
   /// Passes rows that are old enough to RowCompactor, the oldest hours first, within the limits of
-  /// the options. Returns their number. Passes none while the function given to PauseWhile returns
-  /// true, while RowCompactor has not finished the rows of the previous round, or if it could not
-  /// reach the store for them.
+  /// the options. Returns the number of rows passed. Passes none while the function given to
+  /// PauseWhile returns true, while RowCompactor is still working on the rows of the previous
+  /// round, or if it could not reach the store for these rows.
   size_t Round();
   [[nodiscard]] RowQueueStats Stats() const;
 
@@ -74,10 +74,10 @@ class RowQueue {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // The following members are guarded by mutex_.
-  std::map<uint32_t, std::unordered_set<Bytes>> rows_;  // row keys by base
+  std::map<uint32_t, std::unordered_set<Bytes>> rows_;  // key: base; value: row keys
   size_t count_ = 0;
   uint64_t dropped_ = 0;
-  uint64_t failures_ = 0;  // RowCompactor's number of failures at the start of the previous round
+  uint64_t failures_ = 0;  // number of failures of RowCompactor at the start of the last round
   bool stopping_ = false;
 
   std::thread worker_;

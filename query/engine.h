@@ -1,6 +1,6 @@
 #pragma once
 // Entry point of the read path: takes validated queries and returns groups of points
-// (opentsdb-queries.md §2.1). Used by http/api/query* and by the command line's query tool.
+// (opentsdb-queries.md §2.1). http/api/query* and the query tool of the command line use it.
 
 #include <deque>
 #include <functional>
@@ -35,12 +35,12 @@ struct LastPoint;        // query/last_point.h
 
 /// Options of one call to Engine::Run.
 struct RunOptions {
-  /// True: returns only points in [start, end]. False: returns every point of the scanned hours, as
-  /// the command line and expressions need it.
+  /// If true, the result has only points in [start, end]. If false, it has every point of the
+  /// scanned hours, which the command line and expressions need.
   bool trim = true;
   OnFailure on_failure = OnFailure::kFail;
-  /// The request to which work and result are charged. running().Begin creates it. It must outlive
-  /// the result. nullptr: Run creates a request that ends with the call.
+  /// The request to which work and result are charged. running().Begin creates such a request,
+  /// which must outlive the result. nullptr: Run creates a request that ends with the call.
   RunningRequest* request = nullptr;
 };
 
@@ -50,16 +50,16 @@ class Engine {
  public:
   /// All arguments must outlive the engine. Without `cache`, every query reads its old hours from
   /// the store. `rolled` is the state of the rollups that this process computes. If it is nullptr,
-  /// the rollup tables contain rollups that clients wrote, and are read as OpenTSDB reads them.
+  /// the rollup tables contain rollups that clients wrote. They are then read as in OpenTSDB.
   Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options,
          std::shared_ptr<BucketCache> cache = nullptr, RolledHoursSource* rolled = nullptr);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Validates a request and resolves its times against the clock (query/plan/validate.h). Sets
-  /// `*trace` to the steps of validation that were completed. Charges the result to `context`,
-  /// where it stays charged. The message of InvalidArgument says what is wrong. Unsupported: a user
-  /// error that OpenTSDB answers with 500. Also fails with errors of `context`. `filters` is as in
+  /// Validates a request and resolves its times with the clock (query/plan/validate.h). Sets
+  /// `*trace` to the completed steps of validation. The result stays charged to `context`. The
+  /// message of InvalidArgument describes the error. Unsupported: an error of the client that
+  /// OpenTSDB answers with 500. Also fails with errors of `context`. `filters` is as in
   /// ValidateRequest.
   Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace,
                               RequestContext& context, FilterSet* filters = nullptr) const;
@@ -68,21 +68,21 @@ class Engine {
 
   /// Runs all sub-queries. If one of them fails, returns its error. NotFound: an unknown name.
   /// InvalidArgument: an error in the data, for example duplicate instants or infinity.
-  /// LimitExceeded or DeadlineExceeded: a limit of the options was reached, or the client has gone.
-  /// Busy: too many queries run already. Also fails with errors of storage.
+  /// LimitExceeded or DeadlineExceeded: a limit of the options was exceeded, or the client has
+  /// disconnected. Busy: too many queries are running. Also fails with errors of storage.
   Result<Answer> Run(const ValidQuery& query, const RunOptions& run);
 
-  /// Returns newest points (opentsdb-queries.md §10.2) in the order of the request. NotFound: an
-  /// unknown name. `watch` is the request context to charge; it may be nullptr.
+  /// Returns the newest point of each series (opentsdb-queries.md §10.2), in the order of the
+  /// request. NotFound: an unknown name. The call is charged to `watch`, which may be nullptr.
   Result<std::vector<LastPoint>> Last(const LastPointQuery& query, RequestContext* watch);
 
-  /// The number of threads that one query may use, the caller's included.
+  /// Returns the number of threads that one query may use, including the calling thread.
   [[nodiscard]] size_t threads() const { return helper_count_ + 1; }
-  /// Returns a function that runs tasks on the caller's thread and on the engine's helper threads.
-  /// The engine must outlive it.
+  /// Returns a function that runs tasks on its calling thread and on the engine's helper threads.
+  /// The engine must outlive this function.
   [[nodiscard]] SideBySide side_by_side();
 
-  /// Creates, lists and ends requests.
+  /// Returns the object that creates, lists and ends requests.
   [[nodiscard]] RunningRequests& running() { return running_; }
 
   /// Returns the cache, or nullptr if there is none.
@@ -91,7 +91,7 @@ class Engine {
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
-  // The storage interfaces, for callers that do not read through Run. They outlive the engine.
+  // Return the storage interfaces, for callers that do not use Run. They outlive the engine.
   [[nodiscard]] Points& points() { return points_; }
   [[nodiscard]] Store& cells() { return cells_; }
   [[nodiscard]] RolledHoursSource* rolled() { return rolled_; }
@@ -108,9 +108,9 @@ class Engine {
   RunningRequests running_;
   const TimeZone default_zone_;
   const std::shared_ptr<BucketCache> cache_;  // null = no cache
-  RolledHoursSource* const rolled_;           // nullptr = this process does not make rollups
+  RolledHoursSource* const rolled_;           // nullptr = this process does not compute rollups
   const size_t helper_count_;
-  WorkerPool helpers_;  // run parts of queries concurrently
+  WorkerPool helpers_;  // threads that run parts of queries concurrently
 };
 
 }  // namespace hg::query

@@ -1,5 +1,5 @@
 #pragma once
-// Newest points of series (opentsdb-queries.md §10.2; OpenTSDB class TSUIDQuery).
+// Finds the newest points of series (opentsdb-queries.md §10.2; OpenTSDB class TSUIDQuery).
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ namespace hg::query {
 struct LastPointSubQuery {
   std::optional<std::string> metric;
   std::vector<std::pair<std::string, std::string>> tags;
-  std::vector<std::string> tsuids;  // hex; if not empty, metric and tags are ignored
+  std::vector<std::string> tsuids;  // in hexadecimal; if not empty, metric and tags are ignored
 };
 
 struct LastPointQuery {
@@ -36,15 +36,15 @@ struct LastPoint {
   uint64_t bits = 0;
   bool is_double = false;
   Bytes tsuid;
-  // Filled only if resolve_names is set; names are UTF-8.
+  // Set only if resolve_names is set. Names are in UTF-8.
   std::optional<Bytes> metric;
   std::vector<std::pair<Bytes, Bytes>> tags;
 };
 
-/// Returns the newest point of each requested series, in the order of the request. Series without a
-/// point are left out. If the meta table does not have the time of a series' newest point, the
-/// hours before `now_ms` are searched. Searches many metrics and hours through `side_by_side`, on
-/// several threads. NotFound or InvalidArgument: invalid or unknown names, tags or TSUIDs. Also
+/// Returns the newest point of each requested series, in the order of the request. Leaves out
+/// series without a point. If the meta table does not have the time of a series' newest point, the
+/// hours before `now_ms` are searched. Searches many metrics and hours on several threads, through
+/// `side_by_side`. NotFound or InvalidArgument: invalid or unknown names, tags or TSUIDs. Also
 /// fails with errors of `watch`, which may be nullptr. The result stays charged to `watch`; working
 /// memory is charged until the call returns.
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,

@@ -15,22 +15,22 @@ namespace hg {
 
 /// The progress of a backup.
 struct CopyProgress {
-  uint64_t files = 0;  // complete files
+  uint64_t files = 0;  // number of complete files
   uint64_t files_total = 0;
   uint64_t bytes = 0;  // size of the complete files
   uint64_t bytes_total = 0;
-  uint64_t kept = 0;    // files that the folder already had
-  uint64_t linked = 0;  // files that were hard-linked
-  uint64_t copied = 0;  // files that were copied
+  uint64_t kept = 0;    // number of files that the folder already had
+  uint64_t linked = 0;  // number of files that were hard-linked
+  uint64_t copied = 0;  // number of files that were copied
 };
 
-/// Called for every file, and at intervals within a large one. The backup stops if the function
-/// returns false.
+/// A function that is called for every file, and at intervals within a large file. The backup stops
+/// if it returns false.
 using CopyWatch = std::function<bool(const CopyProgress&)>;
 
-/// A place in a file that cannot be read, or that has other content than was written.
+/// A place in a file that cannot be read, or whose content is not what was written.
 struct Damage {
-  std::string file;  // path
+  std::string file;  // path of the file
   uint64_t offset = 0;
   std::string what;  // for example "checksum of a block differs"
   std::string lost;  // data that cannot be read because of the damage; "" = unknown
@@ -48,7 +48,7 @@ struct CheckReport {
 };
 
 struct RepairReport {
-  std::vector<std::string> done;  // files that were set aside, rewritten or rebuilt; empty = none
+  std::vector<std::string> done;  // files that were set aside, rewritten or rebuilt
   std::vector<std::string> lost;  // data that cannot be read any more
 };
 
@@ -56,19 +56,19 @@ class Maintenance {
  public:
   virtual ~Maintenance() = default;
 
-  /// Writes a copy of all acknowledged data into `folder`, which is created if missing, or updates
-  /// an older copy of this store. The last step makes the copy valid. Until then the folder holds
-  /// the older copy or none. Returns InvalidArgument if the folder holds other files, and
-  /// Unavailable if the watch stopped the backup.
+  /// Writes a copy of all acknowledged data to `folder`, which is created if missing, or updates an
+  /// older copy of this store there. The last step makes the copy valid. Until then the folder has
+  /// the older copy or none. InvalidArgument: the folder has other files. Unavailable: `watch`
+  /// stopped the backup.
   virtual Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) = 0;
-  /// Returns the progress of the running backup, or of the last one.
+  /// Returns the progress of the running backup, or of the last one if none is running.
   [[nodiscard]] virtual CopyProgress BackupProgress() const = 0;
-  /// Reads and verifies all current files. An error means that the check could not be completed.
-  /// Damage is in the report.
+  /// Reads and verifies all current files. Damage is in the report. An error means that the check
+  /// could not be completed.
   virtual Result<CheckReport> Check() = 0;
-  /// Flushes memory to files and reads every file like Check. It rewrites damaged files without the
-  /// damaged data and moves the originals to the folder "lost" in the folder of the store. If it
-  /// fails, the files that were not processed yet stay unchanged.
+  /// Flushes memtables to files and verifies every file like Check. Rewrites damaged files without
+  /// the damaged data, and moves the originals to the folder "lost" in the folder of the store. If
+  /// it fails, the files that were not processed yet are unchanged.
   virtual Result<RepairReport> Repair() = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // Filters for the rows of a scan: a fixed set of conditions that every engine can evaluate
-// (region-store.md §7, §11.3). An engine may evaluate a filter early to read fewer rows. The result
-// is the same. storage/points/filter_row.h evaluates filters.
+// (region-store.md §7, §11.3). An engine may evaluate a filter early to read fewer rows, with the
+// same result. storage/points/filter_row.h evaluates filters.
 
 #include <cstdint>
 #include <vector>

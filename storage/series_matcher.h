@@ -11,7 +11,7 @@
 
 namespace hg {
 
-/// One condition on one tag key. `tagk` and the values are UID bytes of the layout's widths.
+/// One condition for one tag key. `tagk` and the values are UID bytes with the layout's widths.
 struct TagClause {
   enum class Kind { kAny, kOneOf, kAbsent };
   Bytes tagk;
@@ -19,13 +19,13 @@ struct TagClause {
   std::vector<Bytes> values;  // kOneOf: sorted, unique
 };
 
-/// Immutable value. All conditions must hold.
+/// Conditions for series. Immutable value. All conditions must be true.
 struct SeriesMatcher {
   std::vector<TagClause>
-      clauses;  // sorted by tagk; a key may occur several times, and all its clauses must hold
-  bool exact_tags = false;  // the series has no tag keys other than those of the clauses
-  /// If not empty, only series whose TSUID (metric ‖ pairs) is listed match; sorted. Clauses are
-  /// then usually empty.
+      clauses;  // sorted by tagk; all clauses must be true, even if several have the same key
+  bool exact_tags = false;  // whether the series may have only tag keys of the clauses
+  /// If not empty, only series whose TSUIDs (metric ‖ pairs) are in this sorted list match.
+  /// `clauses` is then usually empty.
   std::vector<Bytes> tsuids;
 };
 

@@ -40,8 +40,8 @@ struct Cell {
   bool operator==(const Cell&) const = default;
 };
 
-/// One row. Cells are sorted by family, then by qualifier bytes. Versions of one column come newest
-/// first.
+/// One row. Cells are sorted by family, then by qualifier bytes. Of the versions of one column, the
+/// newest is first.
 struct Row {
   Bytes key;
   std::vector<Cell> cells;
@@ -62,8 +62,8 @@ struct CellChange {
   Bytes family;
   Bytes qualifier;
   Bytes value;
-  /// Explicit time; none = the clock of the store. Tables of points order writes by arrival. Their
-  /// deletes have no time, and they do not support kDeleteVersion and kDeleteFamilyVersion.
+  /// Explicit time; nullopt = the clock of the store. Tables of points order writes by arrival:
+  /// deletes have no time, and kDeleteVersion and kDeleteFamilyVersion are not supported.
   std::optional<int64_t> timestamp_ms = {};
   /// kPut: for how many ms after its time the cell is visible, at most the TTL of the family. Not
   /// allowed in tables of points.
@@ -77,28 +77,28 @@ struct RowMutation {
 };
 
 /// The expected value of a column in a compare-and-set. A value has at least one byte. nullopt
-/// means that the column must be absent or empty.
+/// means that the column must be absent or have an empty value.
 using Expected = std::optional<Bytes>;
 
-/// Selects cells of a row. A cell must satisfy all conditions.
+/// Selects cells of a row. A selected cell must meet all conditions.
 struct CellSelection {
   Bytes family;                   // "" = all families
   std::vector<Bytes> qualifiers;  // only these columns; empty = all
   std::vector<Bytes> prefixes;    // only columns that begin with one of these; empty = all
   Bytes column_min;               // columns in [min, max) by their bytes
   Bytes column_max;               // "" = no end
-  /// Cell times in [min_ms, max_ms); the maximum value of max_ms means no bound. If the range
-  /// excludes the newest versions of a column, older versions are returned only if the family still
-  /// keeps them.
+  /// Cell times in [min_ms, max_ms). If max_ms is the maximum value, there is no bound. If the
+  /// range excludes the newest versions of a column, older versions are returned only if the family
+  /// still keeps them.
   int64_t min_ms = std::numeric_limits<int64_t>::min();
   int64_t max_ms = std::numeric_limits<int64_t>::max();
   int32_t max_versions = 1;      // newest versions of each column in the time range
   bool keys_only = false;        // return cells without values
   bool first_cell_only = false;  // return only the first selected cell of each row
-  /// The request for which the read is done; nullptr means no limits. The read reports its work to
-  /// the context, and charges the memory of rows to it before they are copied. The charge ends when
-  /// the rows are returned, or for a scan at the next fetch, so a caller that keeps rows must
-  /// charge them itself. Errors of the context end the read. The context must outlive the scan.
+  /// The context of the request; nullptr means no limits. The read reports its work to the context,
+  /// and charges the memory of rows to it before they are copied. The charge ends when the rows are
+  /// returned, or for a scan at the next fetch, so a caller that keeps rows must charge them
+  /// itself. Errors of the context end the read. The context must outlive the scan.
   RequestContext* context = nullptr;
 };
 
@@ -112,24 +112,24 @@ struct ScanSpec : CellSelection {
   size_t batch_rows = 128;           // rows per fetch; ≥ 1
   size_t batch_bytes = SIZE_MAX;     // a fetch ends with the row that reaches this many bytes
   uint64_t limit_rows = UINT64_MAX;  // maximum number of rows of the whole scan
-  bool fill_cache = true;            // keep the blocks that it reads in the block cache
+  bool fill_cache = true;            // whether the block cache keeps the blocks that the scan reads
   RowFilter filter;                  // only matching rows are returned
 };
 
-/// A running scan of one reader. Not thread-safe. Rows ascend by key, or descend if reversed. Each
-/// row is returned once and complete, in its state at some time between the start of the scan and
-/// its delivery. The cursor must be destroyed before its store.
+/// A scan of one reader. Not thread-safe. Rows ascend by key, or descend if reversed. Each row is
+/// returned once and complete, in its state at some time between the start of the scan and its
+/// delivery. The cursor must be destroyed before its store.
 class ScanCursor {
  public:
   virtual ~ScanCursor() = default;
-  /// Fills `rows` with the next rows, at most batch_rows; empty = end.
+  /// Sets `rows` to the next rows, at most batch_rows. If `rows` is empty, the scan has ended.
   virtual Status Next(std::vector<Row>* rows) = 0;
-  /// Returns the number of rows examined so far, whether they were returned or not (region-store.md
-  /// Q24).
+  /// Returns the number of rows that were examined so far, including rows that were not returned
+  /// (region-store.md Q24).
   [[nodiscard]] virtual uint64_t rows_examined() const { return 0; }
 };
 
-/// An increment of one column.
+/// The increment of one column.
 struct ColumnIncrement {
   Bytes family;
   Bytes qualifier;
@@ -139,7 +139,7 @@ struct ColumnIncrement {
 /// The optional features of a store. Callers check these instead of the name of the backend.
 struct StoreCapabilities {
   bool cell_ttl = false;
-  // The store skips rows that a kTemplate filter excludes, instead of reading them.
+  // Whether the store skips rows that a kTemplate filter excludes, instead of reading them.
   bool seek_filters = false;
   bool region_admin = false;  // the store supports Flush and Compact, and Regions has sizes
   bool reverse_scan = false;
@@ -161,8 +161,8 @@ struct RegionInfo {
   uint64_t file_bytes = 0;
   uint64_t file_count = 0;
   uint64_t memory_bytes = 0;
-  /// Files (or pairs of files) of this region that other regions use as well since a split. The
-  /// next merge of the region rewrites them.
+  /// Number of files (or pairs of files) that this region has in common with other regions since a
+  /// split. The next merge of the region rewrites them.
   uint64_t references = 0;
 };
 
@@ -170,12 +170,12 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  /// Creates a table. Creating it again with the same descriptor succeeds. Returns Conflict if it
-  /// exists with another descriptor, and InvalidArgument or Unsupported for an invalid descriptor.
+  /// Creates a table. Returns ok if it exists with the same descriptor. Conflict: it exists with
+  /// another descriptor. InvalidArgument or Unsupported: the descriptor is invalid.
   virtual Status CreateTable(const TableDescriptor& table) = 0;
   /// Changes the families of the table to those of the descriptor. Changed attributes apply to
-  /// reads at once, and to files when they are rewritten. New families are empty, and omitted
-  /// families are deleted.
+  /// reads at once, and to files when they are rewritten. New families are empty, and families that
+  /// are not in the descriptor are deleted.
   virtual Status AlterTable(const TableDescriptor& table) = 0;
   virtual Status DropTable(const std::string& table) = 0;
   virtual Result<TableDescriptor> DescribeTable(const std::string& table) = 0;
@@ -200,21 +200,21 @@ class Store {
   /// Returns the selected cells of the row. A missing row has no cells.
   virtual Result<Row> GetCells(const std::string& table, ByteView key,
                                const CellSelection& wanted) = 0;
-  /// Returns for each key, in order, the row as GetCells does, or its failure. A key may occur
+  /// Returns, for each key in order, the result of GetCells: the row or a failure. A key may occur
   /// twice.
   virtual std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
                                            const CellSelection& wanted);
-  /// Adds to an 8-byte big-endian counter (absent = 0) and returns the new value. Returns
-  /// InvalidArgument if the stored value has another width.
+  /// Adds to an 8-byte big-endian counter (absent = 0) and returns the new value. InvalidArgument:
+  /// the stored value has another width.
   virtual Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
                                     ByteView qualifier, int64_t by) = 0;
-  /// Increments several columns of a row atomically and returns the new values in order. A column
-  /// that occurs twice is incremented twice.
+  /// Increments several columns of a row atomically and returns the new values in order. If a
+  /// column occurs twice, it is incremented twice.
   virtual Result<std::vector<int64_t>> IncrementColumns(
       const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) = 0;
-  /// Appends bytes to one cell (absent = empty) atomically. Returns InvalidArgument if the bytes
-  /// exceed the size limit of a value. A store may also check the total length, but some stores
-  /// cannot, because they join appended bytes only when the cell is read.
+  /// Appends bytes to one cell (absent = empty) atomically. InvalidArgument: the bytes exceed the
+  /// size limit of a value. A store may also check the total length. Some stores cannot, because
+  /// they join appended bytes only when the cell is read.
   virtual Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                         ByteView value) = 0;
   /// Applies the mutation if family:qualifier of its row has the expected value. Otherwise changes
@@ -222,43 +222,43 @@ class Store {
   virtual Result<bool> CompareAndMutate(ByteView family, ByteView qualifier,
                                         const Expected& expected, const std::string& table,
                                         const RowMutation& mutation) = 0;
-  /// Applies the mutation if the row's cells of `family` equal `cells` as returned by Get: columns,
-  /// values and times. Returns false if they differ. For rewrites that depend on the whole row.
+  /// Applies the mutation if the row's cells of `family` equal `cells` as Get returned them:
+  /// columns, values and times. Otherwise returns false. For rewrites that depend on the whole row.
   virtual Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                          const std::string& table, const RowMutation& mutation) = 0;
   virtual Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) = 0;
 
   [[nodiscard]] virtual StoreCapabilities Capabilities() const { return {}; }
   virtual Result<std::vector<RegionInfo>> Regions(const std::string& table) = 0;
-  /// Writes all unflushed data to files before it returns. HBase: Unsupported.
+  /// Writes all unflushed data to files before it returns. Unsupported with HBase.
   virtual Status Flush() = 0;
-  /// Merges the files of each region into one. HBase: Unsupported.
+  /// Merges the files of each region into one. Unsupported with HBase.
   virtual Status Compact() = 0;
 
-  // The following calls concern one table. An engine without regions of its own returns
+  // The following functions are for one table. An engine without regions of its own returns
   // Unsupported.
   virtual Status CompactTable(const std::string& table) {
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
   /// Splits the region that has this key, at the key `at` or in the middle of its files. Returns
-  /// the split key. Returns InvalidArgument if `at` is not inside the region. Returns Conflict if
-  /// files of an earlier split are still shared, or if there is nothing to split.
+  /// the split key. InvalidArgument: `at` is not inside the region. Conflict: files of an earlier
+  /// split are still shared, or there is nothing to split.
   virtual Result<Bytes> Split(const std::string& table, ByteView key_of_region,
                               const std::optional<Bytes>& at) {
     (void)key_of_region, (void)at;
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
-  /// Merges the region that begins with the key with the region before it. Returns InvalidArgument
-  /// if no region begins with the key, or if the two regions must stay separate.
+  /// Merges the region that begins with the key with the region before it. InvalidArgument: no
+  /// region begins with the key, or the two regions must stay separate.
   virtual Status MergeRegions(const std::string& table, const Bytes& boundary) {
     (void)boundary;
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
-  /// Returns a handle on the same store for writes that a later commit covers. If the store has a
-  /// log in this process, writes through the handle do not wait until they are durable: ok means
-  /// that they are applied and appended to the log, in their order. The caller must not acknowledge
-  /// anything that depends on them before a later position of the log is committed
-  /// (Points::Commit). Other stores return themselves. The handle lives as long as the store.
+  /// Returns a handle of the same store for writes that become durable with a later commit. If the
+  /// store has a log in this process, writes with this handle do not wait until they are durable:
+  /// ok means that they are applied and appended to the log, in their order. The caller must not
+  /// acknowledge anything that depends on them before a later position of the log is committed
+  /// (Points::Commit). Other stores return themselves. The handle is valid as long as the store.
   virtual Store& CommittedLater() { return *this; }
   /// Makes all acknowledged writes durable: when it returns ok, they survive a power failure.
   virtual Status Sync() = 0;
@@ -271,8 +271,8 @@ inline Status Store::Mutate(const std::string& table, const std::vector<RowMutat
   return {};
 }
 
-/// Reports the work and charges the memory of a row that was already read. For stores that learn
-/// the size of a row only when they read it.
+/// Reports the work and charges the memory of a row that was already read, for stores that know the
+/// size of a row only after they have read it.
 inline Status CountRow(const Row& row, MemoryTally* memory) {
   constexpr uint64_t kStepsPerRow = 64, kStepsPerCell = 32, kBytesPerStep = 64;
   uint64_t bytes = row.key.size();

@@ -10,42 +10,42 @@
 
 namespace hg {
 
-/// The TTL value in seconds that HBase uses for "forever".
+/// The TTL in seconds that means "forever" in HBase.
 inline constexpr int64_t kTtlForever = 2147483647;
 
-/// The attribute BLOOMFILTER: kRow means that files have a filter, with which reads skip files
-/// without the row (region-store.md D20).
+/// The attribute BLOOMFILTER. kRow means that files have a filter, with which reads skip files that
+/// do not have the row (region-store.md D20).
 enum class BloomFilter : uint8_t { kNone, kRow };
 
-/// A family of a table. New families have these defaults.
+/// A family of a table. The defaults are those of a new family.
 struct FamilyDescriptor {
   Bytes name;                // 1…127 printable bytes without ':'
   int32_t versions = 1;      // VERSIONS: number of newest versions kept per column
   int32_t min_versions = 0;  // MIN_VERSIONS: number of versions kept even after their TTL
-  // TTL in seconds: how long a cell is kept after its time; a point after the time of the point
+  // TTL: how many seconds a cell is kept after its time; for a point, after the point's time.
   int64_t ttl_s = kTtlForever;
-  bool keep_deleted_cells = false;     // reads of times before a delete still see the deleted cells
+  bool keep_deleted_cells = false;     // reads of times before a delete still return deleted cells
   bool new_version_behavior = false;   // a delete hides only cells that were written before it
   std::string compression = "SNAPPY";  // NONE, SNAPPY, ZSTD
   std::string data_block_encoding =
       "NONE";  // stored only; blocks always use prefix compression of keys
   BloomFilter bloom_filter = BloomFilter::kRow;
-  bool in_memory = false;       // its blocks have the highest priority in the cache
-  bool block_cache = true;      // its blocks are cached when they are read
+  bool in_memory = false;       // whether blocks have the highest priority in the cache
+  bool block_cache = true;      // whether blocks are cached when they are read
   uint32_t block_size = 65536;  // size of a block in bytes before compression
 
   bool operator==(const FamilyDescriptor&) const = default;
 };
 
-/// Immutable value.
+/// A table and its families. Immutable value.
 struct TableDescriptor {
   std::string name;  // "table" or "namespace:table"
   std::vector<FamilyDescriptor> families;
-  /// True for the data table. Its family "t" holds points, which an engine may store in its own
-  /// form instead of cells.
+  /// Whether it is the data table. The family "t" of this table has points, which an engine may
+  /// store in its own form instead of cells.
   bool points = false;
   /// First keys of the regions of a new table, in addition to those of its salt buckets. They may
-  /// be in any order, but must be unique and not empty. They are ignored if the table exists.
+  /// be in any order, but must be unique and not empty. If the table exists, they are ignored.
   std::vector<Bytes> splits = {};
 
   bool operator==(const TableDescriptor&) const = default;

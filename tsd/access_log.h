@@ -9,8 +9,8 @@
 
 namespace hg::tsd {
 
-/// Logs at most one event per second and counts the events that are left out. An attacker who tries
-/// many passwords therefore cannot fill the disk with log lines. Thread-safe.
+/// Logs at most one event per second and only counts the other events, so an attacker who tries
+/// many passwords cannot fill the disk with log lines. Thread-safe.
 class AccessLog {
  public:
   /// The clock must outlive the object.

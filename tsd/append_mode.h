@@ -1,7 +1,7 @@
 #pragma once
 // Implements tsd.storage.enable_appends for an engine that stores points natively. New points go to
 // the append cell of their row, as in OpenTSDB (opentsdb-schema.md §10). All other operations go to
-// the engine unchanged. The results are the same, but it is slower than native points.
+// the engine unchanged. Reads return the same points as in native mode, but take longer.
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 namespace hg::tsd {
 
 /// Returns a point store that writes to family "t" of `table`. `cells` and `points` must outlive
-/// it.
+/// the result.
 std::unique_ptr<Points> MakeAppendModePoints(Store& cells, Points& points,
                                              const std::string& table);
 

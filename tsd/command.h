@@ -14,18 +14,18 @@
 
 namespace hg::tsd {
 
-/// Exit codes with the same meaning for all commands (opentsdb-tools.md §1).
+/// Exit codes. Each has the same meaning in every command (opentsdb-tools.md §1).
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 
 struct Command;
 
-/// A call of a command. It exists while the command runs.
+/// One call of a command, with all that the command needs. It exists while the command runs.
 struct Invocation {
   const Command& command;
   const CommandLine& line;
-  Session& session;  // not open yet, so that errors that do not need the store are reported first
+  Session& session;  // not open yet, so that a command can report errors before it opens the store
   const Clock& clock;
   std::istream& in;
   std::ostream& out;
@@ -40,17 +40,17 @@ struct Invocation {
   Status Open(StoreUse use = StoreUse::kWork);
 };
 
-/// A sub-command. Static data.
+/// A sub-command. Its data is static.
 struct Command {
   std::string_view name;
-  std::string_view words;    // after the options, for the usage text
+  std::string_view words;    // words after the options, for the usage text
   std::string_view summary;  // one line
   std::string_view details;  // more lines of the usage text; may be empty
   std::span<const OptionSpec> options;
-  /// The HTTP call to a running daemon that does the same; empty if there is none.
+  /// The request to a running daemon that has the same effect; empty if there is no such request.
   std::string_view http_instead;
   int (*run)(Invocation&);
-  /// Applies the options of this command that set settings; nullptr if there are none.
+  /// Writes those options of this command that are settings to the Config. May be nullptr.
   void (*apply_options)(const CommandLine&, Config*) = nullptr;
 };
 

@@ -16,10 +16,10 @@
 
 namespace hg::tsd {
 
-/// An option that a command accepts. Views of string literals.
+/// An option that a command accepts. The members are views of string literals.
 struct OptionSpec {
   std::string_view name;      // with its dashes: "--config"
-  std::string_view argument;  // name of its value in the usage text; empty = a flag without value
+  std::string_view argument;  // name of the value in the usage text; empty: the option is a flag
   std::string_view help;
   std::string_view alias = {};  // another name, such as "-v" for "--verbose"
 };
@@ -27,22 +27,22 @@ struct OptionSpec {
 /// The parsed options and words. Immutable value.
 class CommandLine {
  public:
-  /// Parses the arguments of a command. InvalidArgument: an option is unknown or lacks its value;
-  /// the message has the name of the option.
+  /// Parses the arguments of a command. InvalidArgument: an option is unknown or lacks its value.
+  /// The error message names the option.
   static Result<CommandLine> Parse(std::span<const OptionSpec> known,
                                    std::span<const std::string> arguments);
 
   [[nodiscard]] bool Has(std::string_view option) const { return options_.contains(option); }
-  /// Returns the last value of the option, or nullopt if it was not given.
+  /// Returns the last value that was given for the option, or nullopt if there is none.
   [[nodiscard]] std::optional<std::string> Value(std::string_view option) const;
-  /// Returns every option with a value, in the order given, by name and not by alias.
+  /// Returns all given options with their values, in the given order. An alias is replaced.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& given() const {
     return given_;
   }
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
 
  private:
-  std::map<std::string, std::string, std::less<>> options_;  // by name, not by alias
+  std::map<std::string, std::string, std::less<>> options_;  // key: the option's name, not an alias
   std::vector<std::pair<std::string, std::string>> given_;
   std::vector<std::string> words_;
 };

@@ -15,17 +15,17 @@
 
 namespace hg::tsd {
 
-/// Not thread-safe while it is built. Afterwards any number of threads may read it.
+/// Use one thread to fill the object. Then any number of threads may read it concurrently.
 class Config {
  public:
   /// Creates settings in which every known key has its default value.
   Config();
 
   /// Loads the defaults, and then a file whose values replace them. If the path is empty, uses the
-  /// first file of DefaultPlaces that can be read; if there is none, only the defaults. IoError:
-  /// the given file cannot be read.
+  /// first readable file of DefaultPlaces. If there is no readable file, uses only the defaults.
+  /// IoError: the given file cannot be read.
   static Result<Config> Load(const std::string& path);
-  /// Returns the paths that Load tries if its argument is empty, in order.
+  /// Returns the paths that Load tries in this order if its argument is empty.
   static const std::vector<std::string>& DefaultPlaces();
 
   /// Returns the path of the file that was read; "" if none was read.
@@ -33,27 +33,27 @@ class Config {
   /// Sets a value and remembers that the key was set.
   void Set(std::string_view key, std::string_view value);
 
-  /// A key that was set but has no effect, with the reason (tsd/known_settings.h).
+  /// A key that was set but has no effect, and the reason (tsd/known_settings.h).
   struct Ineffective {
     std::string key, why;
     bool operator==(const Ineffective&) const = default;
   };
   [[nodiscard]] std::vector<Ineffective> IneffectiveSettings() const;
 
-  /// Returns whether the value is present and not empty.
+  /// Returns whether the key has a value that is not empty.
   [[nodiscard]] bool Has(std::string_view key) const { return !String(key).empty(); }
-  /// Returns the value as the user wrote it; "" if it is absent.
+  /// Returns the value as the user wrote it; "" if the key has no value.
   [[nodiscard]] const std::string& String(std::string_view key) const;
-  /// Returns true for "1", "true" and "yes" in any case after trimming, else false.
+  /// Returns whether the trimmed value is "1", "true" or "yes" in any case.
   [[nodiscard]] bool Bool(std::string_view key) const;
-  /// Returns a trimmed decimal number in [min, max], or `absent` if the value is absent or empty.
-  /// InvalidArgument names the key and the value.
+  /// Returns a trimmed decimal number in [min, max], or `absent` if the key has no value or an
+  /// empty one. The message of InvalidArgument names the key and the value.
   [[nodiscard]] Result<int64_t> Int(std::string_view key, int64_t absent, int64_t min,
                                     int64_t max = std::numeric_limits<int64_t>::max()) const;
-  /// Returns the value, or the content of the file if it names one (ending in ".json"). IoError:
-  /// the file cannot be read.
+  /// Returns the value. If the value ends in ".json", it is a path, and the function returns the
+  /// content of that file. IoError: the file cannot be read.
   [[nodiscard]] Result<std::string> JsonText(std::string_view key) const;
-  /// Returns the comma-separated words, trimmed, without empty ones.
+  /// Returns the words of a comma-separated value. They are trimmed, and empty words are left out.
   [[nodiscard]] std::vector<std::string> List(std::string_view key) const;
 
   /// Returns all effective settings for /api/config. Values of keys that name a credential are

@@ -14,18 +14,18 @@
 
 namespace hg::tsd {
 
-/// Number of calls by the kinds that OpenTSDB distinguishes.
+/// The number of calls of each kind that OpenTSDB distinguishes.
 struct StoreCalls {
   uint64_t get = 0, put = 0, append = 0, remove = 0, increment = 0;
   uint64_t open_scanner = 0, scan = 0;
   uint64_t batched = 0;  // puts that were sent together with others in one call
 };
 
-/// Reports the numbers of calls under OpenTSDB's names.
+/// Passes the numbers of calls to `visit` under OpenTSDB's names.
 void ShowStoreCalls(const StoreCalls& calls, const StatVisitor& visit);
 
-/// Forwards every call. Counts one put for each put cell, including conditional ones, and likewise
-/// for deletes. Thread-safe.
+/// Forwards every call to another store. Counts one put for each put cell and one delete for each
+/// delete, including conditional ones. Thread-safe.
 class CountedStore : public Store {
  public:
   /// The store must outlive the object.
@@ -92,7 +92,7 @@ class CountedStore : public Store {
   void CountChanges(const RowMutation& row);
 
   Store& store_;
-  /// Shared with later_. Scan cursors increment `scan`, so they must not outlive this object.
+  /// Shared with later_. Scan cursors increment its counters, so they must not outlive this object.
   const std::shared_ptr<Counters> counters_;
   std::unique_ptr<CountedStore> later_;  // nullptr if the store returns itself
 };

@@ -7,9 +7,9 @@
 namespace hg::tsd {
 
 /// Opens the session and serves until SIGTERM, SIGINT or a client's "diediedie". Then it stops
-/// cleanly. All acknowledged data is durable when it returns, but the session is still open; the
-/// caller closes it. Call it on the main thread before any other thread exists. Fails before
-/// serving if a setting is wrong, the store cannot be opened, or an address cannot be bound.
+/// cleanly. When it returns, all acknowledged data is durable, and the caller must close the
+/// session. Call it on the main thread before any other thread exists. Fails before serving if a
+/// setting is wrong, the store cannot be opened, or an address cannot be bound.
 Status RunDaemon(Invocation& call);
 
 }  // namespace hg::tsd

@@ -7,10 +7,10 @@
 namespace hg::tsd {
 
 /// The BackendOpener for tsd.storage.backend = embedded. InvalidArgument: a setting is wrong, or
-/// the directory was created with another key layout.
+/// the data directory was created with another key layout.
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const std::string& words,
                                                      StoreUse use = StoreUse::kWork);
-/// Like OpenEmbeddedBackend, with another clock, which must outlive the backend.
+/// Like OpenEmbeddedBackend, but uses `clock`, which must outlive the backend.
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const Config& config,
                                                        const std::string& words, StoreUse use);
 

@@ -6,16 +6,16 @@
 
 namespace hg::tsd {
 
-/// The BackendOpener for tsd.storage.backend = hbase: PointsOverCells over HBase's gateways.
-/// Missing tables are created for StoreUse::kWork. InvalidArgument: a setting is wrong, or a table
-/// lacks a family. Unavailable: no gateway answers.
+/// The BackendOpener for tsd.storage.backend = hbase: PointsOverCells over HBase's gateways. With
+/// StoreUse::kWork it creates missing tables. InvalidArgument: a setting is wrong, or a table lacks
+/// a family. Unavailable: no gateway responds.
 Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config, const std::string& words,
                                                   StoreUse use);
 
 Result<hbase::HbaseOptions> ReadHbaseOptions(const Config& config);
 
-/// Creates missing tables of tsd/tables.h, except for StoreUse::kLook. Existing tables are used
-/// unchanged, because other programs may have created them. InvalidArgument: a table lacks a
+/// Creates missing tables of tsd/tables.h, except for StoreUse::kLook. Does not change existing
+/// tables, because other programs may have created them. InvalidArgument: a table lacks a
 /// family.
 Status EnsureHbaseTables(const Config& config, Store& store, StoreUse use);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The settings of the HTTP layer: ports, TLS, users, responses and write limits. As in settings.h,
-// InvalidArgument names key and value.
+// Reads the settings of the HTTP layer: ports, TLS, users, responses and write limits. As in
+// settings.h, the message of InvalidArgument names key and value.
 
 #include <string>
 
@@ -11,7 +11,7 @@
 
 namespace hg::tsd {
 
-/// Reads tsd.mode. Unknown values mean rw, as in OpenTSDB.
+/// Reads tsd.mode. Unknown values mean "rw", as in OpenTSDB.
 http::Mode ReadMode(const Config& config);
 Result<http::Options> ReadHttpOptions(const Config& config);
 /// Returns the path of the users file; "" = authentication is off.

@@ -1,7 +1,7 @@
 #pragma once
 // All settings of the program: OpenTSDB's (opentsdb-schema.md §19.2) and Hourglass's own. Each has
-// its default, its meaning, and, if it has no effect, the reason. The table of docs/settings.md is
-// generated from these texts.
+// a default, a description and, if it has no effect, the reason for that. The table of
+// docs/settings.md is generated from these texts.
 
 #include <span>
 #include <string>
@@ -12,8 +12,8 @@ namespace hg::tsd {
 struct KnownSetting {
   std::string_view key;
   std::string_view default_value;
-  std::string_view meaning;         // Markdown, in full sentences; empty = no effect
-  std::string_view no_effect = {};  // the reason; empty = the setting has an effect
+  std::string_view meaning;         // Markdown, full sentences; empty: the setting has no effect
+  std::string_view no_effect = {};  // the reason; empty: the setting has an effect
 };
 
 /// Returns all settings, in the order of the manual.

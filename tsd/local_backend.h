@@ -1,7 +1,7 @@
 #pragma once
-// The store of a daemon on this machine, for tools that find the data directory in use. It uses the
-// daemon's cell store and maintenance over a local socket (storage/local), and implements points
-// with PointsOverCells.
+// The store of a daemon on this machine, for tools that find the data directory in use. The store
+// uses the daemon's cell store and maintenance functions over a local socket (storage/local), and
+// implements points with PointsOverCells.
 
 #include <memory>
 
@@ -9,8 +9,8 @@
 
 namespace hg::tsd {
 
-/// Connects to the daemon. NotFound: no daemon serves tsd.storage.path. InvalidArgument: its
-/// settings have another key layout. Unsupported: it has another version.
+/// Connects to the daemon. NotFound: no daemon serves tsd.storage.path. InvalidArgument: the daemon
+/// has settings with another key layout. Unsupported: the daemon has another version.
 Result<std::unique_ptr<Backend>> OpenLocalBackend(const Config& config);
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
 #pragma once
-// The log of the process. Events go to standard error, never to standard output, which holds the
+// The log of the process. It writes events to standard error, because standard output holds the
 // results of tools. Only tsd/ logs. Lower layers return a Status and do not know the log.
 
 #include <concepts>
@@ -23,8 +23,8 @@ struct LogOptions {
   LogLevel level = LogLevel::kInfo;
 };
 
-/// A value of an event for machines, in addition to its message. The key is a literal of lower-case
-/// letters and _, with units last. docs/operations.md lists the keys.
+/// A value that is logged with an event in addition to the message, for machines. The key is a
+/// literal of lower-case letters and _. A unit is its last word. docs/operations.md lists the keys.
 struct LogField {
   LogField(std::string_view name, std::string text) : key(name), value(std::move(text)) {}
   LogField(std::string_view name, std::string_view text) : key(name), value(std::string(text)) {}
@@ -42,7 +42,7 @@ using LogFields = std::vector<LogField>;
 /// Sets the format of lines on standard error (tsd/log_line.h). The default is kText. Thread-safe.
 void SetLogFormat(LogFormat format);
 
-/// Drops lines below `level`. The default is kInfo. Thread-safe.
+/// From now on, events below `level` are not logged. The default is kInfo. Thread-safe.
 void SetLogLevel(LogLevel level);
 
 /// RecentLogLines returns the last lines (at most kLogLinesKept), newest first, in the form of
@@ -50,8 +50,8 @@ void SetLogLevel(LogLevel level);
 inline constexpr size_t kLogLinesKept = 1024;
 std::vector<std::string> RecentLogLines();
 
-/// Writes one event as one line. `component` is the part of the program that it concerns; "" is for
-/// tools, whose messages name the part themselves. Thread-safe; does not throw.
+/// Writes one event as one line. `component` is the part of the program that the event concerns.
+/// Tools pass "", because their messages name the part themselves. Thread-safe; does not throw.
 void Log(LogLevel level, std::string_view component, std::string_view message,
          const LogFields& fields = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-// Formats a log event as one line, whatever its texts contain.
+// Formats a log event as one line, even if its texts contain newlines.
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hg::tsd {
 
-/// An event of the log. Does not own its texts.
+/// An event of the log. The texts are not owned.
 struct LogEvent {
   LogLevel level = LogLevel::kInfo;
   int64_t time_ms = 0;  // milliseconds since the epoch
@@ -18,7 +18,7 @@ struct LogEvent {
   const LogFields& fields;
 };
 
-/// Returns the line without newline. kText: "2026-01-31 12:00:00.123 info: " in the local time
+/// Returns the line without its newline. kText: "2026-01-31 12:00:00.123 info: " in the local time
 /// zone, followed by LogText. kJson: an object with "time" (UTC), "level", "thread", "component",
 /// "message" and a member for each field.
 std::string LogLine(LogFormat format, const LogEvent& event);
@@ -28,7 +28,7 @@ std::string LogLine(LogFormat format, const LogEvent& event);
 /// as \" \\ \n \r and \x1B.
 std::string LogText(const LogEvent& event);
 
-/// Returns the text with newlines as \n and \r, so that it is one line.
+/// Returns the text on one line: newlines become \n and \r.
 std::string OneLine(std::string_view text);
 
 }  // namespace hg::tsd

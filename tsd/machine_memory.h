@@ -1,12 +1,12 @@
 #pragma once
-// The memory available to this process: that of the machine, or the smaller limit of a control
-// group.
+// The memory available to this process: the memory of the machine, or the limit of a control group
+// if that limit is smaller.
 
 #include <cstdint>
 
 namespace hg::tsd {
 
-/// Returns the memory in bytes. Reads /proc and /sys. If neither has the number, returns 1 GiB.
+/// Returns the memory in bytes, as reported by /proc and /sys, or 1 GiB if neither reports it.
 uint64_t MachineMemoryBytes();
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
 #pragma once
-// Limits log lines about events that clients can repeat as fast as they like.
+// Limits log lines about events that clients can cause very often.
 
 #include <atomic>
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace hg::tsd {
 
-/// Thread-safe. The clock must outlive it.
+/// Thread-safe. The clock must outlive the object.
 class OnceAMinute {
  public:
   explicit OnceAMinute(const Clock& clock) : clock_(clock) {}
 
-  /// Returns true if it has not returned true within the last minute.
+  /// Returns true at most once a minute. The caller logs the event only if the result is true.
   bool Due() {
     constexpr int64_t kPauseNs = 60'000'000'000;
     const int64_t now_ns = clock_.MonotonicNs();

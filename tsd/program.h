@@ -1,6 +1,6 @@
 #pragma once
-// The program behind main: finds the command, reads options and settings and runs the command. The
-// caller supplies the engine, so the program works with any store.
+// The program that main() runs: finds the command, reads options and settings, and runs the
+// command. The caller supplies the engine, so the program works with any store.
 
 #include <istream>
 #include <ostream>
@@ -18,7 +18,7 @@ struct Command;
 /// Returns all sub-commands, in the order of the usage text.
 std::span<const Command* const> Commands();
 
-/// Returns the options of all commands: --config, --table and so on.
+/// Returns the options that every command has, such as --config and --table.
 std::span<const OptionSpec> CommonOptions();
 
 /// Runs "tsdb <arguments>" and returns its exit code (opentsdb-tools.md §1). Blocks until the

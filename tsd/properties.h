@@ -8,9 +8,9 @@
 
 namespace hg::tsd {
 
-/// Returns keys and values in order of appearance. If a key is repeated, the last value counts.
-/// Bytes are ISO-8859-1 as in the file. \uXXXX above U+00FF becomes '?', because no setting can
-/// hold it. Every text is a valid properties file, so parsing cannot fail.
+/// Returns a key and a value for each entry of the text, in its order. A repeated key is in the
+/// result several times, and callers use its last value. Bytes are ISO-8859-1. \uXXXX above U+00FF
+/// becomes '?', because no setting can hold it. Parsing cannot fail: every text is valid.
 std::vector<std::pair<std::string, std::string>> ParseProperties(std::string_view text);
 
 }  // namespace hg::tsd

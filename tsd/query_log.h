@@ -15,8 +15,8 @@ struct QueryLogEntry {
   LogFields fields;
 };
 
-/// Returns the event for a finished query, or nullopt if nothing needs to be logged. A query of at
-/// least `slow_ms` is slow; 0 = no query is slow.
+/// Returns the event for a finished query, or nullopt if it need not be logged. A query is slow if
+/// it took at least `slow_ms` milliseconds; if `slow_ms` is 0, no query is slow.
 std::optional<QueryLogEntry> LogEntryOf(const query::CompletedQuery& query, int64_t slow_ms);
 
 }  // namespace hg::tsd

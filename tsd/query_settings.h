@@ -1,5 +1,5 @@
 #pragma once
-// The settings of queries. As in settings.h, InvalidArgument names key and value.
+// Reads the settings of queries. The message of InvalidArgument names key and value.
 
 #include <cstdint>
 
@@ -9,8 +9,8 @@
 namespace hg::tsd {
 
 Result<query::Options> ReadQueryOptions(const Config& config);
-/// Returns the bytes for caching old hours of queries. The default is a twentieth of the memory
-/// limit. 0 = no cache.
+/// Returns the size in bytes of the cache for old hours of queries. The default is a twentieth of
+/// the memory limit. 0 = no cache.
 Result<int64_t> ReadQueryCacheBytes(const Config& config);
 /// Returns tsd.query.slow_log in milliseconds; 0 = slow queries are not logged.
 Result<int64_t> ReadSlowQueryMs(const Config& config);

@@ -8,9 +8,9 @@
 
 namespace hg::tsd {
 
-/// Parses the JSON of the setting. The message of InvalidArgument says what is wrong: unknown
+/// Parses the JSON of the setting. The message of InvalidArgument describes the error: unknown
 /// functions, ids that are not unique or not 0…127, intervals that are repeated or do not fit their
-/// rows, or not exactly one default.
+/// rows, or a number of defaults other than one.
 Result<codec::RollupTables> ParseRollupConfig(std::string_view json);
 
 }  // namespace hg::tsd

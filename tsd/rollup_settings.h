@@ -1,6 +1,6 @@
 #pragma once
-// The settings of rollups that clients write and of automatic rollups. As in settings.h,
-// InvalidArgument names key and value.
+// Reads the settings of rollups: those that clients write, and automatic rollups. As in settings.h,
+// the message of InvalidArgument names key and value.
 
 #include <optional>
 
@@ -10,9 +10,9 @@
 
 namespace hg::tsd {
 
-/// Returns nullopt if rollups are not configured.
+/// Returns the options of rollups that clients write; nullopt if no rollups are configured.
 Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config);
-/// Returns nullopt if automatic rollups are off.
+/// Returns the options of automatic rollups; nullopt if automatic rollups are off.
 Result<std::optional<AutomaticRollups>> ReadAutomaticRollups(const Config& config);
 
 }  // namespace hg::tsd

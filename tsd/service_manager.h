@@ -7,20 +7,20 @@
 
 namespace hg::tsd {
 
-/// Thread-safe. Messages that cannot be sent are lost, and nothing waits for them.
+/// Thread-safe. A message that cannot be sent is lost, and no function waits for it.
 class ServiceManager {
  public:
-  /// `socket` is the path of the socket, with "@" in front if it is abstract. "" = no messages are
-  /// sent.
+  /// `socket` is the path of the socket, with "@" in front if the socket is abstract. "" = no
+  /// messages are sent.
   explicit ServiceManager(std::string socket) : socket_(std::move(socket)) {}
-  /// Returns the service manager that started this process. If there is none, messages to the
-  /// returned object are ignored.
+  /// Returns the service manager that started this process. If there is none, the returned object
+  /// ignores messages.
   static ServiceManager FromEnvironment();
 
   /// Sends one line for users, which `systemctl status` shows.
   void Say(std::string_view status) const;
   void Ready() const;
-  /// Reports that the process reloads its configuration, until the next call of Ready.
+  /// Reports that the process is reloading its configuration. Ready reports the end of the reload.
   void Reloading() const;
   void Stopping() const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The common state of all commands: the settings, and, once opened, the store with its names.
+// The state that every command has: the settings, and, after Open, the store with its names.
 
 #include <memory>
 #include <optional>
@@ -19,8 +19,8 @@
 
 namespace hg::tsd {
 
-/// One thread opens and closes the session. In between, the objects that it returns may be used by
-/// any thread.
+/// One thread opens and closes the session. While it is open, any thread may use the objects that
+/// it returns.
 class Session {
  public:
   /// `words` describe this process to other processes that find the data directory in use. Both
@@ -31,10 +31,10 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens the store. Busy: another process uses the data directory; the message names it.
+  /// Opens the store. Busy: another process uses the data directory; the error message names it.
   Status Open(StoreUse use = StoreUse::kWork);
-  /// Closes the store cleanly. Returns ok if it was not open. The destructor closes an open
-  /// session, too.
+  /// Closes the store cleanly. Returns ok if the store was not open. The destructor calls this
+  /// function, too.
   Status Close();
 
   [[nodiscard]] const Config& config() const { return config_; }
@@ -43,14 +43,14 @@ class Session {
   // The following functions may be called only between Open and Close.
   Backend& backend() { return *backend_; }
   Store& cells() { return *cells_; }
-  /// Returns the number of calls to the cell store so far.
+  /// Returns the number of calls to the cell store so far, by kind.
   [[nodiscard]] StoreCalls store_calls() const { return cells_->calls(); }
   Points& points() { return backend_->points(); }
   uid::Names& names() { return *names_; }
   /// Returns the state of automatic rollups; nullptr if this process does not compute them.
   RollupState* rollups() { return rollups_.get(); }
   /// Returns the rollups that an earlier process computed and that this process does not continue.
-  /// nullptr if there are none, and in processes that are not daemons.
+  /// Returns nullptr if there are none, and always if this process is not a daemon.
   EndedRollups* ended_rollups() { return ended_rollups_.get(); }
   [[nodiscard]] const AutomaticRollups& automatic_rollups() const { return *automatic_; }
   /// Returns the filter that decides which names may get ids. nullptr: no filter is set.
@@ -61,9 +61,9 @@ class Session {
 
  private:
   /// Opens the state of rollups. Points that tools write also change rollups, so every process that
-  /// opens the store directly records changes. A process that works through a daemon does not.
+  /// opens the store directly must record changes. A process that works through a daemon need not.
   Status OpenRollups(StoreUse use);
-  /// Makes the memory of cached names count towards the memory limit of the store.
+  /// Counts the memory of cached names towards the memory limit of the store.
   Status LimitNames(StoreUse use, uid::NamesOptions* names);
 
   const Config& config_;

@@ -1,5 +1,5 @@
 #pragma once
-// Converts the text of a setting to a field of an options struct. Internal to this folder.
+// Converts the text of a setting to a field of an options struct. Only this folder uses this file.
 
 #include <cstdint>
 #include <limits>
@@ -14,8 +14,8 @@ namespace hg::tsd {
 inline constexpr int64_t kIntMax = 2147483647;
 inline constexpr int64_t kLongMax = std::numeric_limits<int64_t>::max();
 
-/// Stores an integer in a field of any width. The caller gives the bounds. The current value of the
-/// field is the default.
+/// Stores an integer in a field of any width. The caller gives the bounds. If the setting is
+/// absent, the field keeps its value.
 template <typename T>
 Status ReadInt(const Config& config, std::string_view key, int64_t min, int64_t max, T* field) {
   ASSIGN_OR_RETURN(const int64_t value, config.Int(key, static_cast<int64_t>(*field), min, max));

@@ -1,7 +1,7 @@
 #pragma once
 // Converts settings to the options structs of the layers. Only this file, http_settings.h,
-// query_settings.h, rollup_settings.h and spool_settings.h know which key sets which field. Each
-// function returns InvalidArgument with key and value on errors.
+// query_settings.h, rollup_settings.h and spool_settings.h know which key sets which field. If a
+// value is invalid, a function returns InvalidArgument, whose message names key and value.
 
 #include <memory>
 #include <optional>
@@ -22,9 +22,9 @@
 
 namespace hg::tsd {
 
-/// The settings for the stop of the daemon (docs/operations.md).
+/// The settings that determine how the daemon stops (docs/operations.md).
 struct StopOptions {
-  int64_t drain_ms = 0;  // how long clients are still served while /readyz reports "not ready"
+  int64_t drain_ms = 0;  // time to serve on while /readyz already reports "not ready"
   bool flush = true;     // flush memory to files, so that the next start replays nothing
 };
 
@@ -32,29 +32,29 @@ Result<StopOptions> ReadStopOptions(const Config& config);
 Result<LogOptions> ReadLogOptions(const Config& config);
 Result<KeyLayout> ReadKeyLayout(const Config& config);
 Result<uid::NamesOptions> ReadNamesOptions(const Config& config);
-/// Returns the filter of names that may get ids. null: every name may get an id.
+/// Returns the filter that decides which names may get ids. null: every name may get an id.
 Result<std::unique_ptr<uid::NameFilter>> ReadNameFilter(const Config& config);
-/// Returns how many rows of the id table are read at start; nullopt: the daemon starts with an
-/// empty cache.
+/// Returns the number of rows of the id table that the daemon reads at its start; nullopt: the
+/// daemon starts with an empty cache.
 Result<std::optional<size_t>> ReadPreloadedRows(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
 /// Returns tsd.memory.limit in bytes. The default is half of the machine's memory.
 Result<uint64_t> ReadMemoryLimit(const Config& config);
 /// Returns tsd.core.tag.allow_specialchars in UTF-8. The settings file is in Latin-1. Blanks at
-/// both ends of the value are ignored; blanks inside are legal (opentsdb-schema.md §19.2).
+/// both ends of the value are ignored. Blanks inside it are legal (opentsdb-schema.md §19.2).
 std::string ReadExtraNameCharacters(const Config& config);
 Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
 Result<compaction::RowCompactorOptions> ReadRowCompactorOptions(const Config& config);
-/// Returns nullopt if written rows are not compacted automatically.
+/// Returns the options of row compaction; nullopt if written rows are not compacted automatically.
 Result<std::optional<compaction::RowQueueOptions>> ReadRowQueueOptions(const Config& config);
-/// Returns nullopt if no data is deleted by age, or if this daemon writes nothing (tsd.mode).
-/// `query` comes from ReadQueryOptions.
+/// Returns the options of retention; nullopt if there are no retention rules, or if this daemon
+/// writes nothing (tsd.mode). `query` comes from ReadQueryOptions.
 Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& config,
                                                              const query::Options& query);
-/// Returns how long a starting daemon waits for a store on another machine; 0 for local stores.
+/// Returns how long a starting daemon waits for a remote store, in ms; 0 for local stores.
 Result<int64_t> ReadStartPatienceMs(const Config& config);
 
 }  // namespace hg::tsd

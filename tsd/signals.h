@@ -9,9 +9,9 @@
 
 namespace hg::tsd {
 
-/// SIGTERM and SIGINT (stop) and SIGHUP (reload). Create the object on the main thread before any
-/// other thread exists, so that the signals are blocked in all threads. Only the main thread then
-/// waits for them.
+/// Handles SIGTERM and SIGINT (stop) and SIGHUP (reload). Create the object on the main thread
+/// before any other thread exists, so that the signals are blocked in all threads. Then only the
+/// main thread waits for them.
 class Signals {
  public:
   /// Blocks these signals in this thread and in all threads that it starts later.

@@ -13,13 +13,13 @@ namespace hg::tsd {
 
 /// Returns the options of the spool, below tsd.storage.path by default. Returns nullopt if the
 /// spool is off or tsd.mode = ro. InvalidArgument: a setting is wrong, or points wait in a folder
-/// that the last daemon on tsd.storage.path used and these settings do not. The message names the
-/// folder. With tsd.mode = ro this is only a warning in the log.
+/// that the last daemon on tsd.storage.path used and these settings do not. The error message names
+/// that folder. With tsd.mode = ro, such points cause only a warning in the log.
 Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config,
                                                             FileSystem& files = PosixFileSystem());
 
-/// Records the folder of the spool in tsd.storage.path, unless the spool is there. A later daemon
-/// with other settings can then find it. A failure is a warning in the log.
+/// Records the folder of the spool in tsd.storage.path, unless the spool is below that path. A
+/// later daemon with other settings can then find the spool. A failure is logged as a warning.
 void NoteSpoolFolder(const Config& config, const std::string& folder, FileSystem& files);
 
 }  // namespace hg::tsd

@@ -14,10 +14,10 @@ namespace hg::tsd {
 /// tsd.rollups.config is invalid.
 Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
 
-/// Creates the table if there is none with its name.
+/// Creates the table if no table with its name exists.
 Status EnsureTable(const TableDescriptor& table, Store& store);
 
-/// Returns Conflict if the table has a row.
+/// Returns Conflict if the table has at least one row.
 Status CheckTableEmpty(Store& store, const std::string& table);
 
 }  // namespace hg::tsd

@@ -8,7 +8,7 @@
 
 namespace hg::tsd {
 
-/// Returns none if the settings name no port. InvalidArgument: a value is wrong, or the store is
+/// Returns nullopt if the settings name no port. InvalidArgument: a value is wrong, or the store is
 /// not the embedded one.
 Result<std::optional<thrift2::Thrift2Options>> ReadThrift2Options(const Config& config);
 

@@ -28,60 +28,60 @@ struct AnnotationsOptions {
 
 /// Thread-safe. Calls block on the store. TSUIDs are hexadecimal as the client wrote them; an odd
 /// number of digits is padded on the left, and "" means global. InvalidArgument: an impossible
-/// TSUID or time. A TSUID with an incomplete tag pair is refused only by writes. Each call also
-/// returns errors of the store. Each call reports its work to `context` and fails with the errors
-/// of `context`. Results stay charged to `context`.
+/// TSUID or time. Only writes reject a TSUID with an incomplete tag pair. Each call also returns
+/// errors of the store. Each call reports its work to `context` and fails with errors of `context`.
+/// Results stay charged to `context`.
 class Annotations {
  public:
   /// `store` must outlive the object.
   Annotations(Store& store, AnnotationsOptions options);
 
-  /// Returns the annotation with this start time (seconds or milliseconds, at least 1), or
+  /// Returns the annotation with this start time (in seconds or milliseconds, at least 1), or
   /// NotFound.
   Result<codec::Annotation> Find(const std::string& tsuid, int64_t start_time,
                                  RequestContext& context);
 
   /// Merges the request into the stored annotation (codec::MergeAnnotation) and returns the new
   /// one. If the request has no field besides the annotation's identity, writes nothing and returns
-  /// nullopt. If several threads write one annotation, all succeed, one after the other. Conflict:
-  /// other writers changed the annotation during each of many attempts.
+  /// nullopt. If several threads write one annotation, all of them succeed, one after the other.
+  /// Conflict: other writers changed the annotation during each of many attempts.
   Result<std::optional<codec::Annotation>> Write(const codec::Annotation& request, bool replace,
                                                  RequestContext& context);
 
-  /// Deletes an annotation. Succeeds if there is none.
+  /// Deletes an annotation. Returns ok if the annotation does not exist.
   Status Delete(const std::string& tsuid, int64_t start_time, RequestContext& context);
 
-  /// Returns global annotations in storage order. It reads the hours that [start, end] touches and
-  /// returns those with startTime ≥ start and *endTime* ≤ end. So annotations without an end are
-  /// included even if they begin after `end`, in its hour (opentsdb-http-api.md §16.3). `start_s`
-  /// and `end_s` are in seconds and are compared with the stored numbers, which may be in
+  /// Returns global annotations in storage order. It reads the hours that overlap [start, end] and
+  /// returns the annotations with startTime ≥ start and *endTime* ≤ end. So annotations without an
+  /// end are included even if they begin after `end`, in its hour (opentsdb-http-api.md §16.3).
+  /// `start_s` and `end_s` are in seconds and are compared with the stored numbers, which may be in
   /// milliseconds. InvalidArgument: end < start.
   Result<std::vector<codec::Annotation>> Globals(int64_t start_s, int64_t end_s,
                                                  RequestContext& context);
 
   /// Deletes the annotations of these series that are stored at times inside [start, end]
   /// (milliseconds), and returns their number. In `tsuids`, "" means the global annotations. If a
-  /// series is given twice, its annotations are counted twice, because OpenTSDB finds all
-  /// annotations before it deletes any. The rows of a metric are read once for all of its series.
-  /// If one TSUID is invalid, nothing is deleted. Annotations whose start in seconds is divisible
-  /// by 1000 have another position (opentsdb-schema.md §11.1) and are not found.
+  /// series is given twice, its annotations count twice, because OpenTSDB finds all annotations
+  /// before it deletes any. The rows of a metric are read once for all its series. If one TSUID is
+  /// invalid, nothing is deleted. Annotations whose start in seconds is divisible by 1000 have
+  /// another position (opentsdb-schema.md §11.1) and are not found.
   Result<uint64_t> DeleteRange(const std::vector<std::string>& tsuids, int64_t start_ms,
                                int64_t end_ms, RequestContext& context);
 
  private:
   struct Place;
-  using Owners = std::map<Bytes, uint64_t>;  // how often each TSUID ("" = global) was given
+  using Owners = std::map<Bytes, uint64_t>;  // how often each TSUID is in the request ("" = global)
   Result<uint64_t> DeleteOwned(const Owners& owners, int64_t start_ms, int64_t end_ms,
                                RequestContext& context);
   [[nodiscard]] Result<Place> Locate(const std::string& tsuid, int64_t start_time) const;
-  /// Returns the row key of a series (bytes; "" = global) and an hour.
+  /// Returns the row key for a series (TSUID bytes; "" = global) and an hour.
   [[nodiscard]] Bytes KeyOf(ByteView tsuid, uint32_t base) const;
 
   Store& store_;
   const AnnotationsOptions options_;
 };
 
-/// Converts a hexadecimal TSUID to bytes; "" gives "". InvalidArgument: the text is not
+/// Converts a hexadecimal TSUID to bytes; "" stays "". InvalidArgument: the text is not
 /// hexadecimal. Unsupported: it is shorter than a metric UID, for which OpenTSDB sends 500.
 Result<Bytes> TsuidBytes(const KeyLayout& layout, const std::string& hex);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The highest ids of a store on another machine, for statistics. A thread reads them in the
+// The highest ids of a store on another machine, for statistics. A thread reads the ids in the
 // background, so that statistics requests do not wait for the store.
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace hg::uid {
 
-/// Thread-safe. `names` must outlive it.
+/// Thread-safe. `names` must outlive the object.
 class HighestIds {
  public:
   explicit HighestIds(Names& names, std::chrono::milliseconds interval = std::chrono::seconds(5))
@@ -26,9 +26,9 @@ class HighestIds {
 
   /// Reads the ids now, then starts a thread that reads them again in each interval.
   void Start();
-  /// Ends the thread and waits for a read in progress. Idempotent.
+  /// Ends the thread. Waits for a read in progress. Idempotent.
   void Stop();
-  /// Returns the Names::HighestId that was read last, or nullopt if no read succeeded yet.
+  /// Returns the result of the last read of Names::HighestId; nullopt if no read succeeded yet.
   [[nodiscard]] std::optional<int64_t> Of(UidKind kind) const;
 
  private:
@@ -37,7 +37,7 @@ class HighestIds {
 
   Names& names_;
   const std::chrono::milliseconds interval_;
-  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};  // by kind; negative = was not read yet
+  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};  // by kind; negative = nothing read yet
 
   std::mutex mutex_;
   std::condition_variable changed_;

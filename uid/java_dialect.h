@@ -18,8 +18,8 @@ struct PcrePattern {
   bool unicode_classes = false;  // (?U) is set: \w, \d, \s and the POSIX names cover all of Unicode
 };
 
-/// Translates a pattern in UTF-8. The message of InvalidArgument says what is wrong, and at which
-/// byte.
+/// Translates a pattern in UTF-8. The message of InvalidArgument describes the error and has its
+/// byte position.
 Result<PcrePattern> FromJava(std::string_view pattern);
 
 }  // namespace hg::uid

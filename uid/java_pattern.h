@@ -1,6 +1,6 @@
 #pragma once
 // Regular expressions of filters and tree rules, in Java's dialect (uid/java_dialect.h). The work
-// of one match is bounded, whatever the pattern and the text are.
+// of one match is limited for every pattern and text.
 
 #include <memory>
 #include <optional>
@@ -19,31 +19,31 @@ namespace hg::uid {
 class JavaPattern {
  public:
   /// Compiles a pattern in UTF-8. The pattern is charged to `context` until the request ends.
-  /// InvalidArgument: the pattern is invalid or too long; the message says what is wrong and where.
-  /// Also fails with errors of `context`.
+  /// InvalidArgument: the pattern is invalid or too long; the message describes the error and its
+  /// place. Also fails with errors of `context`.
   static Result<std::shared_ptr<const JavaPattern>> Compile(
       std::string_view pattern, RequestContext& context = RequestContext::Unlimited());
 
   // All texts of the following functions are UTF-8.
 
-  /// Returns whether the pattern is found anywhere in `text`. Reports its work to `context`, also
-  /// during the match, and ends with errors of `context`. LimitExceeded: the match needs more work
-  /// than the limit for one match (some ten milliseconds); the message names the pattern.
+  /// Returns whether the pattern is found anywhere in `text`. Reports its work to `context`, even
+  /// during the match, and fails with errors of `context`. LimitExceeded: the match needs more work
+  /// than one match may take (about ten milliseconds); the message contains the pattern.
   Result<bool> Search(std::string_view text, RequestContext& context) const;
 
-  // The following functions have no context. A match that exceeds the limit counts as no match.
+  // The following functions have no context. A match that exceeds its limit counts as no match.
 
   /// Returns whether the pattern is found anywhere in `text`.
   [[nodiscard]] bool Search(std::string_view text) const;
-  /// Returns a group (0 = the first in parentheses) of the first match in `text`. Returns nullopt
-  /// if there is no match or no such group.
+  /// Returns a group (0 = the first one in parentheses) of the first match in `text`. Returns
+  /// nullopt if there is no match or no such group.
   [[nodiscard]] std::optional<std::string> Group(std::string_view text, int group) const;
   /// Returns the number of groups in parentheses.
   [[nodiscard]] int group_count() const;
   /// Returns the pieces of `text` between matches without empty pieces at the end, or the whole
   /// text if there is no match. All matches of one call share the limit of one match. If this limit
-  /// is reached, the text after the last match found becomes one piece. Reports its work to
-  /// `context` and fails with the errors of `context`.
+  /// is reached, the text after the last match that was found becomes one piece. Reports its work
+  /// to `context` and fails with errors of `context`.
   [[nodiscard]] Result<std::vector<std::string>> Split(std::string_view text,
                                                        RequestContext& context) const;
 

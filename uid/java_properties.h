@@ -1,5 +1,5 @@
 #pragma once
-// The names of character properties in Java's \p{…}, for java_dialect.
+// The names of character properties in Java's \p{…}. Used by java_dialect.
 
 #include <optional>
 #include <string>
@@ -8,8 +8,8 @@
 namespace hg::uid {
 
 /// Returns the property as the inside of a PCRE2 bracket expression. Returns nullopt if Java has no
-/// such name, or if the name is a block without a range here. Names of scripts are not checked
-/// here; PCRE2 refuses unknown ones.
+/// such name, or if it is the name of a block whose range is not known here. Names of scripts are
+/// not checked here; PCRE2 rejects unknown ones.
 std::optional<std::string> JavaPropertySet(std::string_view name);
 
 }  // namespace hg::uid

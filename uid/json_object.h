@@ -1,6 +1,6 @@
 #pragma once
 // Reads and writes the JSON objects in the cells of metadata and trees. Members are written in the
-// order of the calls and read by name. Only .cc files of this folder include this header, so that
+// order of the calls, and read by name. Only .cc files of this folder include this header, so that
 // no other header includes RapidJSON.
 
 #include <rapidjson/document.h>
@@ -24,9 +24,9 @@ class ObjectWriter {
   ObjectWriter& Null(std::string_view key);
   ObjectWriter& Number(std::string_view key, int64_t number);
   ObjectWriter& Flag(std::string_view key, bool flag);
-  /// Writes a number as the given text, which must be valid JSON.
+  /// Writes a number whose text is given. The text must be valid JSON.
   ObjectWriter& NumberText(std::string_view key, std::string_view text);
-  /// Starts a nested object, which ends with End.
+  /// Starts a nested object, which End finishes.
   ObjectWriter& Begin(std::string_view key);
   ObjectWriter& End();
   /// Returns the whole object. Call this function once, at the end.
@@ -39,9 +39,9 @@ class ObjectWriter {
   rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
 };
 
-/// Reads one object. `what` names it in errors. All errors are Corruption, because the object comes
-/// from storage. After the first error the reader reads nothing more and keeps that error. If a
-/// member is absent or null, its target is not changed.
+/// Reads one object. Error messages call it `what`. All errors are Corruption, because the object
+/// comes from storage. After the first error the reader reads nothing more and keeps that error. If
+/// a member is absent or null, its target is not changed.
 class ObjectReader {
  public:
   ObjectReader(std::string what, ByteView json);
@@ -61,15 +61,15 @@ class ObjectReader {
     return *this;
   }
 
-  /// Returns a member, even if it is null; nullptr if it is absent or after an error. The pointer
-  /// is valid as long as the reader.
+  /// Returns a member, even if it is null. Returns nullptr if it is absent, or after an error. The
+  /// pointer is valid as long as the reader exists.
   [[nodiscard]] const rapidjson::Value* Find(const char* key) const { return Find(document_, key); }
-  /// Records that a member is malformed. Only the first such error is kept.
+  /// Stores the error that a member is malformed. Only the first such error is stored.
   ObjectReader& Damaged(const char* key);
 
  private:
   [[nodiscard]] const rapidjson::Value* Find(const rapidjson::Value& object, const char* key) const;
-  /// Like Find, but returns nullptr for null members.
+  /// Like Find, but returns nullptr for a member that is null.
   [[nodiscard]] const rapidjson::Value* Said(const rapidjson::Value& object, const char* key) const;
 
   std::string what_;
@@ -78,7 +78,7 @@ class ObjectReader {
 };
 
 /// Returns a text value as UTF-8. Invalid parts, such as half of a surrogate pair, become the
-/// replacement character.
+/// replacement character U+FFFD.
 std::string Utf8(const rapidjson::Value& text);
 
 }  // namespace hg::uid

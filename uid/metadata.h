@@ -1,7 +1,7 @@
 #pragma once
-// Metadata that users and agents give to ids and series: UIDMeta and TSMeta objects
+// Metadata that users and agents store for ids and series: UIDMeta and TSMeta objects
 // (opentsdb-schema.md §14, opentsdb-http-api.md §17.3, §17.4; OpenTSDB classes UIDMeta, TSMeta).
-// They are JSON cells in the rows of the ids, and in a table of their own.
+// They are JSON cells in the rows of the ids, and in a separate table.
 
 #include <cmath>
 #include <cstdint>
@@ -23,19 +23,19 @@ namespace hg::uid {
 
 /// A text that may be null; null is not the same as empty.
 using MetaText = std::optional<std::string>;
-/// User-defined fields, in the order in which they were given.
+/// User-defined fields, in their original order.
 using MetaFields = std::vector<std::pair<std::string, std::string>>;
 
 /// Metadata of one id. In a request, a field with its default value means "not given".
 struct UidMeta {
   UidKind kind = UidKind::kMetric;
-  Bytes id;          // not stored in the object: the row key has it
-  std::string name;  // not stored in the object: the name mapping has it
+  Bytes id;          // not in the stored object, but in the row key
+  std::string name;  // not in the stored object, but in the name mapping
   MetaText display_name{""}, description{""}, notes{""};
   int64_t created = 0;  // seconds since the epoch; 0 = unknown
   std::optional<MetaFields> custom;
 
-  /// Returns whether the request gives any field.
+  /// Returns whether the request has any field.
   [[nodiscard]] bool HasChanges() const;
 };
 
@@ -48,16 +48,16 @@ struct TsMeta {
   MetaText units{""}, data_type{""};
   int32_t retention = 0;                          // days; 0 = unlimited
   double max = std::nan(""), min = std::nan("");  // NaN = not set
-  // In a request: true if the value is given; a given value may be NaN.
+  // In a request: whether the value is given. A given value may be NaN.
   bool max_said = false, min_said = false;
 
-  // The following two members are set when the object is read.
+  // The following two members are set when the object is read from the store.
 
-  // The counter of the series; if points are not counted, it only shows that the series exists.
+  // The counter of the series. If points are not counted, it only means that the series exists.
   int64_t total_points = 0;
-  int64_t last_received = 0;  // time of the last write of the counter, in seconds
+  int64_t last_received = 0;  // time of the last write of the counter, in seconds since the epoch
   UidMeta metric;
-  std::vector<UidMeta> tags;  // key, value, key, value and so on
+  std::vector<UidMeta> tags;  // tag key, tag value, tag key, tag value and so on
 
   [[nodiscard]] bool HasChanges() const;
 };
@@ -68,60 +68,60 @@ struct MetadataOptions {
   KeyLayout layout;
 };
 
-/// The size limit of a stored object of metadata or of a tree, in bytes of JSON. The limit exists
+/// The size limit of a stored object of metadata or of a tree, in bytes of JSON. There is a limit
 /// because such objects are read whenever a new series is placed in the trees. Larger objects that
-/// another program stored are still read.
+/// another program stored can still be read.
 inline constexpr size_t kObjectBytesMax = 64 << 10;
 /// Returns LimitExceeded if the JSON of the object is larger than kObjectBytesMax.
 Status CheckObjectSize(const std::string& json);
 
-/// The metadata of the metric and the tags that a reader of a series needs.
+/// The metadata of metric and tags that the reader of a series object needs.
 enum class IdDetail : uint8_t {
   kNames,    // ids and names only
-  kObjects,  // the stored objects, too
+  kObjects,  // ids and names, and the stored objects
 };
 
 /// Returns the memory of an object in bytes.
 int64_t BytesOf(const UidMeta& meta);
 int64_t BytesOf(const TsMeta& meta);
 
-/// Thread-safe. Calls block on the store. If several threads write one object, all succeed, one
-/// after the other. Conflict: other writers changed the object during each of many attempts.
+/// Thread-safe. Calls block on the store. If several threads write one object, all of them succeed,
+/// one after the other. Conflict: other writers changed the object during each of many attempts.
 /// LimitExceeded: the new object is larger than kObjectBytesMax. Each call reports its work to
-/// `context` and fails with its errors.
+/// `context` and fails with errors of `context`.
 class Metadata {
  public:
   /// Both references must outlive the object.
   Metadata(Store& store, Names& names, MetadataOptions options);
 
-  /// Returns the stored object, or one with default values. NotFound: the id does not exist.
-  /// InvalidArgument: the id does not have the width of its kind.
+  /// Returns the stored object; if there is none, one with default values. NotFound: the id does
+  /// not exist. InvalidArgument: the id does not have the width of its kind.
   Result<UidMeta> FindUid(UidKind kind, const Bytes& id, RequestContext& context);
   /// Merges the request into the stored object (or replaces the object) and returns the new one.
-  /// Returns nullopt if the request gives no field. Errors are those of FindUid.
+  /// Returns nullopt if the request has no field. Errors are those of FindUid.
   Result<std::optional<UidMeta>> WriteUid(const UidMeta& request, bool replace,
                                           RequestContext& context);
-  /// Deletes the object of an id. Succeeds if there is none.
+  /// Deletes the object of an id. Returns ok if the object does not exist.
   Status DeleteUid(UidKind kind, const Bytes& id, RequestContext& context);
 
   /// Returns the object of a series. NotFound: nothing is stored. Corruption: an id of the series
   /// has no name.
   Result<TsMeta> FindSeries(const Bytes& tsuid, RequestContext& context,
                             IdDetail detail = IdDetail::kObjects);
-  /// Visits the objects of all series of the metric that have all pairs (tagk ‖ tagv), ordered by
-  /// TSUID. Stops with the first error of `visit` and returns it.
+  /// Visits the objects of all series of the metric that have all these tags (tagk ‖ tagv), ordered
+  /// by TSUID. Stops with the first error of `visit` and returns it.
   Status VisitSeries(const Bytes& metric, const std::vector<Bytes>& pairs,
                      const std::function<Status(const TsMeta&)>& visit, RequestContext& context);
   [[nodiscard]] Result<bool> HasSeries(const Bytes& tsuid, RequestContext& context);
   /// Merges the request into the stored object, or replaces the object. Returns nullopt if the
-  /// request gives no field. NotFound: nothing is stored. InvalidArgument: the TSUID is invalid.
+  /// request has no field. NotFound: nothing is stored. InvalidArgument: the TSUID is invalid.
   /// Other errors are those of FindSeries.
   Result<std::optional<TsMeta>> WriteSeries(const TsMeta& request, bool replace,
                                             RequestContext& context);
   /// Stores the request as the object of a series. If the series has no counter, stores a counter
   /// of zero.
   Result<TsMeta> CreateSeries(const TsMeta& request, RequestContext& context);
-  /// Deletes the object, but not the counter. Succeeds if there was nothing to delete.
+  /// Deletes the object, but not the counter. Returns ok if the object does not exist.
   Status DeleteSeries(const Bytes& tsuid, RequestContext& context);
 
   [[nodiscard]] const KeyLayout& layout() const { return options_.layout; }

@@ -11,8 +11,8 @@
 namespace hg::uid {
 
 std::string EncodeUidMeta(const UidMeta& meta);
-/// Sets the stored fields and leaves the other fields unchanged. Corruption: the bytes are not a
-/// JSON object, or a field has the wrong type.
+/// Sets those fields that are in the stored form. Other fields stay unchanged. Corruption: the
+/// bytes are not a JSON object, or a field has the wrong type.
 Status DecodeUidMeta(ByteView json, UidMeta* meta);
 
 std::string EncodeTsMeta(const TsMeta& meta);

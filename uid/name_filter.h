@@ -24,8 +24,8 @@ class NameFilter {
   static Result<std::unique_ptr<NameFilter>> Compile(const std::array<std::string, 3>& lists,
                                                      const std::string& delimiter);
 
-  /// Returns whether every pattern of the kind is found in the name. A kind without patterns allows
-  /// all names. Counts the result.
+  /// Returns whether all patterns of the kind are found in the name. If the kind has no patterns,
+  /// every name is allowed. Counts the result.
   bool Allows(UidKind kind, std::string_view name);
 
   [[nodiscard]] uint64_t accepted(UidKind kind) const { return of(kind).accepted; }

@@ -16,25 +16,25 @@ namespace hg::uid {
 
 struct SeriesTrackerOptions {
   std::string meta_table = "tsdb-meta";
-  // If `tracking` is false, nothing is written, whatever the other options are.
+  // If `tracking` is false, nothing is written, and the other options have no effect.
   bool tracking = false;     // tsd.core.meta.enable_tsuid_tracking
   bool realtime_ts = false;  // tsd.core.meta.enable_realtime_ts
   bool incrementing =
       false;  // tsd.core.meta.enable_tsuid_incrementing; has an effect only with realtime_ts
   /// Called for each series whose TSMeta object was stored, with the context of the request that
-  /// wrote the point. Called by several threads at once. Empty = no callback.
+  /// wrote the point. Several threads call it concurrently. The function may be empty.
   std::function<Status(const Bytes& tsuid, RequestContext& context)> stored = {};
 };
 
-/// Thread-safe. Blocks on the store: one or two writes per point, as in OpenTSDB.
+/// Thread-safe. Blocks on the store for one or two writes per point, as in OpenTSDB.
 class SeriesTracker {
  public:
   /// Both references must outlive the object.
   SeriesTracker(Store& store, const Clock& clock, SeriesTrackerOptions options);
 
   [[nodiscard]] bool enabled() const { return options_.tracking; }
-  /// Records that a point of this series was stored. If the request has ended, its errors stop only
-  /// the callback `stored`, not the record.
+  /// Records that a point of this series was stored. If the request has ended, only the callback
+  /// `stored` is left out; the record is still made.
   Status Note(const Bytes& tsuid, RequestContext& context);
 
  private:

@@ -13,7 +13,7 @@
 namespace hg::uid {
 
 enum class TreeRuleType : uint8_t {
-  kNone,  // not given in the request
+  kNone,  // not in the request
   kMetric,
   kMetricCustom,
   kTagk,
@@ -26,8 +26,8 @@ std::string_view TreeRuleTypeName(TreeRuleType type);
 /// Parses the name of a type in any case. Returns kNone if there is no such type.
 TreeRuleType ParseTreeRuleType(std::string_view word);
 
-/// One rule. Level and order are its position. In a request, a field with its default value means
-/// "not given".
+/// One rule of a tree. Level and order are its position. In a request, a field with its default
+/// value means "not given".
 struct TreeRule {
   TreeRuleType type = TreeRuleType::kNone;
   std::string field, regex, separator, description, notes;
@@ -38,7 +38,7 @@ struct TreeRule {
   std::string display_format;
 
   bool operator==(const TreeRule&) const = default;
-  /// Returns a text such as "[1:0:2:TAGK]": tree, level, order, type.
+  /// Returns a text such as "[1:0:2:TAGK]": tree, level, order and type.
   [[nodiscard]] std::string Label() const;
   /// Checks whether the rule is complete. InvalidArgument: the type or a field that it needs is
   /// missing, or a pattern is invalid.
@@ -51,28 +51,28 @@ using TreeRules = std::map<int32_t, std::map<int32_t, TreeRule>>;
 inline constexpr int32_t kTreeIdMax = 65535;
 
 struct Tree {
-  int32_t id = 0;  // 1 … kTreeIdMax; not stored in the object: the row key has it
+  int32_t id = 0;  // 1 … kTreeIdMax; not in the stored object, but in the row key
   std::string name, description, notes;
   bool strict_match = false;
   int64_t created = 0;  // seconds since the epoch; 0 = unknown
   bool enabled = false;
   bool store_failures = false;
-  TreeRules rules;  // stored in cells of their own
+  TreeRules rules;  // stored in separate cells
 };
 
-/// A leaf of a tree: a series at the end of its path.
+/// A leaf of a tree: the series at the end of a path.
 struct TreeLeaf {
   std::string display_name;
   Bytes tsuid;
 };
 
-/// A branch of a tree. `path` has the display names from "ROOT" down; the last name is that of the
-/// branch.
+/// A branch of a tree. `path` has the display names from "ROOT" to this branch; the last name is
+/// that of the branch.
 struct TreeBranch {
   std::vector<std::string> path;
   std::vector<TreeLeaf> leaves;
-  std::vector<TreeBranch> branches;  // one level below
-  bool branches_known = false;       // whether `branches` is written as a list even if it is empty
+  std::vector<TreeBranch> branches;  // the branches one level below
+  bool branches_known = false;       // whether `branches` is printed as a list even if it is empty
 };
 
 /// Returns the row key of a branch: the tree id and a hash of each name below the root.

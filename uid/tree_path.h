@@ -13,25 +13,25 @@ namespace hg::uid {
 // The following limits do not exist in OpenTSDB, which recurses for each piece of a split value
 // until its stack overflows.
 
-/// The maximum number of levels of rules and pieces of split values for one series. Each branch
-/// stores the names of all branches above it, so the stored data grows with the square of the
-/// depth.
+/// The maximum number of levels for one series: levels of rules, and pieces of split values. Each
+/// branch stores the names of all branches above it, so the stored data grows with the square of
+/// the depth.
 inline constexpr size_t kTreeDepthMax = 256;
-/// The maximum size in bytes of a value that a rule processes, and of all names in a path together.
+/// The maximum bytes of a value that a rule processes, and of all names in a path together.
 inline constexpr size_t kTreeTextBytesMax = 64 << 10;
 
 struct TreePath {
-  /// Display names of the branches below the root; the last one is the name of the leaf. Empty = no
-  /// rule matched.
+  /// The display names of the branches below the root. The last one is the name of the leaf. If the
+  /// list is empty, no rule matched.
   std::vector<std::string> names;
-  /// True if a rule matched at each level.
+  /// Whether a rule matched at each level.
   bool matched_all = true;
-  /// The messages that /api/tree/test returns.
+  /// The messages for the response of /api/tree/test.
   std::vector<std::string> messages;
 };
 
 /// Returns the path of a series. With `with_messages`, TreePath::messages describe how the rules
-/// were applied. Work and messages are charged to `context`, where messages stay charged.
+/// were applied. Work is reported to `context`, and messages stay charged to `context`.
 /// InvalidArgument: the pattern of a stored rule is invalid. LimitExceeded: the path would be too
 /// deep or too long. Also fails with errors of `context`.
 Result<TreePath> FindTreePath(const Tree& tree, const TsMeta& meta, bool with_messages,

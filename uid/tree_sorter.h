@@ -32,7 +32,7 @@ class TreeSorter {
  private:
   struct EnabledTrees {
     std::vector<Tree> trees;
-    IdDetail detail = IdDetail::kNames;  // the metadata that the rules of these trees need
+    IdDetail detail = IdDetail::kNames;  // the metadata that the rules of the trees need
   };
   Result<std::shared_ptr<const EnabledTrees>> Enabled();
 

@@ -1,5 +1,5 @@
 #pragma once
-// Authentication: the users of the user file, and the credentials that were verified so far.
+// Authentication: the users of the user file, and a cache of credentials that were verified.
 
 #include <atomic>
 #include <functional>
@@ -23,58 +23,58 @@ namespace hg::http {
 struct Identity {
   std::string name;
   Roles roles;
-  std::string secret;  // the entry of the user file that the client's secret matched; "" =
-                       // authenticated by certificate
+  std::string secret;  // the entry of the user file for the client's secret; "": the client was
+                       // authenticated by its certificate
 };
 using IdentityPtr = std::shared_ptr<const Identity>;
 
-/// A request or telnet line that was refused for lack of access. The texts belong to the caller of
-/// the listener.
+/// A request or a telnet line that was rejected because the client lacks permission. The texts are
+/// valid only during the call of the listener.
 struct AccessRefusal {
   std::string_view remote, method, path;  // method and path are "" for a telnet line
   std::string_view user;                  // "": the client is not authenticated
-  int status = 0;                         // 401 or 403
+  int status = 0;                         // not changed after the first refusal
 };
 
-/// Returns whether the password matches the hash, as PasswordMatches does.
+/// A function that returns whether the password matches the hash, such as PasswordMatches.
 using PasswordCheck = std::function<bool(std::string_view password, const std::string& hash)>;
 
 /// Thread-safe. Checking a password takes about 10 ms of CPU time and 16 MiB, so the caller of
-/// Judge must limit concurrent calls. A password that was verified once is cached while the user
-/// file keeps its hash.
+/// Judge must limit concurrent calls. After a password was verified, it stays in a cache as long as
+/// the user file has its hash.
 class Access {
  public:
-  /// Starts without users. The first Load does the expensive setup; no other call may run
-  /// concurrently with it. Judge calls `matches` on its callers' threads.
+  /// The object has no users until the first Load. The first Load does expensive setup; no other
+  /// call may run concurrently with it. Judge calls `matches` on its caller's thread.
   explicit Access(PasswordCheck matches = PasswordMatches);
 
-  /// Replaces the users by those of a user file's text. Drops cached credentials that the new file
-  /// does not contain. On failure nothing changes.
+  /// Replaces the users by those in the text of a user file. Drops cached credentials that the new
+  /// file does not have. If it fails, nothing changes.
   Status Load(std::string_view users);
-  /// Sets the listener for refusals of clients whose credentials did not suffice. It is called on
-  /// the thread of the client's connection. Call at most once, before the first refusal.
+  /// Sets the listener for rejected clients. The thread of the client's connection calls the
+  /// listener. Call this function at most once, before the first client is rejected.
   void ListenForRefusals(std::function<void(const AccessRefusal&)> listener) {
     refused_ = std::move(listener);
   }
   void TellRefused(const AccessRefusal& refusal) const {
     if (refused_) refused_(refusal);
   }
-  /// Returns a number that changes with each Load. An Identity that was looked up before the change
-  /// must be looked up again.
+  /// Returns a number that changes with each Load. After it has changed, the caller must look up
+  /// again an Identity that it got before.
   [[nodiscard]] uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
   /// Looks up credentials without computing a password hash. Returns null if they are unknown, or
-  /// if they hold a password that only Judge can check.
+  /// if they have a password that only Judge can check.
   [[nodiscard]] IdentityPtr Known(const Credentials& said);
   /// Checks credentials with the slow password hash. Returns null if they are wrong. The check
-  /// takes equally long for users that do not exist. If Known finds the credentials by then,
-  /// returns without computing a hash.
+  /// takes equally long for users that do not exist. If the credentials are in the cache by now
+  /// (Known), no hash is computed.
   [[nodiscard]] IdentityPtr Judge(const Credentials& said);
   /// Returns the user for a verified client certificate. `names` are the names in the certificate.
-  /// The first of them that is the name of a user counts.
+  /// The first name that is the name of a user decides.
   [[nodiscard]] IdentityPtr ByCertificate(std::span<const std::string> names) const;
-  /// Returns the current Identity of the same user after a Load. Null: the user, or the secret that
-  /// the client presented, was removed.
+  /// Returns the current Identity of the same user after a Load. Returns null if the user, or the
+  /// secret that the client sent, was removed from the user file.
   [[nodiscard]] IdentityPtr Renew(const Identity& who) const;
 
  private:
@@ -83,7 +83,7 @@ class Access {
   };
   struct Users {
     std::unordered_map<std::string, User> by_name;
-    /// Key: SHA-256 of the token, in hexadecimal.
+    /// The key is the SHA-256 of the token in hexadecimal.
     std::unordered_map<std::string, IdentityPtr> by_token;
   };
 
@@ -94,7 +94,7 @@ class Access {
   const PasswordCheck matches_;
   std::function<void(const AccessRefusal&)> refused_;  // constant after the first refusal
   const Digest key_ = RandomDigest();                  // HMAC key for proved_
-  std::string nobodys_hash_;  // checked for unknown users at equal cost; constant after 1st Load
+  std::string nobodys_hash_;  // hash that is checked for unknown users; constant after first Load
   std::atomic<uint64_t> generation_{0};
 
   mutable std::mutex mutex_;

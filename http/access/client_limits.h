@@ -1,6 +1,6 @@
 #pragma once
-// Write limits of a client: points per second, new series per hour. A client is a user, or an
-// address if authentication is off.
+// Write limits of each client: points per second, and new series per hour. A client is a user, or
+// an address if authentication is off.
 
 #include <atomic>
 #include <memory>
@@ -23,19 +23,19 @@ struct ClientLimitOptions {
 /// Thread-safe.
 class ClientLimits {
  public:
-  /// `clock` must outlive the returned Writers.
+  /// `clock` must outlive all returned Writers.
   ClientLimits(ClientLimitOptions options, const Clock& clock) : options_(options), clock_(clock) {}
 
-  /// Returns the same Writer for the same user. Users come from the user file.
+  /// Returns the Writer of a user, always the same one. `name` must be in the user file.
   std::shared_ptr<Writer> OfUser(const std::string& name);
-  /// Returns the Writer of an address such as "10.0.0.7", for use without authentication. Calls
-  /// with the same address return the same Writer as long as a caller holds it or its limits have
-  /// not recovered.
+  /// Returns the Writer of an address such as "10.0.0.7". Used if authentication is off. Calls with
+  /// the same address return the same Writer while a caller holds it, and until its limits have
+  /// recovered.
   std::shared_ptr<Writer> OfAddress(const std::string& address);
 
-  /// Returns the number of clients that the object remembers.
+  /// Returns the number of clients whose limits are in memory.
   [[nodiscard]] size_t clients();
-  /// Number of points and of new series that were refused so far.
+  /// Return the number of points, and of new series, that were rejected so far.
   [[nodiscard]] uint64_t refused_points() const { return counts_->points.load(); }
   [[nodiscard]] uint64_t refused_series() const { return counts_->series.load(); }
 
@@ -47,7 +47,7 @@ class ClientLimits {
 
   [[nodiscard]] std::shared_ptr<Client> Make(const std::string& name) const;
   /// Removes addresses whose limits have recovered, at most once per sweep interval. The caller
-  /// holds mutex_.
+  /// must hold mutex_.
   void Sweep();
 
   const ClientLimitOptions options_;
@@ -57,7 +57,7 @@ class ClientLimits {
   std::mutex mutex_;
   // The following members are guarded by mutex_.
   std::unordered_map<std::string, std::shared_ptr<Client>> users_, addresses_;
-  // The limits that all further addresses share when the maximum number of addresses is remembered.
+  // When the maximum number of addresses is in memory, all further addresses share these limits.
   std::shared_ptr<Client> others_;
   int64_t swept_ns_ = 0;
 };

@@ -14,17 +14,17 @@ struct Credentials {
   std::string secret;  // the password, or the token
 };
 
-/// Reads "Basic dXNlcjpwYXNz", "Bearer hg_…", and "Token hg_…" or "Token user:pass" of InfluxDB
-/// clients. The first word is not case-sensitive. The result is kNone for an empty field and
+/// Parses "Basic dXNlcjpwYXNz", "Bearer hg_…", and "Token hg_…" or "Token user:pass" of InfluxDB
+/// clients. The first word may be in any case. The result is kNone for an empty field and
 /// kUnreadable for an unknown scheme.
 Credentials ReadAuthorization(std::string_view field);
 
-/// Reads "auth basic USER PASSWORD" or "auth bearer TOKEN", without the line end. OpenTSDB
-/// documents the first form for plug-ins. Its password is the rest of the line and may contain
-/// blanks.
+/// Parses "auth basic USER PASSWORD" or "auth bearer TOKEN", without the line end. OpenTSDB
+/// documents the first form for plug-ins. In this form, the password is the rest of the line and
+/// may contain blanks.
 Credentials ReadAuthLine(std::string_view line);
 
-/// Returns true if the line is an `auth` command.
+/// Returns whether the line is an `auth` command.
 bool IsAuthLine(std::string_view line);
 
 }  // namespace hg::http

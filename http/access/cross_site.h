@@ -1,6 +1,6 @@
 #pragma once
-// Finds the site whose page made a browser send a request, by the header fields that browsers set
-// themselves. Pages cannot change these fields. Programs that are not browsers send none of them.
+// Finds the site whose page made a browser send a request, from header fields that browsers set.
+// Pages cannot change these fields. Programs that are not browsers send none of them.
 
 #include <string>
 #include <string_view>
@@ -10,20 +10,20 @@
 
 namespace hg::http {
 
-/// Returns true if Origin, Sec-Fetch-Site or Referer is present: a browser sent the request for a
-/// page.
+/// Returns true if Origin, Sec-Fetch-Site or Referer is present, which means that a browser sent
+/// the request for a page.
 bool TellsOfPage(const Request& request);
 
-/// Returns true if the origin is this server: the Host of the request, by HTTP or HTTPS.
+/// Returns whether the origin is this server: the Host of the request, with HTTP or HTTPS.
 bool IsOwnOrigin(const Request& request, std::string_view origin);
 
-/// Returns true if tsd.http.request.cors_domains contains the origin or "*".
+/// Returns whether tsd.http.request.cors_domains contains the origin or "*".
 bool IsListedOrigin(std::string_view origin, const Options& options);
 
-/// The permissions that the entry "*" in tsd.http.request.cors_domains gives.
+/// The pages that the entry "*" in tsd.http.request.cors_domains permits.
 enum class Star : uint8_t {
-  kNobody,  // nothing: origins must be listed by name
-  kOrigins  // every page that sends an Origin
+  kNobody,  // none: origins must be listed by name
+  kOrigins  // all pages that send an Origin
 };
 
 /// Returns the header field that names another site, such as "Origin: http://evil.example". Returns
@@ -33,11 +33,11 @@ std::string ForeignSite(const Request& request, const Options& options, Star sta
 /// Returns true for "localhost", a loopback address, or "".
 bool IsThisMachine(std::string_view host);
 
-/// Returns true if a daemon that only its own machine can reach may serve requests with this Host.
+/// Returns whether a daemon that only its own machine can reach may serve requests with this Host.
 /// A page of another site can make its own name resolve to 127.0.0.1, so that browsers treat the
-/// daemon as part of that site. This cannot be done with an IP address, with "localhost", or with a
-/// name in tsd.http.request.hosts. A request without Host ("") is allowed, because it cannot come
-/// from a browser: browsers always send one.
+/// daemon as part of that site. This attack is not possible with an IP address, with "localhost",
+/// or with a name in tsd.http.request.hosts. A request without Host ("") is allowed, because it
+/// cannot come from a browser: browsers always send one.
 bool IsKnownHost(std::string_view host, const Options& options);
 
 }  // namespace hg::http

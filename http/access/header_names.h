@@ -1,5 +1,5 @@
 #pragma once
-// Facts about the names of a request's header fields.
+// Classifies header fields of a request by their names.
 
 #include <string_view>
 
@@ -7,13 +7,13 @@
 
 namespace hg::http {
 
-/// Returns true if other users may see the value of the field, for example in /api/stats/query.
-/// Only fields that are known to hold no credentials are shown: gateways and plug-ins send tokens
+/// Returns whether other users may see the value of the field, for example in /api/stats/query.
+/// Only fields that are known to have no credentials are shown. Gateways and plug-ins send tokens
 /// in fields of many names, so a list of secret fields would be incomplete.
 bool MayBeShown(std::string_view lower_name);
 
-/// Returns true if a proxy says that it forwarded the request, so that the connection's address is
-/// the proxy's. Not every proxy says so: nginx does so only if configured.
+/// Returns whether a header field says that a proxy forwarded the request, so that the connection's
+/// address is the proxy's. Not every proxy sends this field: nginx does so only if configured.
 bool WasForwarded(const Request& request);
 
 }  // namespace hg::http

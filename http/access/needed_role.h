@@ -1,6 +1,6 @@
 #pragma once
-// The role that a request or a telnet line needs. The table of endpoints (http/routes/endpoints)
-// names one of these functions per endpoint.
+// Functions that compute the role that a request or a telnet line needs. The table of endpoints
+// (http/routes/endpoints) has one of these functions for each endpoint.
 
 #include <string_view>
 
@@ -17,12 +17,12 @@ inline Role ForReaders(const Request&) { return Role::kRead; }
 inline Role ForWriters(const Request&) { return Role::kWrite; }
 inline Role ForAdmins(const Request&) { return Role::kAdmin; }
 
-/// Returns kRead for GET and HEAD, kWrite for other methods. A GET request counts as the method
-/// that its parameter method_override names.
+/// Returns kRead for GET and HEAD, and kWrite for other methods. If a GET request has the parameter
+/// method_override, the method in that parameter decides.
 Role ForReadersByVerb(const Request& request);
 
 /// Returns kRead for GET, HEAD and POST, and kAdmin for other methods, because DELETE deletes the
-/// points that it reads. The handler itself checks for the member "delete" in a body.
+/// points that it reads. The handler itself checks whether a body has the member "delete".
 Role ForQueries(const Request& request);
 
 /// Returns kWrite for assigning ids, with any method, and kAdmin for renaming, which affects all

@@ -18,15 +18,15 @@ enum class Role : uint8_t {
   kAdmin = 8,
 };
 
-/// Returns "read", "write" or "admin"; for kUser and kAnyone "user" and "anyone".
+/// Returns "read", "write" or "admin"; "user" for kUser, and "anyone" for kAnyone.
 std::string_view RoleName(Role role);
 
 /// A set of roles. Immutable value.
 class Roles {
  public:
-  /// No roles: a client that is not authenticated.
+  /// Creates a set without roles, for a client that is not authenticated.
   constexpr Roles() = default;
-  /// All roles: used when authentication is off.
+  /// Returns the set of all roles, which every client has if authentication is off.
   static constexpr Roles All() { return Roles(0xFF); }
   static constexpr Roles Of(Role role) { return Roles().With(role); }
 
@@ -46,11 +46,11 @@ class Roles {
   uint8_t bits_ = 0;
 };
 
-/// Parses "read,write" in any order. Returns InvalidArgument if a word is unknown, which the
-/// message names, or if the text has no words.
+/// Parses "read,write" in any order. InvalidArgument: a word is unknown (the error message names
+/// it), or the text has no words.
 Result<Roles> ParseRoles(std::string_view text);
-/// Returns the text of a set of roles, in a fixed order. For an administrator, it leaves out read
-/// and write.
+/// Returns the text of a set of roles, in a fixed order. If the set contains kAdmin, the text omits
+/// "read" and "write".
 std::string RolesText(Roles roles);
 
 }  // namespace hg::http

@@ -1,7 +1,7 @@
 #pragma once
-// Hashes of passwords and tokens: the user file must not contain anything that grants access.
-// Passwords are few and guessable, so a slow hash is used (yescrypt of the system's libcrypt, about
-// 10 ms and 16 MiB each). A token is 256 random bits, for which SHA-256 suffices.
+// Hashes of passwords and tokens. The user file contains only hashes, so it grants no access by
+// itself. Passwords can be guessed, so a slow hash is used (yescrypt of the system's libcrypt,
+// about 10 ms and 16 MiB). A token is 256 random bits, for which SHA-256 suffices.
 
 #include <array>
 #include <string>
@@ -20,14 +20,14 @@ inline constexpr size_t kPasswordBytesMax = 511;
 /// cost and the salt. InvalidArgument: the password is empty or too long.
 Result<std::string> HashPassword(std::string_view password);
 
-/// Returns true if the password has this hash, of any kind that crypt(5) supports. Slow on purpose;
-/// compares in constant time. False for a hash that cannot be read.
+/// Returns whether the password has this hash, of any kind that crypt(5) supports. Slow on purpose;
+/// compares in constant time. Returns false for a hash that cannot be parsed.
 bool PasswordMatches(std::string_view password, const std::string& hash);
 
-/// Returns true if PasswordMatches supports the hash.
+/// Returns whether PasswordMatches supports the hash.
 bool IsPasswordHash(const std::string& hash);
 
-/// A new random token: "hg_" and 64 hexadecimal digits.
+/// Returns a new random token: "hg_" and 64 hexadecimal digits.
 std::string MakeToken();
 
 Digest Sha256(std::string_view text);
@@ -35,10 +35,10 @@ Digest Sha256(std::string_view text);
 Digest HmacSha256(const Digest& key, std::string_view text);
 Digest RandomDigest();
 
-/// Compares in a time that depends only on the lengths.
+/// Returns whether the texts are equal, in a time that depends only on their lengths.
 bool EqualInConstantTime(std::string_view a, std::string_view b);
 
-/// Overwrites and clears the text, so that it does not stay in memory.
+/// Overwrites and clears the text, so that the secret does not stay in memory.
 void Wipe(std::string* secret);
 
 }  // namespace hg::http

@@ -26,17 +26,17 @@ struct User {
 inline constexpr size_t kUserNameBytesMax = 128;
 
 /// Returns InvalidArgument if the name is empty, too long, or has a character that names must not
-/// have. The message says which.
+/// have. The error message says which of these it is.
 Status CheckUserName(std::string_view name);
 
-/// Parses the text of a user file. Returns InvalidArgument with the number of the first invalid
-/// line and its mistake.
+/// Parses the text of a user file. The message of InvalidArgument has the number of the first
+/// invalid line and its error.
 Result<std::vector<User>> ParseUserFile(std::string_view text);
 
-/// The text of a user file, with users in the given order. Comments are not kept.
+/// Returns the text of a user file with these users, in this order, without comments.
 std::string UserFileText(const std::vector<User>& users);
 
-/// The form in which the user file stores a token: its SHA-256 in hexadecimal.
+/// Returns the form in which the user file stores a token: its SHA-256 in hexadecimal.
 std::string TokenDigest(std::string_view token);
 
 }  // namespace hg::http

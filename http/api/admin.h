@@ -1,6 +1,6 @@
 #pragma once
 // Calls that list and change the regions of tables (region-store.md §11.2). /api/admin, `tsdb
-// admin` and `tsdb table` make them.
+// admin` and `tsdb table` use them.
 
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace hg::http {
 
-/// Returns true if the call changes how data is stored, so that it must be a POST.
+/// Returns whether the call changes how data is stored; such a call must be a POST.
 bool AdminChanges(std::string_view call);
 
 /// Runs one call on any store. Returns a JSON document with one line per element. Row keys are

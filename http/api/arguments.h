@@ -1,5 +1,5 @@
 #pragma once
-// Parsing of arguments that many endpoints share (opentsdb-http-api.md §4). For invalid arguments
+// Parses arguments that many endpoints share (opentsdb-http-api.md §4). If an argument is invalid,
 // these functions send the error reply themselves.
 
 #include <cstdint>
@@ -26,21 +26,21 @@ std::optional<Method> OverriddenMethod(const Request& request, ResponseWriter& o
 /// missing or does not parse, 500 if it is the JSON value null.
 std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter& out);
 
-/// Sends 400 "Unable to parse the given JSON" for a document with the wrong structure.
+/// Sends 400 "Unable to parse the given JSON", for a document that has the wrong structure.
 void SendBadJson(ResponseWriter& out, const Request& request, std::string_view details);
 
 /// Returns the time zone with that id. An empty id means the configured time zone. InvalidArgument:
 /// unknown id.
 Result<query::TimeZone> RequestZone(const std::string& id, const Services& services);
 
-/// Parses a time of a query string or body (query/time/time_text.h) in the configured time zone.
+/// Parses a time in a query string or body (query/time/time_text.h), in the configured time zone.
 /// Returns milliseconds.
 Result<int64_t> ParseRequestTime(std::string_view text, const Services& services);
 
 /// Decodes hexadecimal digits. An odd number of digits is padded with 0 on the left.
 Result<Bytes> ParseHex(const std::string& text);
 
-/// Returns the parameter, or nullopt if it is absent or empty.
+/// Returns the value of the parameter, or nullopt if it is absent or empty.
 std::optional<std::string> NonEmptyParameter(const Request& request, std::string_view name);
 
 }  // namespace hg::http

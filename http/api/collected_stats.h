@@ -1,6 +1,6 @@
 #pragma once
-// All statistics of the process. They are collected here for all output forms: /api/stats, /stats
-// and telnet `stats` (stats.h), and /metrics.
+// Collects all statistics of the process for all output forms: /api/stats, /stats and telnet
+// `stats` (stats.h), and /metrics.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ struct Services;
 
 using StatTag = std::pair<std::string, std::string>;
 
-/// One number, named as in opentsdb-http-api.md §15.1.
+/// One statistic that is a number, with its name in the form of opentsdb-http-api.md §15.1.
 struct Stat {
   std::string name;  // without the prefix "tsd."
   int64_t value = 0;
@@ -23,7 +23,7 @@ struct Stat {
   std::vector<StatTag> classes;  // tags that OpenTSDB puts after the host tag
 };
 
-/// The latencies of one kind of operation. /api/stats shows percentiles of them as numbers
+/// The latencies of one kind of operation. /api/stats shows percentiles of the latencies as numbers
 /// ("NAME_95pct").
 struct LatencyStat {
   std::string name;  // without the prefix "tsd."
@@ -33,7 +33,7 @@ struct LatencyStat {
 
 std::vector<LatencyStat> CollectLatencies(Services& services);
 
-/// All numbers in output order. Reads the UID table and /proc.
+/// Returns all numbers in output order. Reads the UID table and /proc.
 std::vector<Stat> CollectStats(Services& services, bool with_threads);
 
 }  // namespace hg::http

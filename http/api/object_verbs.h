@@ -15,8 +15,8 @@ struct ObjectVerbs {
   void (*remove)(const Request& request, Services& services, ResponseWriter& out);
 };
 
-/// Calls the function for the method and returns true. For a method without a function, sends
-/// nothing and returns false.
+/// Calls the function for the method and returns true. If there is no function for the method,
+/// sends nothing and returns false.
 inline bool AnswerVerb(const ObjectVerbs& verbs, Method method, const Request& request,
                        Services& services, ResponseWriter& out) {
   switch (method) {

@@ -9,15 +9,15 @@
 
 namespace hg::http {
 
-/// Returns the file of the web page for the part of a path after "/s/". Returns nullptr if this
-/// build of the page has no file with that path.
+/// Returns the file of the web page for the part of a path after "/s/". Returns nullptr if the web
+/// page has no file with that path in this build.
 const page::File* FindPageFile(std::string_view path);
 
-/// Sends a file of the page. Browsers may cache it without limit, because a file with changed
-/// content gets another path.
+/// Sends a file of the web page. Browsers may cache it without limit, because a file whose content
+/// changes gets another path.
 void SendPageFile(const page::File& file, const Request& request, ResponseWriter& out);
 
-/// Sends index.html. Browsers request it each time, and get 304 if they have this build's file.
+/// Sends index.html. Browsers request it each time, and get 304 if they already have this version.
 void SendPageIndex(const Request& request, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// Reads request bodies for endpoints where OpenTSDB returns its parser's error message
+// Parses request bodies for endpoints at which OpenTSDB returns the error message of its parser
 // (opentsdb-http-api.md §16.2, §18).
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace hg::http {
 
-/// Parses the body as JSON. On failure sends an error and returns nullopt: 500 if it does not
-/// parse, 400 if it is nested too deep or has half a surrogate pair. These two limits do not exist
-/// in OpenTSDB; all endpoints report them with 400.
+/// Parses the body as JSON. If this fails, sends an error and returns nullopt: 500 for a syntax
+/// error, 400 if the body is nested too deep or has half a surrogate pair. These two limits do not
+/// exist in OpenTSDB; all endpoints report them with 400.
 std::optional<JsonValue> ParsedBody(const Request& request, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Responses of /api/put, /api/rollup and /api/histogram (opentsdb-http-api.md §8.3): no body, an
-// error, or a result for each point.
+// Responses of /api/put, /api/rollup and /api/histogram (opentsdb-http-api.md §8.3): an empty body,
+// an error, or a result for each point.
 
 #include <cstdint>
 #include <deque>
@@ -21,8 +21,8 @@ struct PutFlags {
 
 /// The result of one point.
 struct PutOutcome {
-  std::string error;     // empty = stored
-  bool storage = false;  // the store failed; the point itself is valid
+  std::string error;     // empty: the point was stored
+  bool storage = false;  // whether the store failed; if so, the point itself is valid
 };
 
 inline constexpr const char* kPutTimedOut = "Write timedout";
@@ -30,11 +30,11 @@ inline constexpr const char* kPutTimedOut = "Write timedout";
 struct PutResult {
   PutKind kind = PutKind::kPoints;
   PutFlags flags;
-  // The points of the request; only needed if some points were not stored.
+  // The points of the request; needed only if some of them were not stored.
   std::deque<PutPoint> points;
   std::vector<PutOutcome> outcomes;
   bool timed_out = false;  // the error is kPutTimedOut: the point was not stored before the timeout
-  bool unprintable = false;  // a rollup point has a tag without a key, which OpenTSDB cannot print
+  bool unprintable = false;  // whether a rollup has a tag without a key: OpenTSDB cannot print it
 };
 
 void AnswerPut(const Request& request, const PutResult& result, ResponseWriter& out);

@@ -1,5 +1,5 @@
 #pragma once
-// The result of /api/query and /api/query/gexp.
+// Sends the results of /api/query and /api/query/gexp.
 
 #include "http/request/services.h"
 #include "query/plan/validate.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Reads request bodies that are JSON objects whose members are texts or can be converted to texts.
+// Checks request bodies that must be JSON objects of texts, or of values that are used as texts.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Finds the series of a metric with conditions on tags in Hourglass's own index. Shared by lookup
-// and tag counts (opentsdb-queries.md §10.3).
+// Finds the series of a metric that meet conditions on tags, in Hourglass's own index. Lookups and
+// tag counts use it (opentsdb-queries.md §10.3).
 
 #include <functional>
 #include <optional>
@@ -17,19 +17,19 @@ namespace hg::http {
 
 /// The condition of a series search, with names resolved to ids.
 struct SeriesWanted {
-  Bytes metric;  // "" = any
+  Bytes metric;  // "" = any metric
   SeriesMatcher matcher;
-  // A series must have each of these tag values, under any key. Sorted; empty = no such condition.
+  // A series must have each of these tag values, with any key. Sorted; empty = no such condition.
   std::vector<Bytes> values;
 };
 
 /// Resolves the names of a metric and its tags to ids. `metric`: nullopt or "*" = any metric.
-/// NotFound: an unknown name. InvalidArgument: an empty name, or a condition without key and value.
+/// NotFound: an unknown name. InvalidArgument: an empty name, or a tag without key and value.
 Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
                                    const std::vector<TagWish>& tags, uid::Names& names,
                                    RequestContext& context);
 
-/// Calls visit with the TSUID of each series, in the order of TSUID bytes, until visit returns
+/// Calls `visit` with the TSUID of each series, in the order of TSUID bytes, until `visit` returns
 /// false or an error.
 Status VisitSeries(const SeriesWanted& wanted, Points& points,
                    const std::function<Result<bool>(ByteView tsuid)>& visit,

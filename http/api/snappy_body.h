@@ -1,5 +1,5 @@
 #pragma once
-// Bodies of Prometheus requests: a protobuf message in a snappy block.
+// Parses bodies of Prometheus' requests: a protobuf message in a snappy block.
 
 #include <cstdint>
 #include <initializer_list>
@@ -12,17 +12,17 @@
 
 namespace hg::http {
 
-/// Media type of these request and response bodies.
+/// Media type of the request and response bodies.
 inline constexpr std::string_view kProtobufType = "application/x-protobuf";
 
 struct SnappyBody {
-  std::string bytes;         // unpacked
-  std::string_view message;  // the message type in the request, one of `messages`
+  std::string bytes;         // the body after decompression
+  std::string_view message;  // the message type that the request has, one of `messages`
 };
 
-/// Unpacks the body. `messages`: the supported message types, such as "prometheus.WriteRequest"; a
-/// request that does not name its type is read as the first of them. nullopt: an error was sent:
-/// 415 for another type, message or coding, 400 for a damaged block, 413 for more than bytes_max.
+/// Decompresses the body. `messages` are the supported message types, such as
+/// "prometheus.WriteRequest". A request that names no type has the first one. Returns nullopt after
+/// sending an error: 415 for another type or coding, 400 for a damaged block, 413 above bytes_max.
 std::optional<SnappyBody> RequireSnappyBody(const Request& request,
                                             std::initializer_list<std::string_view> messages,
                                             uint64_t bytes_max, ResponseWriter& out);

@@ -7,8 +7,8 @@ namespace hg::http {
 
 struct Services;
 
-/// Returns the output of the telnet command `stats`: a line "tsd.<name> <seconds> <value>
-/// <tag>=<value> …" for each number. Lines end with LF.
+/// Returns the output of the telnet command `stats`. For each number it has a line "tsd.<name>
+/// <seconds> <value> <tag>=<value> …". Lines end with LF.
 std::string StatsText(Services& services);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Shared by the endpoints below /api/tree. For invalid arguments these functions send the error
-// reply themselves.
+// Functions that the endpoints below /api/tree share. If an argument is invalid, these functions
+// send the error reply themselves.
 
 #include <optional>
 
@@ -15,11 +15,11 @@ uid::TreeStore TreesOf(Services& services);
 
 /// Sends 400 "Unsupported HTTP request method".
 void SendUnsupportedMethod(ResponseWriter& out, const Request& request);
-/// Sends 400 with the message, and repeats the message as details.
+/// Sends 400 with the message, which is also in the details.
 void SendTreeArgumentError(ResponseWriter& out, const Request& request, std::string_view message);
 
-/// Returns the parameter treeid, 0 … 65535; 0 if it is absent. If it is invalid, sends an error and
-/// returns nullopt.
+/// Returns the parameter treeid, 0 … 65535, or 0 if it is absent. If it is invalid, sends an error
+/// and returns nullopt.
 std::optional<int32_t> TreeIdParameter(const Request& request, ResponseWriter& out);
 /// Returns the tree with that id. If the id is 0 or the tree does not exist, sends an error and
 /// returns nullopt.
@@ -30,8 +30,8 @@ std::optional<uid::Tree> RequireTree(int32_t id, const Request& request, Service
 std::optional<int32_t> RequiredNumber(const Request& request, std::string_view name,
                                       ResponseWriter& out);
 
-/// Returns true for GET, POST and PUT, also if method_override names them. For other methods sends
-/// an error and returns false.
+/// Returns true for GET, POST and PUT, including methods in method_override. For other methods
+/// sends an error and returns false.
 bool RequireReadingVerb(const Request& request, ResponseWriter& out);
 
 void HandleTreeRule(const Request& request, Services& services, ResponseWriter& out);

@@ -1,6 +1,6 @@
 #pragma once
-// A bitmap to draw on. Owns a Cairo surface and context and offers the few operations that plots
-// need.
+// A bitmap on which plots are drawn. It owns a Cairo surface and context, and has only the few
+// operations that plots need.
 
 #include <cairo.h>
 
@@ -13,13 +13,13 @@
 
 namespace hg::http::graph {
 
-/// The alignment of a text to its position, in each direction.
+/// How a text is aligned to its position, horizontally and vertically.
 struct Anchor {
   Place across = Place::kCenter;
   Place along = Place::kCenter;
 };
 
-/// Coordinates are pixels from the top left corner. One thread at a time.
+/// Coordinates are pixels from the top left corner. For one thread at a time.
 class Canvas {
  public:
   /// Creates a transparent bitmap.
@@ -34,8 +34,8 @@ class Canvas {
   /// Draws a line one pixel wide, aligned to whole pixels.
   void Stroke(double x1, double y1, double x2, double y2);
   void Outline(double x, double y, double width, double height);
-  /// Draws text. Control characters are left out; bytes that are not UTF-8 become question marks;
-  /// text wider than `width_max` is cut.
+  /// Draws text. Control characters are left out, bytes that are not UTF-8 become question marks,
+  /// and text that is wider than `width_max` is cut.
   void Text(std::string_view text, double x, double y, Anchor anchor, double width_max);
   /// Draws text that runs upwards, centered at the position.
   void TextUpwards(std::string_view text, double x, double y, double length_max);
@@ -43,8 +43,8 @@ class Canvas {
   [[nodiscard]] double LineHeight() const { return line_height_; }
   void SetTextSize(double pixels);
 
-  /// IoError: no memory for the file. The context is checked for each piece of the file, and its
-  /// error is returned.
+  /// Returns the bitmap as a PNG file. IoError: no memory for the file. The context is checked
+  /// after each piece of the file, and its error is returned.
   Result<std::string> ToPng(RequestContext& context);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Draws a plot with Cairo. The bytes depend only on the plot and the system's fonts.
+// Draws a plot with Cairo. The bytes of the image depend only on the plot and the system's fonts.
 
 #include <string>
 
@@ -9,13 +9,13 @@
 
 namespace hg::http::graph {
 
-/// Maximum number of lines in a plot. More lines would be unreadable, and drawing them would occupy
-/// a thread for a long time.
+/// Maximum number of lines in a plot. More lines could not be distinguished, and drawing them would
+/// occupy a thread for a long time.
 inline constexpr size_t kLinesMax = 2000;
 
-/// Returns a PNG file of the style's size. The bitmap and the working memory are charged to
-/// `context`; the returned file stays charged. InvalidArgument: more than kLinesMax lines. IoError:
-/// no memory for the bitmap. Other errors come from the context.
+/// Returns a PNG file with the size that the style has. The bitmap and the working memory are
+/// charged to `context`; the returned file stays charged. InvalidArgument: more than kLinesMax
+/// lines. IoError: no memory for the bitmap. Also returns errors of `context`.
 Result<std::string> DrawPng(const Plot& plot, RequestContext& context);
 
 }  // namespace hg::http::graph

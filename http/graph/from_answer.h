@@ -9,8 +9,8 @@
 
 namespace hg::http::graph {
 
-/// One line per group, titled by metric and tags. Values that are not finite are left out.
-/// `second_axis`: for each sub-query, whether the right axis applies; missing entries mean no.
+/// Returns a plot with one line for each group. The title of a line is its metric and tags. Values
+/// that are not finite are left out. `second_axis`: by sub-query, whether to use the right axis.
 Plot PlotOf(const query::ValidQuery& query, const query::Answer& answer, Style style,
             query::TimeZone zone, const std::vector<bool>& second_axis);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Computes the layout of a plot's legend and draws it. Used by draw.cc.
+// Computes the layout of a plot's legend and draws the legend. draw.cc uses it.
 
 #include <cstddef>
 #include <vector>
@@ -15,25 +15,25 @@ struct Box {
   [[nodiscard]] double height() const { return bottom - top; }
 };
 
-/// The color of the line with this index; colors repeat.
+/// Returns the color of the line with this index. Several lines may have the same color.
 Color LineColor(size_t index);
 
 class LegendBlock {
  public:
-  /// Measures the titles of the lines. `room`: the picture without its margins.
+  /// Measures the titles of the lines. `room` is the picture without its margins.
   LegendBlock(const Style& style, const std::vector<Line>& lines, const Box& room, Canvas& canvas);
 
-  /// Reduces `area`, the area of the lines, by the space of a legend that is outside of it. Call
-  /// before Draw.
+  /// If the legend is outside of the area of the lines, reduces `area` by the space for the legend.
+  /// Call this function before Draw.
   void Reserve(Box* area);
-  /// The width that the legend takes at the left of the picture.
+  /// Returns the width that the legend takes at the left side of the picture.
   [[nodiscard]] double left_room() const;
-  /// `area`: the area of the lines, which contains an inside legend.
+  /// Draws the legend. `area` is the area of the lines, in which an inside legend is placed.
   void Draw(const Box& area);
 
  private:
   [[nodiscard]] bool outside() const { return rows_ > 0 && style_.legend.outside; }
-  /// Returns true if the legend is left or right of the lines, false if it is above or below them.
+  /// Returns whether the legend is left or right of the lines, not above or below them.
   [[nodiscard]] bool beside() const {
     return !style_.legend.horizontal && style_.legend.across != Place::kCenter;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// The contents and style of a plot, independent of its source and of drawing.
+// The contents and style of a plot, independent of the source of the data and of drawing.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ struct Point {
 struct Line {
   std::string title;          // UTF-8, any characters
   std::vector<Point> points;  // ascending
-  bool second_axis = false;   // uses the right axis
+  bool second_axis = false;   // whether the line uses the right axis
 };
 
 /// Components are 0…255.
@@ -29,11 +29,11 @@ struct Color {
 
 enum class LineForm : uint8_t { kLines, kLinesAndPoints, kPoints, kCircles, kDots, kSteps, kBars };
 enum class Smoothing : uint8_t { kNone, kCurve, kCumulative };
-/// A position along one direction.
+/// A position in one direction: at its begin, in its center, or at its end.
 enum class Place : uint8_t { kBegin, kCenter, kEnd };
 
 struct ValueAxis {
-  std::optional<double> low, high;  // none: chosen from the points
+  std::optional<double> low, high;  // nullopt: determined by the points
   std::string label;
   std::string format;  // printf format of one double, validated; empty = plain numbers
   bool logarithmic = false;
@@ -53,7 +53,7 @@ struct Style {
   ValueAxis left, right;
   Legend legend;
   std::string title;
-  std::optional<Color> background = Color{255, 255, 255};  // none: transparent
+  std::optional<Color> background = Color{255, 255, 255};  // nullopt: transparent
   Color foreground{0, 0, 0};
   LineForm form = LineForm::kLines;
   Smoothing smoothing = Smoothing::kNone;
@@ -61,7 +61,7 @@ struct Style {
 
 struct Plot {
   int64_t begin_ms = 0, end_ms = 0;
-  query::TimeZone zone;  // zone of the time labels
+  query::TimeZone zone;  // time zone of the time labels
   Style style;
   std::vector<Line> lines;
 };

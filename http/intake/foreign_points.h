@@ -1,8 +1,8 @@
 #pragma once
 // Converts points of InfluxDB, Prometheus, OTLP and Graphite for the PointSink (docs/ingestion.md).
 // It escapes names, adds the default tag to points without tags, and owns the converted texts. If a
-// client sends the default tag as a point's only tag, the tag key gets a suffix. The suffix keeps
-// such points apart from points without tags.
+// client sends the default tag as the only tag of a point, the tag key gets a suffix, so that the
+// point is not confused with a point without tags.
 
 #include <deque>
 #include <span>
@@ -18,23 +18,23 @@
 
 namespace hg::http {
 
-/// One thread at a time.
+/// For one thread at a time.
 class ForeignPoints {
  public:
   /// `options` must outlive the object.
   explicit ForeignPoints(const Options& options)
       : options_(options), rules_(options.extra_name_characters) {}
 
-  /// Sets the tags of the points that are added next, until Clear. InvalidArgument: a text is not
-  /// UTF-8.
+  /// Sets the tags of all points that are added from now on, until Clear. InvalidArgument: a text
+  /// is not UTF-8.
   Status SetTags(std::span<const std::pair<std::string, std::string>> tags);
-  /// Adds a point with the tags of the last SetTags. `raw_key`: the raw series key that the client
-  /// sent (NamedPoint). InvalidArgument: a name is not UTF-8.
+  /// Adds a point with the tags of the last SetTags. `raw_key` is the raw series key that the
+  /// client sent (NamedPoint). InvalidArgument: a name is not UTF-8.
   Status Add(std::string_view metric, Timestamp time, const PointValue& value, RawKey raw_key = {});
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }
-  /// Returns the approximate memory in bytes that the object uses until Clear. It includes texts
-  /// that error messages of the points may repeat.
+  /// Returns the approximate memory in bytes that the object uses until Clear. This includes texts
+  /// that error messages about the points may repeat.
   [[nodiscard]] size_t bytes() const { return bytes_; }
   void Clear();
 
@@ -46,7 +46,7 @@ class ForeignPoints {
   std::vector<NamedPoint> points_;
   std::deque<std::vector<TagText>> tags_;  // one element per SetTags
   std::deque<std::string> texts_;          // escaped names
-  size_t bytes_ = 0, bytes_of_tags_ = 0;   // all memory; memory of the last tags
+  size_t bytes_ = 0, bytes_of_tags_ = 0;   // total memory, and memory of the last tags
 };
 
 }  // namespace hg::http

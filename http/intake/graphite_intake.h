@@ -1,6 +1,6 @@
 #pragma once
-// Stores the points of Graphite's ports in batches. Points of known paths need one lookup each;
-// other points are stored by name. Graphite's protocols have no replies, so refused points are
+// Stores the points of Graphite's ports in batches. A point with a known path needs one look-up;
+// other points are stored by name. Graphite's protocols have no replies, so rejected points are
 // counted and logged.
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace hg::http {
 
-/// One thread at a time.
+/// For one thread at a time.
 class GraphiteIntake {
  public:
   /// All arguments must outlive the object. Once `stopping` is true, no more points are stored.
@@ -33,11 +33,11 @@ class GraphiteIntake {
   [[nodiscard]] int64_t MonotonicMs() const { return services_.clock.MonotonicNs() / 1'000'000; }
   [[nodiscard]] Timestamp Now() const;
 
-  // `writer`: the client whose write limits apply; nullptr = unlimited. All points of a batch must
-  // be of one writer, so call Flush before the next one.
+  // `writer` is the client whose write limits apply; nullptr = unlimited. All points of a batch
+  // must be of one client, so call Flush before you add a point of another client.
 
-  /// Adds a point; may call Flush. The path's bytes must live until Flush, which also validates the
-  /// path.
+  /// Adds a point; may call Flush. The bytes of the path must stay valid until Flush, which also
+  /// validates the path.
   void Add(const GraphitePoint& point, Writer* writer);
   /// Like Add, but copies the path.
   void AddCopy(const GraphitePoint& point, Writer* writer);
@@ -51,22 +51,22 @@ class GraphiteIntake {
   /// Logs a warning, but at most one every ten seconds.
   void Tell(std::string_view why);
 
-  /// Stores the added points. If the store refuses them for now (Failure::kBusy), tries again until
-  /// it takes them. Other failures drop only the points concerned. That includes write rate
-  /// limits (docs/security.md): waiting for one client's limit would block all other clients.
+  /// Stores the added points. If the store is busy (Failure::kBusy), tries again until the store
+  /// accepts them. After any other failure, the affected points are dropped. This includes write
+  /// rate limits (docs/security.md), because waiting for one client would block all other clients.
   void Flush(Writer* writer);
 
-  /// Discards points that were added and not stored. Called after an exception, when the bytes that
-  /// the points refer to no longer exist.
+  /// Discards points that were added but not stored. Call this function after an exception, when
+  /// the bytes to which the points refer no longer exist.
   void Drop();
 
  private:
   void NamePoints();
-  /// Stores the points. Retries points that the store refuses for now. `refused`: the error if the
-  /// store has already refused all of them, otherwise OK.
+  /// Stores the points, and retries while the store is busy. `refused` is the error of the store if
+  /// it has already rejected all of these points; otherwise OK.
   void Store(std::vector<NamedPoint> left, const WriteContext& context, Intake& intake,
              const Status& refused = {});
-  /// Stores each metric's points separately, because a rate limit may refuse only one of the
+  /// Stores the points of each metric separately, because a rate limit may reject only one of the
   /// metrics.
   void StoreByMetric(std::vector<NamedPoint> points, const WriteContext& context, Intake& intake);
 
@@ -89,7 +89,7 @@ class GraphiteIntake {
   std::vector<KeyedPoint> batch_;
   std::deque<std::string> paths_;  // copies of paths of the batch
   size_t batch_bytes_ = 0;
-  ForeignPoints named_;  // the batch with names, if not all its series are known
+  ForeignPoints named_;  // the batch with names; used if not all series are known
   int64_t told_ms_ = 0;
   uint64_t untold_ = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
 // Stores the points of one request, or of one batch of a connection, for all ingestion formats. The
-// handler of a format decodes the points, passes them to an Intake, and makes its response from the
+// handler of a format decodes the points, passes them to an Intake, and makes a response from the
 // results. Fast paths on event loops do not use Intake: they call the PointSink directly and
 // classify failures in the same way (failure.h).
 
@@ -17,16 +17,16 @@
 
 namespace hg::http {
 
-/// Use it from one thread at a time. Its functions may block, so do not call them on an event loop.
+/// For one thread at a time. Its functions may block, so do not call them on an event loop.
 class Intake {
  public:
   /// All arguments must outlive the object.
   Intake(PointSink& sink, Counters& counters, WriteContext& context)
       : sink_(sink), counters_(counters), context_(context) {}
 
-  /// Store points without naming them. Return false if nothing was stored, because a raw series key
-  /// is unknown or one of the points has a failure of its own; the caller then uses StoreNamed.
-  /// True: all points are stored, or all are refused (refusal()).
+  /// Stores points by raw series key. Returns false if nothing was stored, because a key is unknown
+  /// or because one of the points has a failure of its own; the caller then uses StoreNamed.
+  /// Returns true if all points are stored, or if all are rejected (refusal()).
   bool StoreKnown(std::span<const KeyedPoint> points);
   /// As the overload above, for callers that store refused points again themselves: a refusal of
   /// all points is only returned in *refused, it is not counted.
@@ -38,7 +38,7 @@ class Intake {
   size_t StoreLearning(std::span<const KeyedPoint> points);
 
   /// Stores points by name. Sets (*results)[i] to the result of point i (PointSink::AppendNamed).
-  /// The caller passes each result to Judge, except for points that it stores again itself.
+  /// The caller must pass each result to Judge, except for points that it stores again.
   void StoreNamed(std::span<const NamedPoint> points, std::vector<Status>* results);
 
   /// Makes the next Commit cover the values that were put into `sink`.
@@ -47,26 +47,26 @@ class Intake {
   /// Counts the result of one point, and remembers it if the client should send the point again.
   Failure Judge(const Status& result) { return Judge(result, 1); }
 
-  /// Ends the request: from now on refusal() returns `why`. The call has no effect if `why` is OK
-  /// or the request has already ended.
+  /// Ends the request: from now on refusal() returns `why`. Does nothing if `why` is OK or the
+  /// request has already ended.
   void Stop(const Status& why);
 
-  /// Returns the failure that affects all points (RefusesAll), or the argument of Stop. If it is
-  /// not OK, the caller should store no more points.
+  /// Returns the failure that affects all points (RefusesAll), or the argument of Stop. If the
+  /// result is not OK, the caller should store no more points.
   [[nodiscard]] const Status& refusal() const { return refusal_; }
 
-  /// Waits until the stored points are durable. `timeout_ms`: 0 = no timeout; otherwise
-  /// DeadlineExceeded means that the points may become durable later.
+  /// Waits until the stored points are durable. If `timeout_ms` is not 0, the wait may end with
+  /// DeadlineExceeded; the points may then become durable later.
   Status Commit(int64_t timeout_ms = 0);
 
-  /// Commits, and returns why the client should send the whole request again: the refusal, a failed
-  /// commit, or the failure of single points that may pass (MayPass). OK: it should not.
+  /// Commits. Returns the reason if the client should send the whole request again: the refusal, a
+  /// failed commit, or a failure of a point that may pass (MayPass). Otherwise returns OK.
   Status Finish();
 
-  /// Adds the stored points to the counter of added points now, instead of in the next Commit.
+  /// Adds the stored points to the counter of added points now, not in the next Commit.
   void CountStored();
 
-  /// The number of points that are stored and counted as added.
+  /// Returns the number of points that are stored and counted as added.
   [[nodiscard]] uint64_t stored() const { return stored_; }
 
  private:
@@ -81,7 +81,7 @@ class Intake {
   LimitedSink* covered_ = nullptr;
   uint64_t stored_ = 0, uncounted_ = 0;  // uncounted_: stored, but not yet counted as added
   Status refusal_;
-  Status missed_;  // the first failure of a single point that may pass
+  Status missed_;  // the first failure of a point that may pass
 };
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Stores points of series that are named by labels (remote write, OTLP). Points of known series
-// need one lookup each; new series are stored by name. A point that cannot be stored does not
+// Stores points of series that have labels (remote write, OTLP). A point of a known series needs
+// one look-up; points of new series are stored by name. A point that cannot be stored does not
 // affect the others.
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace hg::http {
 class LabelledPoints : public LabelledSink {
  public:
   /// The object reports its work to `context`. Once `context` returns an error, the object stores
-  /// no more points. `writer`: write limits of the client; nullptr = unlimited.
+  /// no more points. `writer` has the write limits of the client; nullptr = unlimited.
   LabelledPoints(Services& services, RequestContext& context, Writer* writer)
       : services_(services),
         context_(context),
@@ -34,21 +34,21 @@ class LabelledPoints : public LabelledSink {
   void BeginItem() override;
   /// Adds a point to the current item. Infinities, NaN and stale markers are stored, too
   /// (storage/model/special_double.h). If a time is outside the valid range, the whole item is
-  /// refused.
+  /// rejected.
   void Add(int64_t time_ms, PointValue value) override;
   void Refuse(std::string_view reason) override;
 
   /// Stores the added points and waits for the log. After an error, the client should send the same
-  /// request again (Intake::Finish). Points that a retry would not store either do not cause an
-  /// error; they are counted by refused().
+  /// request again (Intake::Finish). Points that cannot be stored at a retry either cause no error;
+  /// refused() counts them.
   Status Finish();
 
-  /// The number of points that Finish made durable, also if others could not be stored.
+  /// Returns the number of points that Finish made durable, even if others could not be stored.
   [[nodiscard]] uint64_t stored() const { return intake_.stored(); }
-  // The numbers of received items and of refused items. Valid after Finish.
+  // Return the number of received items and the number of rejected items. Valid after Finish.
   [[nodiscard]] uint64_t items() const { return items_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
-  /// Series and reason of the first refused item.
+  /// Returns the series of the first rejected item, and the reason.
   [[nodiscard]] const std::string& first_refusal() const { return first_refusal_; }
 
  private:
@@ -66,8 +66,8 @@ class LabelledPoints : public LabelledSink {
   void StoreNamed();
   void Judge(size_t point, const Status& result);
   void RefuseItem(uint64_t item, std::string_view metric, ByteView labels, std::string_view reason);
-  /// Returns true if the current series has too many labels and the reason of an earlier refusal
-  /// was already kept. The points of the series are then refused without reading the labels.
+  /// Returns whether the current series has too many labels, if the reason of an earlier refusal is
+  /// already stored. The points of the series are then rejected without reading the labels.
   [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
 
   Services& services_;
@@ -75,15 +75,15 @@ class LabelledPoints : public LabelledSink {
   WriteContext write_;
   Intake intake_;
   const size_t tags_max_;
-  // Bytes of raw series keys that were added since the last report to context_.
+  // Bytes of those raw series keys that were added since the last report to context_.
   uint64_t raw_key_bytes_ = 0;
-  bool too_many_labels_ = false;      // for the current series, whose labels are then not kept
+  bool too_many_labels_ = false;      // for the current series, whose labels are then not stored
   std::optional<NamingRules> rules_;  // set when the first name must be escaped
-  std::deque<SeriesBytes> series_;    // series of points_, and the current one
+  std::deque<SeriesBytes> series_;    // the series of points_, and the current series
   size_t series_bytes_ = 0;
-  bool borrowed_ = false;  // the last element of series_ has points in points_, which refer to it
+  bool borrowed_ = false;  // whether points_ refer to the last element of series_
   std::vector<KeyedPoint> points_;
-  std::vector<uint64_t> item_of_;  // item number of each element of points_, from 1
+  std::vector<uint64_t> item_of_;  // for each element of points_, its item number, from 1
   uint64_t items_ = 0, refused_ = 0;
   std::vector<bool> item_refused_;
   std::string first_refusal_;

@@ -8,14 +8,14 @@
 namespace hg::http::page {
 
 struct File {
-  std::string_view name;  // "main.js": without directories
+  std::string_view name;  // for example "main.js", without directories
   std::string_view bytes;
 };
 
-/// All files, for the life of the process.
+/// Returns all files. The result is valid as long as the process runs.
 std::span<const File> Files();
 
-/// A hash of the contents of all files, in hexadecimal. index.html requests the files as
+/// Returns a hash of the contents of all files, in hexadecimal. index.html requests each file as
 /// /s/page-<sum>/<name>.
 std::string_view FilesSum();
 

@@ -1,6 +1,6 @@
 #pragma once
-// The running calls of /api/admin that take long. A long call occupies a thread until it ends, and
-// most long calls take a lock of the store. So only one call of each kind may run at a time.
+// The long calls of /api/admin that are running. A long call occupies a thread until it ends, and
+// most long calls take a lock of the store. So only one call of each name may run at a time.
 
 #include <memory>
 #include <set>
@@ -21,11 +21,11 @@ class AdminCalls {
     }
     std::string call;
   };
-  /// A call counts as running until its slot is destroyed. nullptr: the call may not run.
+  /// A call counts as running as long as its slot exists. nullptr: the call may not run.
   using Slot = std::unique_ptr<AdminCalls, Release>;
 
-  /// Returns a slot for a call, or nullptr if a call of this name runs already. The slot must not
-  /// outlive this object.
+  /// Returns a slot for a call, or nullptr if a call of this name is already running. The slot must
+  /// not outlive this object.
   Slot Begin(const std::string& call) {
     Release release{call};
     const MutexLock lock(mutex_);

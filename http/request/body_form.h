@@ -15,11 +15,11 @@ struct BodyForm {
   ContentCoding coding = ContentCoding::kNone;
   std::string charset;  // "" = UTF-8
 
-  /// Returns true if the body needs no decoding.
+  /// Returns whether the body needs no decoding.
   [[nodiscard]] bool plain() const { return coding == ContentCoding::kNone && charset.empty(); }
 };
 
-/// Reads the form of a body of `body_bytes` bytes from the request head.
+/// Returns the form of a body of `body_bytes` bytes, as the request head describes it.
 BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 
 /// Decodes a body that is not plain. Without a charset, *text is allocated with kPutPadding unused

@@ -1,14 +1,14 @@
 #pragma once
-// Version of the program and facts about its build, for /api/version, the telnet command `version`
-// and `tsdb version`.
+// The version of the program and information about its build, for /api/version, the telnet command
+// `version` and `tsdb version`.
 
 #include <string>
 #include <string_view>
 
 namespace hg::http {
 
-/// All texts live as long as the process. Host, user and repository are fixed names of the project,
-/// because facts about the build machine are not included.
+/// All texts are valid as long as the process runs. Host, user and repository are fixed names of
+/// the project, because no information about the build machine is included.
 struct BuildInfo {
   std::string_view
       version;  // the OpenTSDB release whose API is implemented; clients read its first two numbers
@@ -25,7 +25,7 @@ struct BuildInfo {
 
 const BuildInfo& ThisBuild();
 
-/// Returns the output of the `version` command: two lines, each with its line end.
+/// Returns the output of the `version` command: two lines with their line ends.
 std::string BuildText();
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// Keeps information from clients that the store has no place for: descriptions of metrics, and
+// Keeps information from clients for which the store has no place: descriptions of metrics, and
 // names of InfluxDB databases. The information is kept in memory, within limits, and lost at a
 // restart.
 
@@ -34,16 +34,16 @@ class ClientNotes {
     std::string metric, type, help, unit;  // type, help and unit may be empty
   };
 
-  /// Replaces the kept texts of the metric by those texts of `description` that are not empty. A
-  /// text is not kept if all descriptions together would then take more than
-  /// Options::description_bytes_max. The metric is kept under the name that PromQL shows
+  /// Replaces the stored texts of the metric by those texts of `description` that are not empty. A
+  /// text is not stored if all descriptions together would then exceed
+  /// Options::description_bytes_max. The metric is stored under the name that PromQL shows
   /// (Options::underscore_names).
   void Describe(const MetricDescription& description);
-  /// Returns up to `max` descriptions in the order of the metrics, beginning with `first` or the
-  /// next metric after it.
+  /// Returns up to `max` descriptions in the order of the metrics, beginning with the metric
+  /// `first` or the next one after it.
   [[nodiscard]] std::vector<Description> Descriptions(std::string_view first, size_t max) const;
 
-  /// Keeps the name of a database. A name that is empty or too long is not kept.
+  /// Stores the name of a database. Does nothing if the name is empty or too long.
   void AddDatabase(std::string_view name);
   [[nodiscard]] std::vector<std::string> Databases() const;
 

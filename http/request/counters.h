@@ -1,7 +1,7 @@
 #pragma once
 // Counters of the network layer; /api/stats prints them (opentsdb-http-api.md §15.1). Each counter
 // is a relaxed atomic, so several counters read together are not a consistent snapshot. All
-// connections share the counters, so code adds to a counter once per batch and not once per point.
+// connections share them, so code adds to a counter once per batch, not once per point.
 
 #include <atomic>
 #include <cstdint>
@@ -21,11 +21,11 @@ struct Counters {
   Counter put_storage_errors{0}, put_invalid_values{0}, put_illegal_arguments{0},
       put_unknown_metrics{0}, put_writes_blocked{0};
 
-  // unauthorized_*: requests without valid credentials. forbidden_*: requests with valid
-  // credentials but without the needed role.
+  // unauthorized_* count requests without valid credentials. forbidden_* count requests with valid
+  // credentials whose user lacks the required role.
   Counter unauthorized_http{0}, unauthorized_telnet{0}, forbidden_http{0}, forbidden_telnet{0};
 
-  /// Stalls of event loops (http/request/turn_watch.h): their number and their total time.
+  /// Number and total time of the stalls of event loops (http/request/turn_watch.h).
   Counter loop_stalls{0}, loop_stall_ms{0};
 
   Counter graph_requests{0};
@@ -37,7 +37,7 @@ struct Counters {
   Counter query_success{0}, query_invalid{0}, query_exceptions{0};
 
   Counter points_added{0};
-  Counter text_fields{0};  // text fields of the InfluxDB line protocol that were skipped
+  Counter text_fields{0};  // number of InfluxDB text fields, which are skipped
 };
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Recognizes request targets of the InfluxDB API without parsing them. Used by the fast path for
-// every write, and to choose the form of errors.
+// Recognizes request targets of the InfluxDB API without parsing them. The fast path uses it for
+// every write. It also determines the form of errors.
 
 #include <optional>
 #include <string_view>
@@ -10,19 +10,19 @@
 
 namespace hg::http {
 
-/// The API version that a path belongs to. kV1: /write, /query, /ping, /health. kV2: /api/v2/write.
+/// The API version of a path. kV1: /write, /query, /ping, /health. kV2: /api/v2/write.
 enum class InfluxApi : uint8_t { kNone, kV1, kV2 };
 InfluxApi InfluxApiOf(std::string_view target);
 
-/// Returns true for /write and /api/v2/write, with any parameters.
+/// Returns whether the path is /write or /api/v2/write, with any parameters.
 bool IsInfluxWritePath(std::string_view target);
 
-/// Reads the credentials that InfluxDB 1.x clients send as `u` and `p` in the target of /write and
-/// /query. kNone: the target has no parameter `u`, or is not /write or /query.
+/// Returns the credentials that InfluxDB 1.x clients send as `u` and `p` in the target of /write
+/// and /query. The result is kNone if the path is another one or there is no parameter `u`.
 Credentials InfluxCredentials(std::string_view target);
 
-/// The unit of timestamps of a write target. nullopt: not a write target, a parameter with
-/// percent-escapes, or an unknown precision.
+/// Returns the unit of timestamps for a write target. Returns nullopt if the target is no write
+/// target, has a parameter with percent-escapes, or has an unknown precision.
 std::optional<InfluxUnit> PlainInfluxUnit(std::string_view target);
 
 }  // namespace hg::http

@@ -1,7 +1,7 @@
 #pragma once
-// The bytes of one HTTP response. A handler writes them on a pool thread, or for short replies on
-// the event loop. A response that fits the buffer has a Content-Length; a longer one is sent in
-// chunks.
+// Creates the bytes of one HTTP response. A handler writes the response on a pool thread, or on the
+// event loop if the response is short. A response that fits in the buffer has a Content-Length; a
+// longer one is sent in chunks.
 
 #include <atomic>
 #include <condition_variable>
@@ -18,12 +18,12 @@
 
 namespace hg::http {
 
-/// A bounded queue of bytes from the handler's thread to the connection's loop. The handler's
-/// thread waits when the client is slow. Thread-safe.
+/// A bounded queue of bytes from the thread of a handler to the event loop of the connection. If
+/// the client is slow, the handler's thread waits. Thread-safe.
 class ReplyQueue {
  public:
-  /// The queue calls `wake` when there are bytes to take. It may call `wake` on any thread, and
-  /// holds no lock then.
+  /// The queue calls `wake` when there are bytes to take. It may call `wake` on any thread. It
+  /// holds no lock during the call.
   explicit ReplyQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   /// Called by the handler. Waits while kUnsentBytesMax bytes are queued. Before it waits, it calls
@@ -34,12 +34,12 @@ class ReplyQueue {
 
   /// Called by the loop. Moves the next piece into *bytes. Returns false if the queue is empty.
   bool Take(std::string* bytes);
-  /// Returns true after End, once everything was taken. Then sets *keep_alive to the argument of
-  /// End.
+  /// Returns true after End, once all bytes were taken. In this case sets *keep_alive to the
+  /// argument of End.
   [[nodiscard]] bool Finished(bool* keep_alive);
-  /// Called when the connection is closed. A Push that waits, and each later one, returns false.
+  /// Called when the connection is closed. A waiting Push, and each later one, returns false.
   void Abandon();
-  /// Called when the client has closed its sending side. It may still read the reply.
+  /// Called when the client has closed its sending side. The client may still read the reply.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
@@ -56,25 +56,25 @@ class ReplyQueue {
   bool ended_ = false, keep_alive_ = true, gone_ = false;
 };
 
-/// A header of every response: browsers must use the Content-Type and not guess it from the body.
+/// A header of every response. Browsers must use the Content-Type and not guess it from the body.
 inline constexpr std::string_view kNoSniff = "X-Content-Type-Options: nosniff\r\n";
 
-/// The form of a reply, which depends on the request: its method, its HTTP version, and whether the
-/// connection stays open after the reply.
+/// The form of a reply, which depends on the method and the HTTP version of the request, and on
+/// whether the connection stays open after the reply.
 struct ReplyForm {
-  bool head_only = false;  // the request is HEAD, so the reply has no body
-  /// False: no Content-Length; the end of the connection ends the body (opentsdb-http-api.md §2.3).
+  bool head_only = false;  // whether the request is HEAD, so the reply has no body
+  /// If false: no Content-Length; the body ends with the connection (opentsdb-http-api.md §2.3).
   bool keep_alive = true;
-  bool chunks = true;  // HTTP/1.1: a long body may be chunked
+  bool chunks = true;  // whether a long body may be chunked (HTTP/1.1)
   ContentCoding coding = ContentCoding::kNone;
 
   static ReplyForm Of(const RequestHead& head);
 };
 
-/// Functions that a reply calls on its connection. All except `send` may be empty. Called on any
-/// thread.
+/// Functions that a reply calls on its connection. All of them except `send` may be empty. Any
+/// thread may call them.
 struct ReplyHooks {
-  /// Sends the bytes after those of earlier calls. Returns false if the client is gone.
+  /// Sends the bytes after those of earlier calls. Returns false if the client has disconnected.
   std::function<bool(std::string)> send;
   std::function<bool()> cancelled;
   std::function<void()> takes_long;
@@ -82,8 +82,8 @@ struct ReplyHooks {
 };
 
 /// A response. Adds kNoSniff to each response. An HTML page without a Content-Security-Policy gets
-/// a policy that forbids the page to load or run anything. One thread at a time, unless
-/// ResponseWriter says otherwise.
+/// a policy that forbids the page to load or run anything. For one thread at a time, unless
+/// ResponseWriter says otherwise for a function.
 class Reply : public ResponseWriter {
  public:
   Reply(ReplyForm form, ReplyHooks hooks);
@@ -104,13 +104,13 @@ class Reply : public ResponseWriter {
     if (hooks_.cut) hooks_.cut();
   }
 
-  /// Sends the rest. Returns whether the connection may serve another request.
+  /// Sends the rest of the reply. Returns whether the connection may serve another request.
   bool Finish();
 
  private:
   static constexpr size_t kWholeBytesMax = 256 * 1024;  // larger bodies are streamed
-  // Piece size of a streamed body in bytes. It is below the size from which malloc asks the kernel
-  // for each allocation.
+  // Size in bytes of the pieces of a streamed body. It is below the size from which on malloc
+  // requests memory from the kernel for each allocation.
   static constexpr size_t kPieceBytes = 128 * 1024;
 
   [[nodiscard]] std::string Head(bool streamed, size_t length) const;

@@ -1,5 +1,5 @@
 #pragma once
-// A parsed HTTP request, as handlers see it.
+// A parsed HTTP request, which is the input of a handler.
 
 #include <memory>
 #include <optional>
@@ -28,8 +28,8 @@ class Parameters {
   void Add(std::string name, std::string value) {
     items_.emplace_back(std::move(name), std::move(value));
   }
-  /// Returns true if the parameter is present. A flag counts as set if it is present, even as
-  /// "=false".
+  /// Returns whether the parameter is present. A parameter without a meaningful value counts as set
+  /// if it is present, even as "=false".
   [[nodiscard]] bool Has(std::string_view name) const { return Find(name) != nullptr; }
   /// Returns the last value of a parameter, or nullptr if there is none.
   [[nodiscard]] const std::string* Find(std::string_view name) const {
@@ -52,7 +52,7 @@ class Parameters {
 };
 
 /// Work that a handler keeps between two calls for one request. The first call, on an event loop,
-/// ended because it would have had to wait. The second call, on a pool thread, continues with the
+/// ends early because it would have to wait. The second call, on a pool thread, continues with this
 /// work.
 struct KeptWork {
   virtual ~KeptWork() = default;
@@ -64,40 +64,40 @@ struct Request {
   std::string method_text;  // the name of the method as sent
   std::string target;       // path and query string as sent
   std::vector<std::string>
-      segments;  // path split at '/', as sent; "/api/v1/put" = {"api","v1","put"}
-  /// API version; 1 if the path names none. -1 for unversioned paths (not below /api).
+      segments;  // path split at '/', unchanged; "/api/v1/put" = {"api","v1","put"}
+  /// API version; 1 if the path has none; -1 for unversioned paths (not below /api).
   int api_version = -1;
-  /// The index of the endpoint's name in `segments`. The name follows "api" and a version, if they
-  /// are present.
+  /// The index of the endpoint's name in `segments`. If "api" and a version are present, they come
+  /// before the name.
   size_t endpoint_index = 0;
   Parameters parameters;
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
-  std::string_view body;  // decoded (gzip, chunks); lives as long as the handler runs
+  std::string_view body;  // decoded (gzip, chunks); valid while the handler runs
   std::string remote;     // "127.0.0.1:51000"
   std::string user;  // the authenticated user; "" = not authenticated, or authentication is off
-  /// Roles of the user; none if not authenticated; all if authentication is off.
+  /// The user's roles; empty if not authenticated; all roles if authentication is off.
   Roles roles = Roles::All();
   std::shared_ptr<Writer> writer;  // write limits of the client; null = unlimited
-  /// The limits of the request's time and memory, and its cancellation. Dispatch sets it while the
-  /// handler runs. Handlers pass it to every call that may take long.
+  /// The request's limits of time and memory, and its cancellation. Dispatch sets this member while
+  /// the handler runs. Handlers pass it to every call that may take long.
   query::RunningRequest* running = nullptr;
-  /// True if the request is tried on an event loop. `running` then refuses work that would wait
-  /// (RequestContext::MayWait). The caller of Dispatch sets it.
+  /// Whether the request is tried on an event loop. `running` then rejects work that would wait
+  /// (RequestContext::MayWait). The caller of Dispatch sets this member.
   bool on_loop = false;
-  /// Set by Dispatch if `running` refused something. Everything that the handler sent must then be
-  /// thrown away, and the request must run again with on_loop = false.
+  /// Dispatch sets this member if `running` rejected work. The caller must then discard everything
+  /// that the handler sent, and run the request again with on_loop = false.
   bool refused = false;
-  /// The memory that parsers may use for the request; nullptr = not limited. It is set while the
+  /// The memory that parsers may use for the request; nullptr = no limit. It is set while the
   /// handler runs.
   RequestMemory::Share* memory = nullptr;
-  /// Work that the handler's first call leaves to its second call. Only the handler uses this
-  /// member, and it knows the type of the object.
+  /// Work that the first call of the handler leaves for the second call. Only the handler uses this
+  /// member and knows the type of the object.
   mutable std::unique_ptr<KeptWork> kept_work;
 
-  /// Returns the endpoint's name in lower case, or "" if the path has no endpoint.
+  /// Returns the name of the endpoint in lower case, or "" if the path has none.
   [[nodiscard]] std::string Endpoint() const { return Segment(0); }
-  /// Returns the path segment that is `after` positions after the endpoint's name, in lower case,
-  /// or "".
+  /// Returns the path segment `after` positions behind the name of the endpoint, in lower case, or
+  /// "".
   [[nodiscard]] std::string Segment(size_t after) const {
     size_t i = endpoint_index + after;
     if (i >= segments.size()) return {};

@@ -1,5 +1,5 @@
 #pragma once
-// The objects that handlers may use, and the type of handlers. All of them outlive every request.
+// The objects that handlers may use, and the type of handlers. The objects outlive every request.
 
 #include <functional>
 #include <map>
@@ -38,7 +38,7 @@ class ClientNotes;
 
 struct Services {
   const Options& options;
-  /// Every effective setting by its OpenTSDB key, including defaults; /api/config prints it.
+  /// Every effective setting by OpenTSDB's key, including defaults. /api/config prints them.
   const std::map<std::string, std::string>& settings;
   const Clock& clock;
   Store& cells;
@@ -47,37 +47,37 @@ struct Services {
   uid::Annotations& annotations;
   uid::Metadata& metadata;
   query::Engine& queries;
-  PointSink& sink;  // takes points of put, telnet and import (storage/model/point_sink.h)
+  PointSink& sink;  // takes points from put, telnet and import (storage/model/point_sink.h)
   Counters& counters;
   ClientNotes& notes;
-  /// Calls its argument for each statistic of other modules: with the name without "tsd.", the tags
+  /// Calls its argument for each statistic of other modules, with the name without "tsd.", the tags
   /// as "k=v k=v", and the value.
   std::function<void(
       const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
       collect_stats;
-  // Receivers of points that are not single raw points (storage/model/aggregate_sink.h).
-  // `histograms`: nullptr if the settings do not enable them. `rollups`: never null in a mode that
-  // serves put; if rollups are not configured, it returns an error.
+  // Sinks for values that are not single raw points (storage/model/aggregate_sink.h). `histograms`
+  // is nullptr if the settings do not enable histograms. `rollups` is never null in a mode that
+  // serves put; if no rollups are configured, the sink returns an error.
   HistogramSink* histograms = nullptr;
   RollupSink* rollups = nullptr;
-  /// Returns the last lines of the process log, newest first, without line ends. The function may
+  /// Returns the last lines of the process log, newest first, without line ends. This function may
   /// be empty.
   std::function<std::vector<std::string>()> recent_log = {};
-  /// Sets the lowest level ("INFO") that is logged. Returns false if the level does not exist. The
-  /// function may be empty.
+  /// Sets the lowest level that is logged, such as "INFO". Returns false if the level does not
+  /// exist. This function may be empty.
   std::function<bool(const std::string& level)> set_log_level = {};
   /// Authentication and roles; nullptr = authentication is off.
   Access* access = nullptr;
   /// Write limits of clients; nullptr = unlimited.
   ClientLimits* client_limits = nullptr;
-  /// Makes copies and checks of the store; nullptr if the store has no files of its own.
+  /// Copies and checks the store; nullptr if the store has no files of its own.
   Maintenance* maintenance = nullptr;
   /// Cached highest ids of a store on another machine, so that statistics need no request to that
-  /// store. nullptr: the highest ids are read through `names`.
+  /// store. If it is nullptr, the highest ids are read through `names`.
   const uid::HighestIds* highest_ids = nullptr;
-  /// Writes a warning to the process log. The function may be empty.
+  /// Writes a warning to the process log. This function may be empty.
   std::function<void(const std::string&)> warn = {};
-  /// Reports latencies of other modules for /metrics; names and tags as in collect_stats. The
+  /// Reports latencies of other modules for /metrics. Names and tags are as in collect_stats. This
   /// function may be empty.
   std::function<void(const std::function<void(const std::string& name, const std::string& tags,
                                               const LatencyHistogram&)>&)>
@@ -85,9 +85,9 @@ struct Services {
   AdminCalls admin_calls = {};
 };
 
-/// Answers one request. Runs on a pool thread, may block, must not throw. Sends errors by
-/// http/request/errors.h. Handlers of Where::kLoop (endpoints.h) are first called on event loops
-/// (Request::on_loop).
+/// A function that handles one request. It runs on a pool thread, may block, and must not throw. It
+/// sends errors with http/request/errors.h. Handlers with Where::kLoop (endpoints.h) are first
+/// called on event loops (Request::on_loop).
 using Handler = void (*)(const Request&, Services&, ResponseWriter&);
 
 }  // namespace hg::http

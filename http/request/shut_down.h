@@ -7,7 +7,7 @@
 
 namespace hg::http {
 
-/// Asks the process to stop cleanly, by SIGTERM. Returns at once.
+/// Sends SIGTERM to this process, so that it stops cleanly. Does not wait.
 inline void RequestShutDown() { ::kill(::getpid(), SIGTERM); }
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Measures the turns of an event loop. A turn is one callback that the loop runs; the loop's other
-// clients wait until it returns. Internal to the server.
+// Measures the turns of an event loop. A turn is one callback that the loop runs; the other clients
+// of the loop wait until it returns. Only the server uses this file.
 
 #include <cstdint>
 #include <functional>
@@ -13,27 +13,27 @@
 
 namespace hg::http {
 
-/// CPU time that the calling thread has used, in nanoseconds. The call takes a system call.
+/// Returns the CPU time of the calling thread in nanoseconds. Needs a system call.
 int64_t ThreadCpuNs();
 
-/// Measures the turns of one loop. Used only on the thread of that loop.
+/// Measures the turns of one loop. Only the thread of that loop may use the object.
 class TurnWatch {
  public:
-  /// Length in nanoseconds from which a turn counts as a stall.
+  /// A turn that takes at least this many nanoseconds counts as a stall.
   static constexpr int64_t kStallNs = 50'000'000;
 
-  /// Selects the time of a turn that is compared with kStallNs.
+  /// Which time of a turn is compared with kStallNs.
   enum class Measure : uint8_t {
-    // Elapsed time. Other clients wait that long, whether the thread computes or waits for a disk
-    // or core.
+    // The elapsed time. Other clients wait that long, whether the thread computes or waits for a
+    // disk or a core.
     kWallTime,
-    kCpuTime,  // CPU time: for a thread that waits for the store on purpose
+    kCpuTime,  // the CPU time, for a thread that waits for the store on purpose
   };
   using CpuClock = int64_t (*)();
   using Fail = std::function<void(const std::string& message)>;
 
-  /// Counts stalls in `services.counters` and logs them by `services.warn`. Calls `fail` for a turn
-  /// that uses more CPU time than Options::turn_cpu_ms_max.
+  /// Counts stalls in `services.counters` and logs them with `services.warn`. Calls `fail` if a
+  /// turn uses more CPU time than Options::turn_cpu_ms_max.
   TurnWatch(Measure measure, Services& services, CpuClock cpu = ThreadCpuNs, Fail fail = Abort);
 
   /// Writes the message to standard error and ends the process.
@@ -43,7 +43,7 @@ class TurnWatch {
     int64_t wall_ns = 0, cpu_ns = 0;
   };
 
-  /// Reads the clocks. The CPU clock costs a system call, so it is read only if it is used.
+  /// Reads the clocks. Reading the CPU clock needs a system call, so it is read only if required.
   [[nodiscard]] Times Now() const {
     return {services_.clock.MonotonicNs(), reads_cpu_ ? cpu_() : 0};
   }
@@ -51,8 +51,8 @@ class TurnWatch {
     return (measure_ == Measure::kWallTime ? took.wall_ns : took.cpu_ns) > kStallNs ||
            (cpu_ns_max_ > 0 && took.cpu_ns > cpu_ns_max_);
   }
-  /// Counts and logs a long turn with the text `doing`. Calls `fail` if the turn used more CPU time
-  /// than allowed.
+  /// Counts and logs a long turn; `doing` describes its work. Calls `fail` if the turn used more
+  /// CPU time than allowed.
   void Report(const Times& took, const std::string& doing);
 
  private:
@@ -64,12 +64,12 @@ class TurnWatch {
   const bool reads_cpu_;
   const CpuClock cpu_;
   const Fail fail_;
-  int64_t next_line_ns_ = INT64_MIN;  // no line is logged before this time
+  int64_t next_line_ns_ = INT64_MIN;  // nothing is logged before this time
   uint64_t untold_ = 0;
 };
 
-/// One turn, from construction to destruction. Turns do not nest. `doing()` describes the work of
-/// the turn; it is called only after a long turn.
+/// One turn, from the construction to the destruction of this object. Turns do not nest. `doing()`
+/// describes the work of the turn and is called only after a long turn.
 template <typename Doing>
 class Turn {
  public:
@@ -90,8 +90,8 @@ class Turn {
   const TurnWatch::Times began_;
 };
 
-/// Sets *text to method and path, such as "GET /api/query". The query string is left out, because
-/// it may be long and may contain secrets.
+/// Sets *text to method and path, such as "GET /api/query". Leaves out the query string, because it
+/// may be long and may contain secrets.
 void SetEndpointText(std::string_view method, std::string_view target, std::string* text);
 
 }  // namespace hg::http

@@ -11,8 +11,8 @@
 
 namespace hg::http {
 
-/// Bit set of HTTP methods. With kAny the handler checks the method itself (SendMethodNotAllowed in
-/// http/request/errors.h), HEAD and PATCH included.
+/// Bit set of HTTP methods. For kAny the handler checks the method itself, including HEAD and PATCH
+/// (SendMethodNotAllowed in http/request/errors.h).
 enum Verbs : uint8_t {
   kGet = 1,
   kPost = 2,
@@ -24,7 +24,7 @@ inline constexpr uint8_t kGetPost = kGet | kPost;
 inline constexpr uint8_t kGetPostDelete = kGet | kPost | kDelete;
 inline constexpr uint8_t kGetPostPutDelete = kGet | kPost | kPut | kDelete;
 
-/// Bit set of the modes in which an endpoint exists. In other modes its path is answered with 404.
+/// Bit set of the modes in which an endpoint exists. In other modes, its path gets 404.
 enum Modes : uint8_t {
   kInReadWrite = 1,
   kInReadOnly = 2,
@@ -34,7 +34,7 @@ inline constexpr uint8_t kReads = kInReadWrite | kInReadOnly;
 inline constexpr uint8_t kWrites = kInReadWrite | kInWriteOnly;
 inline constexpr uint8_t kAllModes = kInReadWrite | kInReadOnly | kInWriteOnly;
 
-/// The way in which the path of an endpoint is matched, and the option that enables it.
+/// How the path of an endpoint is matched, and which option enables the endpoint.
 enum class Place : uint8_t {
   kApi,   // first path segment below /api[/vN]; needs Options::api_enabled
   kRoot,  // first path segment; needs Options::ui_enabled
@@ -45,12 +45,12 @@ enum class Place : uint8_t {
 /// The thread that handles a request first.
 enum class Where : uint8_t {
   kPool,
-  kLoop,  // the event loop; a pool thread if the request would wait (Request::on_loop)
+  kLoop,  // the event loop, or a pool thread if the request would wait (Request::on_loop)
 };
 
 struct Endpoint {
-  /// The name that is compared with Request::Endpoint(), in lower case. "" with Place::kRoot is the
-  /// home page. With Place::kPath and Place::kWatch it is the whole path as sent.
+  /// The name that is compared with Request::Endpoint(), in lower case. With Place::kRoot, "" is
+  /// the home page. With Place::kPath and Place::kWatch, the name is the whole path as sent.
   std::string_view name;
   Place place;
   uint8_t verbs;  // other methods get 405, or 400 on unversioned paths
@@ -60,15 +60,15 @@ struct Endpoint {
   Where where = Where::kPool;
 };
 
-/// All endpoints; constant for the life of the process.
+/// Returns all endpoints. The result is constant while the process runs.
 std::span<const Endpoint> Endpoints();
 
-/// Finds the endpoint of a request. nullptr: no endpoint has this path, or the mode of the daemon
-/// or an option disables it.
+/// Finds the endpoint of a request. Returns nullptr if no endpoint has this path, or if the mode of
+/// the daemon or an option disables it.
 const Endpoint* FindEndpoint(const Request& request, const Options& options);
 
-/// Finds an endpoint by name. nullptr: no such name, or the mode of the daemon or an option
-/// disables it ("diediedie" has its own option).
+/// Finds an endpoint by name. Returns nullptr if there is no such name, or if the mode of the
+/// daemon or an option disables it ("diediedie" has its own option).
 const Endpoint* FindEndpoint(std::string_view name, Place place, const Options& options);
 
 }  // namespace hg::http

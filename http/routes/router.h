@@ -11,18 +11,18 @@
 
 namespace hg::http {
 
-/// Returns the Method for the method name of a request line. Names are case-sensitive.
+/// Returns the Method for a method name in a request line. Method names are case-sensitive.
 Method MethodOf(std::string_view verb);
 
-/// Fills segments, api_version, endpoint_index and parameters from request->target, which begins
-/// with '/'. Returns false if the query string has an invalid percent escape; the caller then sends
-/// 400.
+/// Sets segments, api_version, endpoint_index and parameters from request->target, which begins
+/// with '/'. Returns false if the query string has an invalid percent escape; the caller must then
+/// send 400.
 bool ParseTarget(Request* request);
 
-/// Returns true if the target's path belongs to an HTTP plug-in of OpenTSDB, "/plugin/…".
+/// Returns whether the path belongs to an HTTP plug-in of OpenTSDB ("/plugin/…").
 bool IsPluginPath(std::string_view target);
 
-/// Returns true if the endpoint may be handled on the loop that read the request (Where::kLoop).
+/// Returns whether the loop that read the request may handle it (Where::kLoop).
 bool MayAnswerOnLoop(const Request& request, const Options& options);
 
 /// Registers a request that runs now. `writes`: the request goes on for a short time after its
@@ -35,12 +35,12 @@ std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool
 /// request.refused, the caller must discard the output.
 void Dispatch(Request& request, Services& services, ResponseWriter& out);
 
-/// Sends 401 if the client is not authenticated, 403 if the user lacks the role.
+/// Sends 401 if the client is not authenticated, or 403 if the user lacks the role.
 void SendNoAccess(const Request& request, Role needed, Services& services, ResponseWriter& out);
 
-/// Refuses users without the role. Refuses changes and JSONP that a page of another site requests
-/// (access/cross_site.h). With authentication, refuses all JSONP. Returns true if it refused the
-/// request and sent a reply.
+/// Rejects users without the role. Rejects changes and JSONP that a page of another site requests
+/// (access/cross_site.h). If authentication is on, rejects all JSONP. Returns true if it rejected
+/// the request and sent a reply.
 bool RefuseAccess(const Request& request, Role needed, Services& services, ResponseWriter& out);
 
 /// Adds the CORS headers for the request's Origin (opentsdb-http-api.md §7). Returns false if the

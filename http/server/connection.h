@@ -1,7 +1,7 @@
 #pragma once
 // One client connection. Its first byte decides between HTTP and telnet (opentsdb-http-api.md §1).
-// A connection reads into its own buffer, serves one request at a time and answers in order.
-// Internal to the server; includes Asio.
+// A connection reads into its own buffer, serves one request at a time and responds in order. Only
+// the server uses this file, which includes Asio.
 
 #include <atomic>
 #include <boost/asio/steady_timer.hpp>
@@ -34,40 +34,40 @@ struct Edge;
 struct LinesResult;
 struct Request;
 
-/// The object lives as long as an operation on it is pending. Its functions may be called only on
-/// the thread of its loop, unless their comments say otherwise.
+/// The object exists as long as an operation on it is pending. Only the thread of its loop may call
+/// its functions, unless their comments say otherwise.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Stream stream, Loop& loop);
   ~Connection();
 
   void Start();
-  /// Handles the next request that was already received (Loop::ContinueLater).
+  /// Handles the next request whose bytes were already received (Loop::ContinueLater).
   void Continue();
-  /// Called when the commit that this connection waits for has succeeded or failed.
+  /// Called when the commit for which this connection waits has succeeded or failed.
   void Committed(const Status& status);
-  /// Called about once a second: closes connections that were idle, slow or lingering for too long.
+  /// Called about once a second. Closes the connection if it was idle or too slow for too long.
   void Sweep();
-  /// Closes at once, in any state.
+  /// Closes the connection at once, in any state.
   void Close();
   void CloseWhenIdle();
-  /// Returns a readable description of the work that the connection does now: method and path of
-  /// the request, or the protocol.
+  /// Returns a readable description of the current work of the connection: method and path of the
+  /// request, or the protocol.
   [[nodiscard]] std::string Doing() const;
 
  private:
   enum class Protocol : uint8_t { kUnknown, kHttp, kTelnet };
   enum class State : uint8_t {
-    kReading,     // waits for bytes
-    kCommitting,  // points are appended; waits for the log
+    kReading,     // waits for bytes from the client
+    kCommitting,  // has appended points and waits for the log
     kHandling,    // a pool thread runs the handler
-    kReplying,    // the rest of a reply is being sent
-    kRetrying,    // telnet: the store refused the lines; they are tried again later
+    kReplying,    // is sending the rest of a reply
+    kRetrying,    // telnet: the store rejected the lines; tries again later
     kUnread,      // telnet: waits until the client reads its replies
-    kLingering,   // the reply is sent; drops incoming bytes until the client closes
+    kLingering,   // has sent the reply; drops incoming bytes until the client closes
     kClosed,
   };
-  /// The next part of an HTTP request that the connection reads.
+  /// The part of an HTTP request that the connection reads next.
   enum class Part : uint8_t { kHead, kBody };
   /// The form of the reply to points that were stored on the fast path.
   struct PutReply {
@@ -75,7 +75,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     size_t points = 0, text_fields = 0;
   };
 
-  // Defined in connection.cc: reading and writing bytes.
+  // The following functions are in connection.cc. They read and write bytes.
   void Advance();
   void WaitReadable();
   void OnReadable();
@@ -91,7 +91,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool stopping() const;
   void ShutdownSend();
 
-  // Defined in connection_http.cc.
+  // The following functions are in connection_http.cc.
   bool AdvanceHttp();
   bool OnHead();
   void HeadAdmitted();
@@ -101,54 +101,54 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool TryInflux(std::string_view body);
   [[nodiscard]] bool MayGoFast() const;
   /// Handles the result of appending points on the fast path: waits for the commit, or sends the
-  /// error. False: not all series are known, and nothing was stored.
+  /// error. Returns false if a series is unknown; nothing was stored then.
   bool Appended(const Result<PointSink::Appended>& appended, size_t points,
                 std::atomic<uint64_t>* requests);
   void Handle(std::string_view body, BodyForm form = {});
   bool TryOnLoop(Request& request);
   void Pump();
-  /// Answers a malformed request with 400 and then closes the connection.
+  /// Sends 400 for a malformed request and then closes the connection.
   void RefuseMalformed(std::string_view fault);
   void RefuseHead(int status, std::string_view message, bool as_page);
-  /// Sends the reply that `send` writes, and then closes the connection. The body of the request is
-  /// not read.
+  /// Sends the reply that `send` writes and then closes the connection. Does not read the body of
+  /// the request.
   void RefuseHead(const Request& request,
                   const std::function<void(const Request&, ResponseWriter&)>& send);
-  /// Sends the error with which body_memory_ refused memory for the body.
+  /// Sends the error that body_memory_ returned when it had no memory for the body.
   void RefuseBody();
-  /// Gives back the memory of a request that has ended.
+  /// Releases the memory of a request that has ended.
   void LetGoBody();
   void ReplyInline(const Request& request, const Status& status);
-  /// Sends a whole reply. The next request is served once the kernel has taken all of it.
+  /// Sends a whole reply. The next request is served after the kernel has taken the whole reply.
   void TransmitReply(std::string_view bytes);
   void PutCommitted(const Status& status);
   void ReplySent();
-  /// Makes a Request from head_. Sets *escapes_good to whether its query string could be decoded.
+  /// Makes a Request from head_. Sets *escapes_good to whether the query string could be decoded.
   std::unique_ptr<Request> MakeRequest(std::string_view body, bool* escapes_good = nullptr);
 
-  // Defined in connection_access.cc: authentication. If authentication is off, each of these
-  // functions costs one comparison.
+  // The following functions are in connection_access.cc, for authentication. If authentication is
+  // off, each of them costs one comparison.
   [[nodiscard]] bool Guarded() const;
   [[nodiscard]] bool May(Role role) const;
   [[nodiscard]] Roles roles() const;
-  /// Returns true if the request whose head was read may be processed now. Returns false if it was
-  /// refused, or if it waits until a pool thread has checked its password.
+  /// Returns whether the request whose head was read may be processed now. Returns false if it was
+  /// rejected, or if it waits until a pool thread has checked its password.
   bool Admit();
   bool AdmitStranger();
   [[nodiscard]] IdentityPtr KnownBy(const Credentials& said) const;
-  /// Shortens *lines to those that may run now. Returns false if the first line is an `auth` line
-  /// or the client is not authenticated; then this function has handled the line.
+  /// Shortens *lines to those that may run now. If the first line is an `auth` line or the client
+  /// is not authenticated, handles this line and returns false.
   bool AdmitLines(std::string_view* lines);
   void AnswerAuth(const IdentityPtr& who);
-  /// Passes a password to a pool thread that checks it. Returns false if too many passwords already
-  /// wait for a check.
+  /// Passes a password to a pool thread, which checks it. Returns false if too many passwords
+  /// already wait for a check.
   bool JudgePassword(Credentials said);
   void Judged(const IdentityPtr& who);
   void Adopt(IdentityPtr who, uint64_t generation);
-  /// The write limits of the client; null = unlimited.
+  /// Returns the write limits of the client; null = unlimited.
   const std::shared_ptr<Writer>& writer();
 
-  // Defined in connection_telnet.cc.
+  // The following functions are in connection_telnet.cc.
   bool AdvanceTelnet();
   bool TryLines(std::string_view lines);
   void LinesCommitted(const Status& status);
@@ -163,7 +163,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Loop& loop_;
   Edge& edge_;
   Stream stream_;
-  RequestMemory::Share body_memory_;  // for request bytes in buffer_ and for unpacked bodies
+  RequestMemory::Share body_memory_;  // for bytes of a request in buffer_ and for the unpacked body
   RequestMemory::Share kept_memory_;  // for the capacity of buffer_ between requests
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;
@@ -171,7 +171,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool waiting_readable_ = false;
   bool end_of_input_ = false;
   bool close_after_reply_ = false;
-  // True after this connection has finished a request or a batch of lines. The loop then serves
+  // Set after this connection has finished a request or a batch of lines. The loop then serves
   // other connections before the next request of this one.
   bool gives_way_ = false;
   int64_t active_s_ = 0;
@@ -179,7 +179,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // The authenticated client; null = not authenticated.
   IdentityPtr who_;
-  // HTTP: the Authorization field or the request target whose credentials proved who_
+  // HTTP: the Authorization field or request target whose credentials identified who_.
   std::string credentials_;
   uint64_t who_generation_ = 0;  // Access::generation() when who_ was looked up
   uint64_t judge_generation_ = 0;
@@ -192,12 +192,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t sent_bytes_ = 0;  // bytes of output that the kernel has taken
   TransferPace reply_pace_{kSlowReplyBytes};
 
-  // The following members are used for HTTP only.
+  // The following members are used only for HTTP.
   uint64_t received_bytes_ = 0;
   TransferPace request_pace_{kSlowRequestBytes};
   Part part_ = Part::kHead;
   RequestHead head_;
-  /// Method and path of the last request; kept because head_ ends with the request.
+  /// Method and path of the last request. They are stored here because head_ ends with the request.
   std::string endpoint_;
   size_t head_scanned_ = 0, head_bytes_ = 0;
   ChunkedDecoder chunks_;
@@ -205,14 +205,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   PutReply put_reply_;
   std::shared_ptr<ReplyQueue> replies_;
 
-  // The following members are used for telnet only.
+  // The following members are used only for telnet.
   size_t line_bytes_ = 0;   // bytes of the lines that are being handled
-  size_t line_points_ = 0;  // points whose commit is awaited
-  int retries_ = 0;         // consecutive refusals by the store
-  /// The time at which the client was seen to have closed its side of the connection while its
-  /// lines wait to be stored. Empty: not closed.
+  size_t line_points_ = 0;  // number of points whose commit the connection waits for
+  int retries_ = 0;         // how often the store rejected the lines in a row
+  /// The time at which the connection found that the client has closed its side, while its lines
+  /// wait to be stored. nullopt: not closed.
   std::optional<int64_t> gone_since_s_;
-  // True once the client does not read its replies; further replies are dropped.
+  // Whether the client has stopped reading its replies; further replies are dropped.
   bool deaf_ = false;
   std::unique_ptr<boost::asio::steady_timer> retry_timer_;
 };

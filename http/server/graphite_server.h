@@ -1,7 +1,7 @@
 #pragma once
 // The servers of Graphite's two ports (docs/ingestion.md): plaintext lines, and pickled points in
-// frames with a length prefix. Graphite's protocols have no replies, so refused points are counted
-// and logged from time to time.
+// frames with a length prefix. Graphite's protocols have no replies, so rejected points are counted
+// and logged at intervals.
 
 #include <cstdint>
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace hg::http {
 
-/// Runs one thread of its own. While the store is busy that thread waits and reads no socket. Call
-/// Start and Stop from one thread.
+/// Has its own thread. While the store is busy, this thread waits and reads no socket. Call Start
+/// and Stop on one thread.
 class GraphiteServer {
  public:
   /// Both arguments must outlive the object.
@@ -21,19 +21,19 @@ class GraphiteServer {
   /// Calls Stop.
   ~GraphiteServer();
 
-  /// Listens on each port that the options name. IoError names an address that cannot be listened
-  /// on.
+  /// Listens on each port that the options have. The message of IoError names an address on which
+  /// it cannot listen.
   Status Start();
 
-  /// The ports in use; 0 = none.
+  /// Return the ports in use; 0 = none.
   [[nodiscard]] uint16_t port() const;
   [[nodiscard]] uint16_t pickle_port() const;
 
   /// Closes all connections. Received points that are not stored yet are dropped. Idempotent.
   void Stop();
 
-  /// Size limits of one line without its end, and of one frame. A client that exceeds them is
-  /// disconnected.
+  /// Maximum size of a line without its end, and of a frame. The server disconnects a client that
+  /// exceeds it.
   static constexpr size_t kLineBytesMax = 16384;
   static constexpr size_t kFrameBytesMax = 1048576;
   static constexpr size_t kConnectionsMax = 1024;

@@ -1,7 +1,7 @@
 #pragma once
-// A reference to a connection that the event loop lends to a pool thread. It keeps the connection
-// alive and releases it on the thread of the connection's loop. Internal to the server; includes
-// Asio.
+// A reference to a connection that an event loop lends to a pool thread. It keeps the connection
+// alive and releases it on the thread of the connection's loop. Only the server uses this file,
+// which includes Asio.
 
 #include <boost/asio/post.hpp>
 #include <chrono>
@@ -15,15 +15,15 @@
 
 namespace hg::http {
 
-/// Must be created on the loop. GiveBack must be called once, on any thread. Copies share one
-/// reference, because std::function needs copies.
+/// Create this object on the loop. Call GiveBack once, on any thread. Copies share one reference to
+/// the connection; they exist because std::function needs copies.
 class LentConnection {
  public:
   LentConnection(std::shared_ptr<Connection> connection, Loop& loop)
       : loop_(loop), lent_(std::make_shared<std::shared_ptr<Connection>>(std::move(connection))) {}
 
-  /// Makes the loop call `then` with the connection and release it afterwards. If memory for the
-  /// message to the loop cannot be allocated, retries until it can, because the client waits for
+  /// Makes the loop call `then` with the connection and release the connection afterwards. If there
+  /// is no memory for the message to the loop, retries until there is, because the client waits for
   /// the result.
   template <typename Then>
   void GiveBack(const Then& then) {

@@ -1,5 +1,5 @@
 #pragma once
-// Opens listening sockets from the configuration. Internal to the servers; includes Asio.
+// Opens listening sockets. Only the servers use this file, which includes Asio.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <string>
@@ -10,8 +10,8 @@
 namespace hg::http {
 
 /// Makes *acceptor listen on `bind`, an address or a host name, with the socket options of
-/// `options`. Returns the port; for port 0, the one that the system chose. InvalidArgument and
-/// IoError name the address.
+/// `options`. Returns the port. If `port` is 0, this is the port that the system selected. The
+/// messages of InvalidArgument and IoError name the address.
 Result<uint16_t> Listen(const Options& options, const std::string& bind, uint16_t port,
                         boost::asio::ip::tcp::acceptor* acceptor);
 

@@ -1,7 +1,7 @@
 #pragma once
-// The listening socket. Two objects accept connections on it, one after the other: the waiting room
+// The listening socket. Two objects use it to accept connections: first the waiting room
 // (waiting_room.h) while the store opens, then the server. Connections that arrive in between wait
-// in the kernel's queue.
+// in the queue of the kernel.
 
 #include <cstdint>
 #include <optional>
@@ -15,16 +15,16 @@
 namespace hg::http {
 
 inline bool SpeaksTls(const Options& options) { return !options.tls.certificate_file.empty(); }
-/// Returns true if Options::port accepts connections without TLS.
+/// Returns whether Options::port accepts connections without TLS.
 inline bool SpeaksPlain(const Options& options) { return !SpeaksTls(options) || options.tls.port; }
 
 /// Owns the socket and closes it in the destructor, unless Release was called.
 class ListeningSocket {
  public:
-  /// Listens on Options::bind and Options::port. Call only if SpeaksPlain. Errors as Listen
-  /// (listener.h).
+  /// Listens on Options::bind and Options::port. Call this function only if SpeaksPlain returns
+  /// true. Errors are as in Listen (listener.h).
   static Result<ListeningSocket> Open(const Options& options);
-  /// Listens on the TLS port. Call only if SpeaksTls.
+  /// Listens on the TLS port. Call this function only if SpeaksTls returns true.
   static Result<ListeningSocket> OpenTls(const Options& options);
   ~ListeningSocket();
   ListeningSocket(ListeningSocket&& other) noexcept
@@ -37,10 +37,10 @@ class ListeningSocket {
   }
 
   [[nodiscard]] int fd() const { return fd_; }
-  /// The configured port; for 0, the port that the system chose.
+  /// Returns the configured port. If it is 0, returns the port that the system selected.
   [[nodiscard]] uint16_t port() const { return port_; }
   [[nodiscard]] bool v6() const { return v6_; }
-  /// Returns the file descriptor. From then on the caller must close it.
+  /// Returns the file descriptor. The caller must close it.
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
 
  private:
@@ -53,7 +53,7 @@ class ListeningSocket {
   bool v6_;
 };
 
-/// Sockets that were opened before the server started, with the connections accepted on them.
+/// Sockets that were opened before the server started, and connections accepted on them.
 struct OpenedPorts {
   std::optional<ListeningSocket> plain, tls;
   /// Connections that were accepted on the plain port. The owner of this object must close them.

@@ -1,6 +1,6 @@
 #pragma once
 // One event loop: a thread, its connections, shared parsers, and the group commit of points that
-// its connections appended. Internal to the server; includes Asio.
+// its connections appended. Only the server uses this file, which includes Asio.
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -28,18 +28,18 @@ class Connection;
 struct Edge {
   const Options& options;
   Services& services;
-  WorkerPool& requests;   // runs handlers
-  WorkerPool& writes;     // runs handlers of points on the slow path
-  WorkerPool& passwords;  // checks passwords
+  WorkerPool& requests;   // run handlers
+  WorkerPool& writes;     // run handlers of points on the slow path
+  WorkerPool& passwords;  // check passwords
   RequestMemory& memory;
-  RequestMemory& kept_buffers;  // the receive buffers of connections between requests
-  /// True if the Host of a request must be known (access/cross_site.h). Constant once the server
-  /// has started.
+  RequestMemory& kept_buffers;  // memory of receive buffers of connections between requests
+  /// Whether the Host of a request must be a known one (access/cross_site.h). Constant after the
+  /// server has started.
   bool checks_hosts = false;
   std::atomic<bool> stopping{false};
 };
 
-/// All members except load() and io() may be used on the loop's thread only.
+/// Only the loop's thread may use the members, except load() and io().
 class Loop {
  public:
   explicit Loop(Edge& edge);
@@ -47,13 +47,13 @@ class Loop {
 
   boost::asio::io_context& io() { return io_; }
   Edge& edge() { return edge_; }
-  /// Measures the callbacks of this loop. Every callback of its sockets, timers and posts begins a
-  /// TurnWatch turn.
+  /// Returns the object that measures the callbacks of this loop. Each callback of sockets, timers
+  /// and posts begins a TurnWatch turn.
   TurnWatch& turns() { return turns_; }
-  /// The number of open connections; any thread.
+  /// Returns the number of open connections. Any thread may call it.
   std::atomic<size_t>& load() { return load_; }
 
-  // Scratch space, valid within one step of one connection.
+  // Working memory. It is valid during one step of one connection.
   PutJsonParser parser;
   std::vector<KeyedPoint> points;
   InfluxPoints influx;
@@ -62,13 +62,13 @@ class Loop {
   void Add(Connection* connection) { connections_.insert(connection); }
   void Remove(Connection* connection) { connections_.erase(connection); }
 
-  /// Calls connection->Committed once everything up to `position` is durable. One PointSink::Commit
-  /// serves all connections that appended points in the same turn of the loop.
+  /// Calls connection->Committed after everything up to `position` is durable. One
+  /// PointSink::Commit serves all connections that appended points in the same turn of the loop.
   void CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position);
 
-  /// Calls connection->Continue later. The loop continues such connections in this order and for a
-  /// few milliseconds at a time. Between these times it serves connections that have become
-  /// readable, so a new request does not wait for the requests that other clients have pipelined.
+  /// Calls connection->Continue later. The loop continues such connections in this order, for a few
+  /// milliseconds at a time. In between it serves connections that have become readable, so a new
+  /// request does not wait for the requests that other clients have pipelined.
   void ContinueLater(std::shared_ptr<Connection> connection);
 
   /// Returns a coarse monotonic time in seconds, for idle timeouts.
@@ -77,18 +77,18 @@ class Loop {
   /// Starts the coarse clock.
   void Start();
   /// Runs the event loop until it has no pending operations. If a callback throws an exception (out
-  /// of memory), only the connection of that callback is closed.
+  /// of memory), closes only the connection of that callback.
   void Run();
-  /// Closes connections without a request. Other connections finish their current request first.
-  /// With `force`, closes all connections immediately.
+  /// Closes connections that have no request. Other connections first finish their current request.
+  /// If `force` is true, closes all connections immediately.
   void CloseConnections(bool force);
 
  private:
   using Waiting = std::vector<std::shared_ptr<Connection>>;
 
   void Commit();
-  /// Reports the result of a commit to the connections from index `from` on. If that takes long,
-  /// posts the rest.
+  /// Passes the result of a commit to the connections from index `from` on. If that takes long,
+  /// posts the rest to the loop.
   void Tell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status);
   void PostTell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status);
   void Tick();
@@ -99,7 +99,7 @@ class Loop {
   TurnWatch turns_;
   std::atomic<size_t> load_{0};
   std::unordered_set<Connection*> connections_;
-  /// Declared after connections_ and load_, which connections use in their destructors.
+  /// Declared after connections_ and load_, because connections use these in their destructors.
   boost::asio::io_context io_{1};
   boost::asio::steady_timer clock_{io_};
   int64_t now_s_ = 0;

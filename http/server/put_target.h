@@ -1,12 +1,12 @@
 #pragma once
-// Recognizes request targets of /api/put without parsing them, for the fast path.
+// Recognizes request targets of /api/put without parsing them. The fast path uses it.
 
 #include <string_view>
 
 namespace hg::http {
 
 struct PutTarget {
-  // True if the path is /api/put, the only parameters are summary, details and sync, and the target
+  // Whether the path is /api/put, the only parameters are summary, details and sync, and the target
   // has no percent-escapes.
   bool plain = false;
   bool summary = false, details = false;
@@ -14,7 +14,7 @@ struct PutTarget {
 
 PutTarget ParsePutTarget(std::string_view target);
 
-/// Returns true for /api/put and /api/v1/put, with any parameters.
+/// Returns whether the path is /api/put or /api/v1/put, with any parameters.
 bool IsPutPath(std::string_view target);
 
 }  // namespace hg::http

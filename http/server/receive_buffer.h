@@ -1,6 +1,6 @@
 #pragma once
-// A contiguous buffer of received bytes that were not used yet. kPutPadding bytes after its end are
-// allocated, because simdjson reads ahead.
+// A contiguous buffer of received bytes that are still needed. kPutPadding bytes after the end are
+// allocated, because simdjson reads beyond the end.
 
 #include <algorithm>
 #include <cstring>
@@ -12,14 +12,14 @@
 
 namespace hg::http {
 
-/// One thread at a time.
+/// For one thread at a time.
 class ReceiveBuffer {
  public:
   [[nodiscard]] char* data() { return data_.get() + begin_; }
   [[nodiscard]] size_t size() const { return end_ - begin_; }
   [[nodiscard]] std::string_view view() const { return {data_.get() + begin_, size()}; }
 
-  /// Makes the capacity at least `size` bytes in all. May move the contents.
+  /// Makes the capacity at least `size` bytes in total. May move the contents.
   void Reserve(size_t size) {
     if (begin_ + size <= capacity_) return;
     if (size <= capacity_) {
@@ -34,7 +34,7 @@ class ReceiveBuffer {
     begin_ = 0;
   }
 
-  /// The free space after the contents, into which bytes can be received, and its size.
+  /// Return the free space after the contents, into which bytes can be received, and its size.
   [[nodiscard]] char* room() { return data_.get() + end_; }
   [[nodiscard]] size_t room_size() const { return capacity_ - end_; }
   void Grow(size_t received) { end_ += received; }
@@ -44,13 +44,13 @@ class ReceiveBuffer {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  /// Frees the memory. Call it only when the buffer is empty.
+  /// Frees the memory. Call this function only when the buffer is empty.
   void Release() {
     data_.reset();
     capacity_ = begin_ = end_ = 0;
   }
-  /// If the capacity exceeds `kept` bytes, reduces it to the size of the contents. The contents
-  /// stay.
+  /// If the capacity exceeds `kept` bytes, reduces it to the size of the contents. Does not change
+  /// the contents.
   void Trim(size_t kept) {
     // A buffer that is more than half full is not shrunk. Otherwise, with pipelined requests, the
     // contents would be copied after each request.

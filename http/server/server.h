@@ -12,7 +12,7 @@
 
 namespace hg::http {
 
-/// Call Start and Stop from one thread.
+/// Call Start and Stop on one thread.
 class Server {
  public:
   /// Both arguments must outlive the object.
@@ -20,27 +20,27 @@ class Server {
   /// Calls Stop.
   ~Server();
 
-  /// Starts listening, and returns without waiting for clients. IoError names an address that
-  /// cannot be listened on; InvalidArgument names a TLS file that cannot be read. `ports`: sockets
-  /// that are already open (waiting_ports.h) and their connections; the server takes ownership.
-  /// Missing sockets are opened.
+  /// Starts listening, and returns without waiting for clients. The message of IoError names an
+  /// address on which it cannot listen, and that of InvalidArgument names an unreadable TLS file.
+  /// `ports` has sockets that are already open (waiting_ports.h) and their connections; the server
+  /// takes ownership. Start opens the missing sockets.
   Status Start(OpenedPorts ports = {});
 
-  /// The listening port: Options::port, or the port that the system chose for 0.
+  /// Returns the listening port: Options::port, or for 0 the port that the system selected.
   [[nodiscard]] uint16_t port() const;
-  /// The TLS port; may be equal to port(). 0 = none.
+  /// Returns the TLS port, which may be equal to port(). 0 = none.
   [[nodiscard]] uint16_t tls_port() const;
-  /// Reads certificate, key and CA certificates again, for new connections. On failure nothing
-  /// changes. Any thread.
+  /// Reads certificate, key and CA certificates again, for new connections. If this fails, nothing
+  /// changes. Any thread may call it.
   Status ReloadTls();
 
-  /// Returns true if clients on other machines can connect without a certificate: a listener has a
+  /// Returns whether clients on other machines can connect without a certificate: a listener has a
   /// non-loopback address and does not require client certificates.
   [[nodiscard]] bool reached_by_strangers() const;
 
-  /// Stops listening and closes all connections. Requests that still run after kRequestGraceMs are
-  /// ended with an error. Clients that have not taken their responses after kStopGraceMs are
-  /// disconnected. After Stop has returned, no handler runs. Idempotent.
+  /// Stops listening and closes all connections. Requests that still run after kRequestGraceMs end
+  /// with an error. Clients that have not taken their responses after kStopGraceMs are
+  /// disconnected. After Stop has returned, no handler is running. Idempotent.
   void Stop();
 
   static constexpr int kRequestGraceMs = 500;

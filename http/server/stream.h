@@ -1,7 +1,7 @@
 #pragma once
-// The byte stream of a connection: a socket, plain or with TLS. Functions do not block;
-// WaitToReceive and WaitToSend return at once and later call a function. Internal to the server;
-// includes Asio.
+// The byte stream of a connection: a socket without or with TLS. Its functions do not block;
+// WaitToReceive and WaitToSend return at once and call a function later. Only the server uses this
+// file, which includes Asio.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -16,21 +16,21 @@
 
 namespace hg::http {
 
-/// May be used on the thread of the connection's loop only.
+/// Only the thread of the connection's loop may use the object.
 class Stream {
  public:
-  /// `tls`: null = plain.
+  /// If `tls` is null, the stream does not use TLS.
   Stream(boost::asio::ip::tcp::socket socket, std::unique_ptr<TlsSession> tls)
       : socket_(std::move(socket)), tls_(std::move(tls)) {}
 
-  /// Receives up to `size` available bytes into `room`.
+  /// Receives up to `size` bytes into `room`. Does not wait.
   Transfer Receive(char* room, size_t size, size_t* received);
-  /// Checks whether received bytes are available, without taking them.
+  /// Returns whether received bytes are available, without taking them.
   Transfer Look();
-  /// Returns true if the client has closed or reset the connection, even if unread bytes remain.
+  /// Returns whether the client has closed or reset the connection, even if there are unread bytes.
   [[nodiscard]] bool ClientClosed();
-  /// Sends the front of `bytes` and sets *sent to the number of bytes that the socket took. If it
-  /// did not take all, the next call must begin with the rest.
+  /// Sends the front of `bytes` and sets *sent to the number of bytes that the socket took. If the
+  /// socket did not take all, the next call must begin with the rest.
   Transfer Send(std::string_view bytes, size_t* sent);
 
   /// Calls `handler` once Receive may find bytes, or with an error once the socket is closed.
@@ -53,18 +53,18 @@ class Stream {
   }
 
   void Prepare(bool no_delay, bool keep_alive);
-  /// Closes the sending side of the connection; the client sees the end of the stream.
+  /// Closes the sending side of the connection. The client then sees the end of the stream.
   void EndSending();
   void Close();
 
-  /// Returns the client's address, such as "127.0.0.1:51000", or "" if the client is gone.
+  /// Returns the client's address, such as "127.0.0.1:51000", or "" if the client has disconnected.
   [[nodiscard]] std::string Remote() const;
-  /// Returns the number of bytes that were sent and that the client has not acknowledged yet.
+  /// Returns the number of sent bytes that the client has not acknowledged yet.
   [[nodiscard]] uint64_t UntakenBytes();
-  /// True while a TLS handshake is not complete.
+  /// Returns whether there is a TLS handshake that is not complete.
   [[nodiscard]] bool InHandshake() const { return tls_ != nullptr && !tls_->Established(); }
-  /// Returns the names in the client's certificate (TlsSession::PeerNames). Empty for a plain
-  /// stream.
+  /// Returns the names in the client's certificate (TlsSession::PeerNames). The result is empty
+  /// without TLS.
   [[nodiscard]] std::vector<std::string> PeerNames() const {
     return tls_ == nullptr ? std::vector<std::string>() : tls_->PeerNames();
   }

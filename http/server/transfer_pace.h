@@ -1,31 +1,31 @@
 #pragma once
-// Detects clients that take a reply or send a request too slowly. While a client does not take its
-// reply, the reply occupies one of few handler threads. While a request is incomplete, it occupies
-// memory.
+// Detects clients that receive a reply or send a request too slowly. While a client does not
+// receive its reply, the reply occupies one of the few threads for handlers. While a request is
+// incomplete, it occupies memory.
 
 #include <cstdint>
 
 namespace hg::http {
 
-/// Bytes that a client must take in each kSlowTransferS seconds while a reply waits for it. The
-/// amount doubles after each kSlowTransferDoublesS seconds. A slow client thus has ten minutes for
-/// one or two megabytes and an hour for hundreds, but cannot keep a handler for ever.
+/// Number of bytes that a client must receive in each kSlowTransferS seconds while a reply waits.
+/// The amount doubles after each kSlowTransferDoublesS seconds. A slow client thus has ten minutes
+/// for one or two megabytes and an hour for hundreds, but cannot block a handler for ever.
 constexpr uint64_t kSlowReplyBytes = 256 * 1024;
 /// Like kSlowReplyBytes, for the bytes of a request that a client must send. A request that is
-/// smaller than this amount must arrive within one period.
+/// smaller than this must arrive within one period.
 constexpr uint64_t kSlowRequestBytes = 64 * 1024;
 constexpr int64_t kSlowTransferS = 60;
 constexpr int64_t kSlowTransferDoublesS = 600;
 
-/// The pace of one direction of a connection. One thread at a time.
+/// The pace of one direction of a connection. For one thread at a time.
 class TransferPace {
  public:
-  /// `least_bytes`: bytes that must move in each kSlowTransferS at first.
+  /// `least_bytes`: the bytes that must move in each of the first periods of kSlowTransferS.
   explicit TransferPace(uint64_t least_bytes) : least_bytes_(least_bytes) {}
 
-  /// Call about once a second. `waiting`: the server waits for the client to take or send bytes.
-  /// `moved_bytes`: bytes that the client has taken, or sent, since the connection began. Returns
-  /// true if the client is too slow, so that the connection should be closed.
+  /// Call this function about once a second. `waiting`: whether the server waits for the client.
+  /// `moved_bytes`: bytes that the client has received, or sent, since the connection began.
+  /// Returns true if the client is too slow, so that the connection should be closed.
   bool TooSlow(int64_t now_s, bool waiting, uint64_t moved_bytes);
 
   /// Ends the measurement of a transfer. The next transfer starts with the full allowance.
@@ -33,8 +33,8 @@ class TransferPace {
 
  private:
   uint64_t least_bytes_;
-  // True if `waiting` was true in the previous call of TooSlow. Only the time between two
-  // consecutive calls with `waiting` counts.
+  // The argument `waiting` of the previous call of TooSlow. Only the time between two consecutive
+  // calls in which `waiting` is true counts.
   bool was_waiting_ = false;
   int64_t looked_s_ = 0;
   int64_t waited_s_ = 0;             // total waiting time

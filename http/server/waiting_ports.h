@@ -1,5 +1,5 @@
 #pragma once
-// Opens the ports of the server, the TLS port included, while the store opens. Each port gets a
+// Opens the ports of the server, including the TLS port, while the store opens. Each port gets a
 // waiting room (waiting_room.h).
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace hg::http {
 
 class WaitingPorts {
  public:
-  /// `options` must outlive Open.
+  /// `options` must stay valid until Open has returned.
   explicit WaitingPorts(const Options& options) : tls_(options.tls) {}
   WaitingPorts(const WaitingPorts&) = delete;
   WaitingPorts& operator=(const WaitingPorts&) = delete;
 
   /// Listens and starts the waiting rooms. Errors are as in Server::Start. `connections_max` is the
-  /// connection limit of the server that follows, at least 1. The waiting rooms together stay
-  /// within this limit. As an exception, each waiting room can always read 16 connections.
+  /// connection limit of the later server, at least 1. The waiting rooms together do not exceed
+  /// this limit, except that each waiting room can always read 16 connections.
   Status Open(const Options& options, uint64_t connections_max);
-  /// The open sockets. Valid until Close.
+  /// Returns the open sockets. They are valid until Close.
   [[nodiscard]] const OpenedPorts& ports() const { return ports_; }
-  /// Stops the waiting rooms and returns their sockets and connections for the server. Call once.
+  /// Stops the waiting rooms. Returns their sockets and connections for the server. Call it once.
   [[nodiscard]] OpenedPorts Close();
 
  private:

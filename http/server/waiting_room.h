@@ -1,6 +1,6 @@
 #pragma once
-// A minimal server for the time while the store opens, which may take long if a log is replayed. It
-// tells clients that the process is alive but not ready. Needs neither a store nor settings.
+// A minimal server for the time while the store opens, which is long if a log is replayed. It tells
+// clients that the process is alive but not ready. It needs neither a store nor settings.
 
 #include <chrono>
 #include <cstddef>
@@ -25,21 +25,21 @@ class TlsContext;
 /// Connections that were not accepted stay in the kernel's queue for the server.
 class WaitingRoom {
  public:
-  /// Returns the number of connections, out of `connections_max`, that are reserved for HTTP
-  /// clients: a quarter, at most 1,024. Telnet clients cannot use them.
+  /// Returns how many of `connections_max` connections are reserved for HTTP clients: a quarter,
+  /// but at most 1,024. Telnet clients cannot use these.
   static uint64_t NotForLines(uint64_t connections_max);
 
-  /// `listener` and `tls` must stay valid until Stop returns. `tls` is loaded; nullptr means no
-  /// TLS. `connections_max` is the number of connections that may be open, at least 1. At least 16
-  /// connections are read concurrently, even if `connections_max` is smaller.
+  /// `listener` and `tls` must stay valid until Stop has returned. `tls` must be loaded; nullptr
+  /// means no TLS. `connections_max` is the number of connections that may be open, at least 1.
+  /// Even if it is smaller than 16, up to 16 connections are read concurrently.
   WaitingRoom(const ListeningSocket& listener, uint64_t connections_max, TlsContext* tls = nullptr);
-  /// Stops the thread, and closes the telnet connections.
+  /// Stops the thread and closes the telnet connections.
   ~WaitingRoom();
   WaitingRoom(const WaitingRoom&) = delete;
   WaitingRoom& operator=(const WaitingRoom&) = delete;
 
-  /// Stops the thread. Returns the waiting telnet connections; the caller must serve or close them.
-  /// A second call returns none.
+  /// Stops the thread. Returns the waiting telnet connections, which the caller must serve or
+  /// close. A second call returns none.
   [[nodiscard]] std::vector<int> Stop();
 
  private:
@@ -47,7 +47,7 @@ class WaitingRoom {
   struct Visit;
 
   void Run();
-  /// Polls all sockets once. False: Stop was called.
+  /// Polls all sockets once. Returns false after Stop was called.
   bool Listen(Visit* visit);
   void Accept(Visit* visit, Clock::time_point now);
   /// Closes telnet connections whose clients have closed their side.

@@ -17,16 +17,16 @@ namespace hg::http {
 struct Services;
 
 struct AggregateReply {
-  std::string text;  // the error message to send after the command and ": "; "" = none
-  // The result of the store; nullopt if the line was not passed to it.
+  std::string text;  // the error to send after the command and ": "; "" = no error
+  // The result of the store; nullopt if the line was not passed to the store.
   std::optional<Status> stored;
 };
 
-/// Stores the histogram of a line, given as words ("histogram" first). May block on disk I/O.
+/// Stores the histogram of a line. The first word is "histogram". May block on disk I/O.
 AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services,
                                 WriteContext& context);
 
-/// Like RunHistogramLine, for a value of a rollup or pre-aggregate table.
+/// Like RunHistogramLine, for a line with a value of a rollup or pre-aggregate.
 AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services,
                              WriteContext& context);
 

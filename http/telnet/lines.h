@@ -1,7 +1,7 @@
 #pragma once
 // The slow path of the telnet commands (opentsdb-http-api.md §19.3): runs all lines in order, with
-// all error messages. The connection first tries the fast path, which accepts only put lines of
-// known series.
+// all error messages. The connection first tries the fast path, which accepts only put lines whose
+// series are known.
 
 #include <string>
 #include <string_view>
@@ -16,10 +16,10 @@ namespace hg::http {
 
 struct Services;
 
-/// The state of the connection that affects its next lines.
+/// The state of the connection that is relevant for its next lines.
 struct LinesCall {
-  bool muted = false;  // the client does not read: lines are run, but replies are dropped
-  // The store refused the previous call; this call therefore starts with few points at a time.
+  bool muted = false;  // whether replies are dropped because the client does not read
+  // Whether the store rejected the previous call; if so, this call starts with few points.
   bool after_busy = false;
   Roles roles = Roles::All();  // roles of the client
   Writer* writer = nullptr;    // write limits of the client; nullptr = unlimited
@@ -28,17 +28,17 @@ struct LinesCall {
 struct LinesResult {
   std::string text;  // replies, in the order of the lines
   /// Number of bytes of the lines that were run. Some lines remain after a `stats` command, if the
-  /// text became long, or if the store refused more points (`busy`). Pass the rest again once the
-  /// text is sent; if `busy`, after a while.
+  /// text became long, or if the store rejected more points (`busy`). The caller must pass the rest
+  /// again once the text is sent; if `busy`, after a pause.
   size_t used = 0;
   bool busy = false;
-  bool close = false;      // `exit` was found; later lines were not read
-  bool shut_down = false;  // `diediedie` was found: the process must end
+  bool close = false;      // whether `exit` was found; later lines were not run
+  bool shut_down = false;  // whether `diediedie` was found: the process must end
 };
 
-/// Runs whole lines, each ended by LF. On return, the points of the lines that were run are
-/// durable. If the log refuses writes for now (RefusesAll), `used` is 0. The caller then
-/// passes the same lines again; points that are already stored are overwritten with equal ones. May
+/// Runs whole lines, each of which ends with LF. When it returns, the points of the lines that were
+/// run are durable. If the log rejects writes for now (RefusesAll), `used` is 0. The caller then
+/// passes the same lines again; points that are already stored are overwritten by equal ones. May
 /// block on disk I/O. If the store is busy, returns at once with `busy`.
 LinesResult RunTelnetLines(std::string_view lines, Services& services, LinesCall call = {});
 

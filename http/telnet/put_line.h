@@ -12,11 +12,11 @@
 
 namespace hg::http {
 
-/// The points of put lines, and the texts that the points refer to.
+/// The points of put lines, and the texts to which the points refer.
 class PutLines {
  public:
-  /// Adds the point of one line, given as a whole and split into words (the first is "put").
-  /// Returns "" on success, else the error message to send after "put: ".
+  /// Adds the point of one line. The line is given as a whole and split into words (the first is
+  /// "put"). Returns "" on success, otherwise the error message to send after "put: ".
   std::string Add(std::string_view line, const std::vector<std::string_view>& words);
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }

@@ -11,16 +11,16 @@
 
 namespace hg::http {
 
-/// Owns the texts that its results borrow.
+/// Owns the texts to which its results refer.
 class LineTexts {
  public:
   /// Converts ISO-8859-1 bytes of the telnet protocol to UTF-8.
   std::string_view Text(std::string_view latin1);
-  /// Stores a text for as long as this object lives, and returns a view of it.
+  /// Stores a text as long as this object exists, and returns a view of the text.
   std::string_view Keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
-  /// Parses words[first…] as tags, in the order of OpenTSDB's map. Returns "" on success, else the
-  /// error message, which the caller sends after the name of the command.
+  /// Parses words[first…] as tags, in the order of OpenTSDB's map. Returns "" on success, otherwise
+  /// the error message, which the caller sends after the name of the command.
   std::string ParseTags(const std::vector<std::string_view>& words, size_t first,
                         std::vector<TagText>* tags);
 

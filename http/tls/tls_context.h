@@ -20,12 +20,12 @@ class TlsContext {
  public:
   explicit TlsContext(const TlsOptions& options) : options_(options) {}
 
-  /// Reads the files for all sessions that begin from now on. On failure nothing changes; the error
-  /// names the file.
+  /// Reads the files for all sessions that begin from now on. If this fails, nothing changes, and
+  /// the error message names the file.
   Status Load();
 
-  /// Creates a session on a connected socket and borrows its descriptor. Call after a successful
-  /// Load. Null: out of memory.
+  /// Creates a session on a connected socket. The caller keeps the descriptor. Call this function
+  /// after a successful Load. Returns null if out of memory.
   std::unique_ptr<TlsSession> NewSession(int descriptor);
 
  private:

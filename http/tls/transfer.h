@@ -1,5 +1,5 @@
 #pragma once
-// Results of a receive or send that does not block.
+// The result of receiving or sending bytes without blocking.
 
 #include <cstdint>
 
@@ -7,8 +7,8 @@ namespace hg::http {
 
 enum class Transfer : uint8_t {
   kSome,    // bytes were moved
-  kLater,   // no bytes now; wait and try again
-  kEnd,     // the client sends no more
+  kLater,   // no bytes could be moved now; wait and try again
+  kEnd,     // the client sends no more bytes
   kFailed,  // the connection is broken
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Annotations in JSON (opentsdb-http-api.md §16.1). The order of fields and the handling of null
-// differ from those of the stored JSON.
+// Annotations in the JSON of requests and responses (opentsdb-http-api.md §16.1). The order of
+// fields and the handling of null differ from the stored JSON.
 
 #include "http/wire/json_value.h"
 #include "http/wire/json_writer.h"
@@ -9,10 +9,10 @@
 
 namespace hg::http {
 
-/// Writes an annotation in the form that /api/annotation and query results use.
+/// Writes an annotation in the form for /api/annotation and query results.
 void WriteAnnotation(const codec::Annotation& annotation, JsonWriter* json);
 
-/// Reads an annotation of a request. Unknown fields are ignored; nulls count as absent.
+/// Parses an annotation of a request. Ignores unknown fields; nulls count as absent. The message of
 /// InvalidArgument names the invalid field.
 Result<codec::Annotation> ReadAnnotation(const JsonValue& value);
 

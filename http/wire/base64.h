@@ -1,5 +1,5 @@
 #pragma once
-// Base64 (RFC 4648 §4).
+// Encodes and decodes base64 (RFC 4648 §4).
 
 #include <string>
 
@@ -7,10 +7,10 @@
 
 namespace hg::http {
 
-/// Encodes in groups of four characters, padded with '='.
+/// Encodes bytes as groups of four characters, padded with '='.
 std::string ToBase64(ByteView bytes);
-/// Decodes as Java's DatatypeConverter does. Characters that are neither base64 digits nor '=' are
-/// skipped. An incomplete last group is dropped. Credentials are decoded strictly instead
+/// Decodes as Java's DatatypeConverter does: skips characters that are neither base64 digits nor
+/// '=', and drops an incomplete last group. Credentials have a stricter decoder
 /// (http/access/credentials.h).
 Bytes FromBase64(std::string_view text);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Gzip and deflate (opentsdb-http-api.md §2.2): unpacks whole request bodies, and packs replies.
+// Gzip and deflate (opentsdb-http-api.md §2.2): decompresses request bodies, compresses replies.
 
 #include <memory>
 #include <string>
@@ -32,13 +32,13 @@ Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max
 bool UnpackAtOnce(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory);
 
-/// Packs a reply piece by piece. One thread at a time.
+/// Compresses a reply piece by piece. For one thread at a time.
 class BodyPacker {
  public:
   explicit BodyPacker(ContentCoding coding);
   ~BodyPacker();
 
-  /// Appends the packed bytes that are ready to *out. `last` ends the stream.
+  /// Appends those compressed bytes to *out that are ready. `last` ends the stream.
   void Pack(std::string_view bytes, bool last, std::string* out);
 
  private:

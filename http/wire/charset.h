@@ -11,8 +11,8 @@
 
 namespace hg::http {
 
-/// Returns the charset of a Content-Type, without quotes. Returns "" if there is none or if it is
-/// UTF-8.
+/// Returns the charset of a Content-Type, without quotes. Returns "" if there is no charset or if
+/// it is UTF-8.
 std::string ForeignCharset(std::string_view content_type);
 
 /// Converts `text` from the charset to UTF-8. Bytes that the charset does not define become U+FFFD,

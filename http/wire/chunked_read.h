@@ -1,5 +1,5 @@
 #pragma once
-// The streamed response of Prometheus' remote read: frames with chunks of samples.
+// Prometheus' remote read as a stream: the response consists of frames with chunks of samples.
 
 #include <cstdint>
 #include <functional>
@@ -18,15 +18,15 @@ namespace hg::http {
 inline constexpr std::string_view kChunkedReadType =
     "application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse";
 
-/// If the chunks of a frame have more bytes than this, the series is split over several frames, as
-/// in Prometheus. A client joins the frames of a series by their labels.
+/// If the chunks of a series have more bytes than this, the series is divided into several frames,
+/// as in Prometheus. Clients join the frames of a series by their labels.
 inline constexpr size_t kFrameChunkBytesMax = 1 << 20;
 
-/// Receives the samples of one query and encodes them at once. One thread at a time.
+/// Receives the samples of one query and encodes them at once. For one thread at a time.
 class ChunkedReadResult : public query::promql::SampleSink {
  public:
-  /// Charges its memory to `watch`, which must outlive the object. `query`: the index of the query
-  /// in the request. `rolled`: as in ReadResponseBody.
+  /// Charges its memory to `watch`, which must outlive the object. `query` is the index of the
+  /// query in the request. `rolled` is as in ReadResponseBody.
   ChunkedReadResult(RequestContext* watch, size_t query, query::promql::RolledValue rolled)
       : memory_(watch), query_(query), rolled_value_(rolled) {}
 
@@ -34,12 +34,12 @@ class ChunkedReadResult : public query::promql::SampleSink {
   Status AddSeries(query::promql::Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Encodes the last chunks and sorts the series by their labels. Series without samples are left
-  /// out. Fails with errors of the RequestContext.
+  /// Encodes the last chunks and sorts the series by their labels. Leaves out series without
+  /// samples. Fails with errors of the RequestContext.
   Status Finish();
 
-  /// Passes all frames to `write` in order, and frees each series before the next one. Stops and
-  /// returns false if `write` returns false.
+  /// Passes all frames to `write` in order. Frees each series before it continues with the next
+  /// one. If `write` returns false, stops and returns false.
   bool Write(const std::function<bool(std::string_view)>& write);
 
  private:

@@ -10,7 +10,7 @@
 
 namespace hg::http {
 
-/// Writes the results, and the request as it was parsed. Returns early when the client is gone.
+/// Writes the results, and the request as parsed. Returns early if the client has disconnected.
 void WriteExpResults(const query::ExpRequest& request, const std::vector<query::ExpResult>& results,
                      JsonWriter* json);
 

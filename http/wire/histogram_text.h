@@ -1,6 +1,6 @@
 #pragma once
-// Histograms in requests (opentsdb-http-api.md §9.2, §19.3): buckets with bounds, or the bytes of a
-// histogram codec in base64. Errors have OpenTSDB's messages. Pure functions.
+// Parses histograms in requests (opentsdb-http-api.md §9.2, §19.3): buckets with bounds, or the
+// base64 of a histogram codec's bytes. Error messages are OpenTSDB's. Pure functions.
 
 #include <string_view>
 
@@ -22,8 +22,8 @@ Status AddBucket(std::string_view bounds, int64_t count, codec::SimpleHistogram*
 /// is invalid.
 bool ParseBucketWords(std::string_view text, codec::SimpleHistogram* histogram);
 
-/// Decodes a histogram: base64 of the codec's bytes without its id. Characters outside base64 are
-/// skipped. InvalidArgument: the histogram has fewer than six bytes, or is truncated.
+/// Decodes a histogram from the base64 of the codec's bytes without its id. Skips characters
+/// outside base64. InvalidArgument: the histogram has fewer than six bytes, or is truncated.
 Result<codec::SimpleHistogram> DecodeHistogramText(std::string_view base64, uint8_t codec_id);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
 // The fast path for InfluxDB line protocol: finds raw series keys, field names and numbers in
-// place. It accepts regular bodies only; for other bodies, callers use influx_line.h, which gives
+// place. It accepts only regular bodies. For other bodies, callers use influx_line.h, which returns
 // the same results.
 
 #include <string_view>
@@ -11,11 +11,11 @@
 
 namespace hg::http {
 
-/// The points of a body. Borrows its bytes.
+/// The points of a body, as views of its bytes.
 struct InfluxPoints {
   std::vector<KeyedLine> lines;
   std::vector<KeyedField> fields;
-  size_t text_fields = 0;  // text fields, which are skipped
+  size_t text_fields = 0;  // number of text fields, which are skipped
 
   void Clear() {
     lines.clear();
@@ -24,10 +24,10 @@ struct InfluxPoints {
   }
 };
 
-/// Replaces *points by the points of the body. `now`: the time of points whose lines have no time.
-/// Returns false if the body is not regular (an escape, a syntax error, an unusual number, a time
-/// outside the valid range); *points is then meaningless. Duplicate fields of a line are not
-/// detected here. The slow path refuses such a line, so the sink never learns its raw series key.
+/// Replaces *points by the points of the body. `now` is the time for points of lines without a
+/// time. Returns false if the body is not regular (an escape, a syntax error, an unusual number, a
+/// time outside the valid range); *points then has no meaning. Does not detect duplicate fields in
+/// a line. The slow path rejects such a line, so the sink never learns its raw series key.
 bool ParseInfluxLines(std::string_view body, InfluxUnit unit, Timestamp now, InfluxPoints* points);
 
 }  // namespace hg::http

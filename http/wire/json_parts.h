@@ -1,6 +1,6 @@
 #pragma once
-// Prints long JSON arrays on several threads. Each thread prints neighbouring elements into its own
-// text; the texts are joined in order, as if one thread had printed them.
+// Prints long JSON arrays on several threads. Each thread prints neighbouring elements to its own
+// text. The texts are joined in order, so the result is as if one thread had printed it.
 
 #include <cstddef>
 #include <functional>
@@ -12,22 +12,22 @@ namespace hg::http {
 
 /// The threads that may print parts of a JSON document.
 struct Printers {
-  size_t threads = 1;          // including the caller's own
-  query::SideBySide run = {};  // empty: only the caller's thread prints
+  size_t threads = 1;          // includes the calling thread
+  query::SideBySide run = {};  // empty: only the calling thread prints
 };
 
-/// Describes the elements of an array that is open in a document.
+/// The elements of an array whose begin was already written, and how to print them.
 struct ElementPrinting {
   size_t count = 0;
-  /// The size of an element, in points.
+  /// Returns the number of points of an element.
   std::function<size_t(size_t element)> points;
-  /// Prints the elements [begin, end) and checks json->alive() from time to time. Called on several
-  /// threads concurrently.
+  /// Prints the elements [begin, end) and checks json->alive() from time to time. Several threads
+  /// call it concurrently.
   std::function<void(size_t begin, size_t end, JsonWriter* json)> print;
 };
 
-/// Prints all elements. Returns early when the client is gone. Each thread keeps less than a
-/// megabyte of text that waits for earlier text to be written; long elements are streamed.
+/// Prints all elements. Returns early if the client has disconnected. Each thread keeps less than a
+/// megabyte of text until earlier text is written; long elements are streamed.
 void PrintElements(const ElementPrinting& elements, const Printers& printers, JsonWriter* json);
 
 }  // namespace hg::http

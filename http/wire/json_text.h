@@ -1,13 +1,13 @@
 #pragma once
-// JSON strings as OpenTSDB prints them (opentsdb-http-api.md §5): escapes only what must be
-// escaped.
+// Writes JSON strings as OpenTSDB does (opentsdb-http-api.md §5): only characters that must be
+// escaped are escaped.
 
 #include <string>
 #include <string_view>
 
 namespace hg::http {
 
-/// Appends `text` (UTF-8, not validated) in double quotes.
+/// Appends `text` in double quotes. `text` is UTF-8 and is not validated.
 void AppendJsonString(std::string* out, std::string_view text);
 
 /// Appends `text` with & < > " ' as entities, for messages in HTML pages.

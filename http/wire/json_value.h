@@ -1,9 +1,9 @@
 #pragma once
 // Parses JSON documents of requests with the leniency of opentsdb-http-api.md §4. Bare NaN and
-// Infinity are numbers. The last of duplicate keys counts. Text after the first complete value is
-// ignored. Numbers keep their text, so that they can be used as strings. Bytes that are not UTF-8,
-// and the second half of a surrogate pair without the first, become U+FFFD. The write path of
-// points has its own parser.
+// Infinity are numbers. If a key is repeated, its last value is used. Text after the first complete
+// value is ignored. Numbers keep their text, so that they can be used as strings. Bytes that are
+// not UTF-8, and the second half of a surrogate pair without the first half, become U+FFFD. The
+// write path of points has its own parser.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@ namespace hg::http {
 
 struct JsonMember;
 
-/// A value with everything below it. Immutable once parsed.
+/// A JSON value, including all values in it. Immutable after parsing.
 struct JsonValue {
   enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
@@ -31,7 +31,7 @@ struct JsonValue {
   [[nodiscard]] bool is_null() const { return kind == Kind::kNull; }
   [[nodiscard]] bool is_array() const { return kind == Kind::kArray; }
   [[nodiscard]] bool is_object() const { return kind == Kind::kObject; }
-  /// Returns true if the value is a string, or a number or boolean, which may be used as a string.
+  /// Returns whether the value is a string, or a number or boolean, which can be used as a string.
   [[nodiscard]] bool is_scalar() const {
     return kind == Kind::kBool || kind == Kind::kNumber || kind == Kind::kString;
   }
@@ -43,12 +43,12 @@ struct JsonValue {
   /// returned. Faster than calling Find for each name.
   [[nodiscard]] std::vector<const JsonMember*> LastMembers() const;
   /// Returns the value as an integer, or nullopt. Accepts a number, or a string of decimal digits,
-  /// in range. The fraction of a number is cut off; a string must not have one. "" and "null" are
-  /// 0.
+  /// in range. If a number has a fraction, the fraction is removed; a string must not have one. The
+  /// strings "" and "null" are 0.
   [[nodiscard]] std::optional<int64_t> AsInt() const;
   /// Returns the value as a boolean, or nullopt. Accepts true and false, whole numbers (0 is
   /// false), and the texts "true", "True", "false", "False", "null" and "". The texts "null" and ""
-  /// are false; blanks around texts are ignored.
+  /// are false. Blanks around texts are ignored.
   [[nodiscard]] std::optional<bool> AsBool() const;
   /// Returns the value as a double, or nullopt. Accepts a number, or a string that contains one.
   [[nodiscard]] std::optional<double> AsDouble() const;
@@ -61,8 +61,8 @@ struct JsonMember {
   JsonValue value;
 };
 
-/// If `value` has the kind `kind`, returns an object whose only member `name` is this value. With
-/// kNumber, this applies to whole numbers only. Other values are returned unchanged. OpenTSDB's
+/// If `value` has the kind `kind`, returns an object whose only member has the name `name` and this
+/// value. For kNumber, only whole numbers are converted. Returns other values unchanged. OpenTSDB's
 /// JSON library does the same for classes whose constructor has one argument.
 JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view name);
 
@@ -70,19 +70,19 @@ JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view na
 /// destroyed.
 inline constexpr int kJsonDepthMax = 128;
 
-/// Parses the first value of `text`. InvalidArgument names the mistake and its byte. LimitExceeded:
-/// the document is nested too deep. The memory of the tree is charged to `memory` while the tree
-/// grows; if that fails, returns its error.
+/// Parses the first value of `text`. The message of InvalidArgument has the error and its byte.
+/// LimitExceeded: the document is nested too deep. While the tree grows, its memory is charged to
+/// `memory`; if that fails, returns the error of `memory`.
 Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory);
 
-/// Returns whether a document could not be parsed because a text has a \u escape of the first half
-/// of a surrogate pair without the second half.
+/// Returns whether a document could not be parsed because one of its texts has a \u escape for the
+/// first half of a surrogate pair without the second half.
 bool IsHalfSurrogatePair(const Status& status);
 
-/// Passes the elements of an array to `visit` one by one. To save memory, each element is freed
-/// before the next one is parsed. A value that is not an array is passed as the only element. Stops
-/// at the first error of `visit` and returns it. Elements may be visited before a later syntax
-/// error is found.
+/// Passes the elements of an array to `visit` one by one. To save memory, it frees each element
+/// before it parses the next one. If the value is not an array, it is passed as the only element.
+/// Stops at the first error of `visit` and returns it. `visit` may be called for some elements
+/// before a later syntax error is found.
 Status ParseJsonElements(std::string_view text,
                          const std::function<Status(const JsonValue&)>& visit,
                          RequestMemory::Share* memory);

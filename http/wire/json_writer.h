@@ -1,7 +1,7 @@
 #pragma once
 // Writes one compact JSON document piece by piece, with the escapes and number formats of
 // opentsdb-http-api.md §5 and appendix B. The output is a string, or a ResponseWriter through a
-// buffer, so that a large response needs little memory.
+// buffer, so a large response needs little memory.
 
 #include <cstdint>
 #include <string>
@@ -11,13 +11,13 @@ namespace hg::http {
 
 class ResponseWriter;
 
-/// One thread at a time. The writer adds commas; the caller is responsible for correct nesting.
+/// For one thread at a time. The writer adds commas; the caller must ensure correct nesting.
 class JsonWriter {
  public:
-  /// Appends to *out, which must outlive the writer.
+  /// Appends the document to *out, which must outlive the writer.
   explicit JsonWriter(std::string* out) : out_(*out) {}
   /// Passes pieces of about kPieceBytes to `response`, which must outlive the writer. Call Finish
-  /// to pass the rest.
+  /// to pass the last piece.
   explicit JsonWriter(ResponseWriter* response) : out_(buffer_), response_(response) {}
   JsonWriter(const JsonWriter&) = delete;
   JsonWriter& operator=(const JsonWriter&) = delete;
@@ -52,9 +52,9 @@ class JsonWriter {
   /// Writes bytes that are not part of the JSON, such as a jsonp callback. Adds no comma.
   void Text(std::string_view bytes) { out_.append(bytes); }
 
-  /// Passes the buffered bytes to the response. Returns false if the client is gone.
+  /// Passes the buffered bytes to the response. Returns false if the client has disconnected.
   bool Finish();
-  /// Returns false once the client is known to be gone. Long work should then stop.
+  /// Returns false after the client has disconnected. Long work should then stop.
   [[nodiscard]] bool alive() const { return alive_; }
 
  private:
@@ -73,7 +73,7 @@ class JsonWriter {
   std::string buffer_;
   std::string& out_;
   ResponseWriter* response_ = nullptr;
-  bool comma_ = false;  // the next value needs a comma before it
+  bool comma_ = false;  // whether a comma is needed before the next value
   bool alive_ = true;
 };
 

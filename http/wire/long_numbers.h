@@ -1,7 +1,7 @@
 #pragma once
-// Hides numbers beyond the range of a double from RapidJSON. RapidJSON refuses every document that
-// contains a number of this kind. OpenTSDB's JSON library reads the number as infinite, and then
-// refuses only the point that has it.
+// Hides numbers beyond the range of a double from RapidJSON, which rejects each document that has
+// such a number. OpenTSDB's JSON library parses the number as infinite, and then rejects only the
+// point that has it.
 
 #include <cstddef>
 #include <string>
@@ -14,19 +14,19 @@
 
 namespace hg::http {
 
-/// A document in which each number that has an exponent or very many digits is replaced by 0.
+/// A document in which 0 replaces each number that has an exponent or very many digits.
 struct HiddenNumbers {
-  /// The document with 0 and blanks in place of each replaced number, so that all other bytes keep
+  /// The document. It has 0 and blanks in place of each replaced number, so all other bytes keep
   /// their positions.
   std::string document;
-  /// The replaced numbers, in order. `first` is the count of numbers before this one in the
-  /// document, without words such as NaN. `second` is the text of the number, a view into the
+  /// The replaced numbers, in order. `first` is how many numbers come before this one in the
+  /// document, not counting words such as NaN. `second` is the text of the number, a view of the
   /// original document.
   std::vector<std::pair<size_t, std::string_view>> numbers;
 };
 
-/// Scans the document once and replaces the numbers. Text that is not JSON is kept, so that the
-/// parser reports it. The memory is charged to `memory`; if that fails, returns its error.
+/// Scans the document once and replaces the numbers. Keeps text that is not JSON, so that the
+/// parser reports it. Charges the memory to `memory`; if that fails, returns the error of `memory`.
 Result<HiddenNumbers> HideLongNumbers(std::string_view document, RequestMemory::Share* memory);
 
 }  // namespace hg::http

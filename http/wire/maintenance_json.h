@@ -1,5 +1,5 @@
 #pragma once
-// Progress and reports of copies and checks of a store (storage/maintenance.h) in JSON, for
+// Writes progress and reports of copies and checks of a store (storage/maintenance.h) as JSON, for
 // /api/admin. Hourglass extension.
 
 #include <string>

@@ -10,13 +10,13 @@ namespace hg::http {
 
 struct MediaType {
   std::string type;                                             // in lower case, without parameters
-  std::vector<std::pair<std::string, std::string>> parameters;  // names in lower case; no quotes
+  std::vector<std::pair<std::string, std::string>> parameters;  // names in lower case; unquoted
 
   /// Returns the value of a parameter, or "" if it is absent.
   [[nodiscard]] std::string_view Find(std::string_view lower_name) const;
 };
 
-/// Accepts any text. Parameters that cannot be parsed are left out.
+/// Parses any text. Leaves out parameters that cannot be parsed.
 MediaType ParseMediaType(std::string_view content_type);
 
 }  // namespace hg::http

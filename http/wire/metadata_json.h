@@ -1,6 +1,6 @@
 #pragma once
-// Metadata objects in JSON (opentsdb-http-api.md §17.3, §17.4). Fields and their order differ from
-// those of the stored JSON.
+// Metadata objects in the JSON of requests (opentsdb-http-api.md §17.3, §17.4). Fields and their
+// order differ from the stored JSON.
 
 #include <string>
 
@@ -14,8 +14,8 @@ namespace hg::http {
 void WriteUidMeta(const uid::UidMeta& meta, JsonWriter* json);
 void WriteTsMeta(const uid::TsMeta& meta, JsonWriter* json);
 
-/// A request about the metadata of a UID. `id` is as sent; "" if absent. Unknown fields are
-/// ignored.
+/// A request for the metadata of a UID. `id` is unchanged from the request; "" if absent. Unknown
+/// fields are ignored.
 struct UidMetaRequest {
   std::string id;
   std::optional<UidKind> kind;
@@ -25,12 +25,12 @@ struct UidMetaRequest {
 Result<UidMetaRequest> ReadUidMeta(const JsonValue& value);
 
 struct TsMetaRequest {
-  std::string tsuid;   // as sent; "" if absent
+  std::string tsuid;   // unchanged from the request; "" if absent
   uid::TsMeta fields;  // all fields except the TSUID
 };
 Result<TsMetaRequest> ReadTsMeta(JsonValue document);
 
-/// Accepts "metric", "metrics", "tagk" and "tagv" in any case.
+/// Parses "metric", "metrics", "tagk" and "tagv" in any case.
 std::optional<UidKind> ParseUidKind(std::string_view word);
 
 }  // namespace hg::http

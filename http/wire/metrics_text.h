@@ -1,5 +1,5 @@
 #pragma once
-// Prometheus' text format, version 0.0.4: metric families with help, type and samples.
+// Writes Prometheus' text format, version 0.0.4: metric families with help, type and samples.
 
 #include <cstdint>
 #include <string>
@@ -21,14 +21,14 @@ inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0
 /// Converts any text to a valid metric name: invalid characters become '_'.
 std::string MetricName(std::string_view text);
 
-/// Writes metric families one after the other. Write all samples of a family before the next one.
+/// Writes metric families one after the other. All samples of a family must be written together.
 class MetricsText {
  public:
   explicit MetricsText(std::string* out) : out_(*out) {}
 
   /// Begins a family. `name` must be a valid metric name (MetricName).
   void Family(std::string_view name, MetricType type, std::string_view help);
-  /// Writes a sample of the current family. `suffix`: "_bucket", "_sum", "_count" or none. Label
+  /// Writes a sample of the current family. `suffix` is "_bucket", "_sum", "_count" or "". Label
   /// names must be valid; label values are escaped.
   void Sample(const MetricLabels& labels, int64_t value, std::string_view suffix = {});
   void Sample(const MetricLabels& labels, double value, std::string_view suffix = {});

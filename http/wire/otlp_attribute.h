@@ -9,11 +9,11 @@ class AnyValue;
 
 namespace hg::http {
 
-/// Texts are unchanged; numbers get their shortest form; lists and maps become JSON; bytes become
-/// base64; no value becomes "".
+/// Returns texts unchanged, numbers in their shortest form, lists and maps as JSON, bytes as
+/// base64, and "" if there is no value.
 std::string AttributeText(const otlp::AnyValue& value);
 
-/// Formats a number as Prometheus does in le and quantile: "0.5", "1e+06", "+Inf", "NaN".
+/// Formats a number as Prometheus does in `le` and `quantile`: "0.5", "1e+06", "+Inf", "NaN".
 std::string NumberText(double number);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Converts the JSON form of an OTLP request to protobuf, which otlp_body.h then parses in place. It
-// is much faster than protobuf's JSON parser. It accepts only texts in the form that exporters
+// Converts the JSON form of an OTLP request to protobuf, which otlp_body.h then parses in place.
+// This is much faster than protobuf's JSON parser. It accepts only texts in the form that exporters
 // write. Callers pass other texts to protobuf's parser; both parsers give the same result.
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace hg::http {
 
 /// Writes an ExportMetricsServiceRequest to *protobuf, which must be empty. Returns false if the
-/// text is not regular or not a valid request, or if `memory` refused the memory; *protobuf then
+/// text is irregular or not a valid request, or if `memory` has too little memory; *protobuf then
 /// stays empty.
 bool OtlpJsonToProtobuf(std::string_view json, std::string* protobuf, RequestMemory::Share* memory);
 

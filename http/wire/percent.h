@@ -9,17 +9,17 @@
 
 namespace hg::http {
 
-/// The largest form that a request body may hold, as in Go's net/http and so in Prometheus.
-/// Decoding of a form of this size takes about 0.1 s and cannot be interrupted.
+/// Maximum size of a form in a request body, as in Go's net/http and therefore in Prometheus.
+/// Decoding a form of this size takes about 0.1 s and cannot be interrupted.
 inline constexpr size_t kFormBytesMax = 10 << 20;
 
 /// Decodes '+' and %XX. Returns false if an escape does not have two hexadecimal digits; *out then
-/// has the text before that escape.
+/// has the text before this escape.
 bool DecodePercent(std::string_view text, std::string* out);
 
-/// Adds the pairs of `query` (without '?') to *parameters. A pair without '=' has an empty value;
-/// empty names are skipped; bytes that are not UTF-8 become U+FFFD. Returns false if an escape is
-/// invalid or `memory` refused the memory.
+/// Adds the pairs of `query` (without '?') to *parameters. A pair without '=' has an empty value, a
+/// pair with an empty name is skipped, and bytes that are not UTF-8 become U+FFFD. Returns false if
+/// an escape is invalid or `memory` has too little memory.
 bool ParseQueryString(std::string_view query, Parameters* parameters, RequestMemory::Share* memory);
 
 }  // namespace hg::http

@@ -1,7 +1,7 @@
 #pragma once
-// Graphite's pickle protocol: [(path, (time, value)), …] as Python's pickle module writes it.
-// Supports lists, tuples, texts and numbers of protocols 0 to 4. Pickles that look up names, create
-// objects or call functions are refused; nothing is ever executed.
+// Parses Graphite's pickle protocol: [(path, (time, value)), …] as Python's pickle module writes
+// it. Supports lists, tuples, texts and numbers of protocols 0 to 4. Pickles that look up names,
+// create objects or call functions are rejected; nothing is ever executed.
 
 #include <functional>
 #include <string_view>

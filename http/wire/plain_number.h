@@ -1,7 +1,7 @@
 #pragma once
 // Fast parsers for the numbers of almost all points: JSON numbers that are short enough to be
 // exact. For other texts (signs, blanks, suffixes, hexadecimal, overflow), callers use
-// storage/model/number_text.h. Both parsers give the same result for every text that these fast
+// storage/model/number_text.h. Both parsers return the same result for every text that these fast
 // parsers accept (tests/http/wire/put_json_test.cc compares them).
 
 #include <charconv>
@@ -15,7 +15,7 @@
 
 namespace hg::http {
 
-/// Accepts 1 … kTimestampMax in plain digits without leading zeros.
+/// Parses 1 … kTimestampMax in plain digits without leading zeros.
 inline bool ParsePlainTime(std::string_view text, Timestamp* time) {
   if (text.empty() || text.size() > 13 || text[0] == '0') return false;
   int64_t n = 0;
@@ -28,14 +28,14 @@ inline bool ParsePlainTime(std::string_view text, Timestamp* time) {
   return n <= kTimestampMax;
 }
 
-/// Maximum number of digits of a whole number that is surely below 2^53, and therefore exact as a
-/// double.
+/// Maximum number of digits of a whole number that is certainly below 2^53, and therefore exact as
+/// a double.
 inline constexpr int kExactDigits = 15;
 inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/// Accepts a JSON number with at most 18 digits as an integer, or a finite floating-point number
-/// that is not denormal. `path` must not be EntryPath::kImport.
+/// Parses a JSON number: an integer with at most 18 digits, or a finite floating-point number that
+/// is not denormal. `path` must not be EntryPath::kImport.
 inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* value) {
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -52,8 +52,8 @@ inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* v
     *value = PointValue::Int(negative ? -n : n);
     return true;
   }
-  // After the integer part: a fraction and an exponent as in JSON. from_chars alone would accept
-  // "1." and "inf".
+  // Here the integer part ends. A fraction and an exponent may follow, as in JSON. from_chars alone
+  // would accept "1." and "inf".
   uint64_t mantissa = static_cast<uint64_t>(n);
   const char* const integer_end = p;
   while (p != end && static_cast<unsigned>(*p - '0') <= 9) ++p;

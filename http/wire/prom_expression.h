@@ -6,8 +6,8 @@
 
 namespace hg::http {
 
-/// Writes one object for each node. Stops early if the client is gone. Recurses once per level of
-/// the expression (query/promql/parser.h has the limits).
+/// Writes one object for each node. Stops early if the client has disconnected. Recurses once per
+/// level of the expression (query/promql/parser.h has the limits).
 void WriteExpression(const query::promql::Expr& expr, JsonWriter* json);
 
 }  // namespace hg::http

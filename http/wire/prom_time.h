@@ -9,11 +9,11 @@
 namespace hg::http {
 
 /// Parses "1435781430.781" (seconds) or "2015-07-01T20:10:51.781Z" (RFC 3339). Returns
-/// milliseconds, rounded. InvalidArgument names the text.
+/// milliseconds, rounded. The message of InvalidArgument contains the text.
 Result<int64_t> ParsePromTime(std::string_view text);
 
-/// Parses "15.5" (seconds) or "1h30m". Returns milliseconds, truncated. InvalidArgument names the
-/// text.
+/// Parses "15.5" (seconds) or "1h30m". Returns milliseconds, truncated. The message of
+/// InvalidArgument contains the text.
 Result<int64_t> ParsePromDuration(std::string_view text);
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// Prints PromQL results as Prometheus' HTTP API does: times in seconds, values as texts.
+// Writes PromQL results as Prometheus' HTTP API does: times in seconds, values as texts.
 
 #include "http/wire/json_writer.h"
 #include "query/promql/labels.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Reads fields of a protobuf message from the front of its bytes. The functions return false if the
-// bytes are truncated, or use a form that encoders do not write (groups, sizes of more than four
+// bytes are truncated, or have a form that encoders do not write (groups, sizes of more than four
 // bytes). The caller then lets protobuf parse the whole message.
 
 #include <bit>
@@ -30,7 +30,7 @@ inline bool TakeVarint(std::string_view* rest, uint64_t* number) {
 }
 
 inline bool TakeSized(std::string_view* rest, std::string_view* bytes) {
-  constexpr size_t kSizeBytesMax = 4;  // maximum bytes of a size; protobuf allows five
+  constexpr size_t kSizeBytesMax = 4;  // maximum bytes of a size; protobuf itself allows five
   ByteView in = rest->substr(0, kSizeBytesMax);
   const size_t before = in.size();
   uint64_t size = 0;
@@ -50,7 +50,7 @@ inline bool TakeFixed64(std::string_view* rest, uint64_t* number) {
   return true;
 }
 
-/// Skips a field that is unknown or not needed. Returns false for a group.
+/// Skips a field that is unknown or not needed. Returns false if it is a group.
 inline bool SkipField(uint8_t tag, std::string_view* rest) {
   uint64_t number = 0;
   std::string_view bytes;

@@ -1,7 +1,7 @@
 #pragma once
 // The fast path for the body of /api/put (ingest-measurements.md §4). It finds the raw bytes of
-// metric and tags, times and values in place and decodes nothing. It accepts regular bodies only;
-// for other bodies, callers use put_document.h.
+// metric and tags, times and values in place and decodes nothing. It accepts only regular bodies.
+// For other bodies, callers use put_document.h.
 
 #include <memory>
 #include <string_view>
@@ -11,23 +11,23 @@
 
 namespace hg::http {
 
-/// Bytes that must be allocated (not initialized) after the end of a body that is parsed.
+/// Number of bytes to allocate (not to initialize) after the end of a body that is parsed.
 inline constexpr size_t kPutPadding = 64;
 
-/// Keeps at most some megabytes of scratch memory between calls. One thread at a time.
+/// Keeps at most some megabytes of working memory between calls. For one thread at a time.
 class PutJsonParser {
  public:
   PutJsonParser();
   ~PutJsonParser();
 
-  /// Replaces *points by the points of the body, which borrow its bytes. The body's memory must be
-  /// writable: the parser changes separators of a long body and restores them. Returns false if the
-  /// body is not regular (a syntax error, an unknown or duplicate field, an unusual number, …);
-  /// *points is then meaningless.
+  /// Replaces *points by the points of the body, which are views of its bytes. The body must be in
+  /// writable memory: the parser changes separators of a long body and restores them. Returns false
+  /// if the body is not regular (a syntax error, an unknown or duplicate field, an unusual number,
+  /// …); *points then has no meaning.
   bool Parse(std::string_view body, std::vector<KeyedPoint>* points);
 
-  /// Finds the raw series key of each array element (or of the one object), as far as the body can
-  /// be parsed. An element whose metric and tags cannot be found reliably gets an empty metric.
+  /// Finds the raw series key of each array element (or of the single object), as far as the body
+  /// can be parsed. If metric and tags of an element cannot be found reliably, its metric is "".
   void ParseRawKeys(std::string_view body, std::vector<RawKey>* raw_keys);
 
  private:

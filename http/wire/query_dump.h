@@ -1,6 +1,6 @@
 #pragma once
-// A request as one line of text, for the details of a validation error (opentsdb-http-api.md §10.6;
-// OpenTSDB TSQuery.toString).
+// Prints a request as one line of text, for the details of a validation error (opentsdb-http-api.md
+// §10.6; OpenTSDB TSQuery.toString).
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace hg::http {
 
-/// Returns the text. Intervals and indices of sub-queries are printed only if the validation
-/// computed them before it failed.
+/// Returns the text of a request. It has the intervals and indices of sub-queries only if the
+/// validation computed them before it failed.
 std::string QueryDump(const query::Request& request, const query::ValidationTrace& trace);
 
 }  // namespace hg::http

@@ -14,18 +14,18 @@
 namespace hg::http {
 
 struct AnswerForm {
-  bool arrays = false;    // points as arrays of pairs instead of object members
-  bool omit_nan = false;  // NaN values are left out instead of being written as "NaN" or null
+  bool arrays = false;    // whether points are arrays of pairs, not object members
+  bool omit_nan = false;  // whether NaN values are left out, not written as "NaN" or null
 };
 
-/// Writes the array of results and, with showSummary, the summary. Returns early when the client is
-/// gone. The time used by all threads is added to `stats`, which has an entry for each sub-query.
+/// Writes the array of results and, with showSummary, the summary. Returns early if the client has
+/// disconnected. Adds the time used by all threads to `stats`, with one entry per sub-query.
 void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer,
                  const AnswerForm& form, const Clock& clock, query::QueryStats* stats,
                  const Printers& printers, JsonWriter* json);
 
-/// Writes the "query" object of a result: the sub-query as it was parsed. `filter_keys`: UIDs of
-/// the tag keys that have filters.
+/// Writes the "query" object of a result: the sub-query as it was parsed. `filter_keys` are the
+/// UIDs of the tag keys that have filters.
 void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<Bytes>& filter_keys,
                    JsonWriter* json, std::string_view rollup_table = query::kRawTable);
 

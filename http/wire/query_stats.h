@@ -10,18 +10,18 @@
 
 namespace hg::http {
 
-/// Writes the "stats" object of one result of sub-query `index`.
+/// Writes the object "stats" for one result of sub-query `index`.
 void WriteGroupStats(const query::Group& group, const query::SubQueryStats& stats, size_t index,
                      int64_t print_ns, JsonWriter* json);
 
-/// Writes the "statsSummary" object, and the "stats" of a completed query. OpenTSDB's format has a
-/// list of scanners for each sub-query; Hourglass reports one scanner per sub-query.
+/// Writes the object "statsSummary", which is also the "stats" of a completed query. OpenTSDB's
+/// format has a list of scanners for each sub-query; Hourglass reports one scanner per sub-query.
 void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json);
 
-/// Writes the whole response of /api/stats/query. Hourglass adds to OpenTSDB's fields "id", "phase"
-/// and "memory" (in bytes) of a query. It also adds "requests": the running requests that are not
-/// queries, except `own_id`, the calling request. This member is absent if there are no such
-/// requests.
+/// Writes the whole response of /api/stats/query. Hourglass adds "id", "phase" and "memory" (in
+/// bytes) to the fields that OpenTSDB has for a query. It also adds "requests": the running
+/// requests that are not queries, except the calling request, `own_id`. If there are no such
+/// requests, this member is absent.
 void WriteRequestList(const std::vector<query::RunningRequestInfo>& running,
                       const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
                       uint64_t own_id, JsonWriter* json);

@@ -1,6 +1,6 @@
 #pragma once
-// The bodies of Prometheus' remote read. Decodes the queries of a request, and encodes the samples
-// of a response.
+// The bodies of Prometheus' remote read. This file decodes the queries of a request and encodes the
+// samples of a response.
 
 #include <cstdint>
 #include <span>
@@ -16,12 +16,12 @@
 
 namespace hg::http {
 
-/// Maximum size of an unpacked request in bytes. The limit is low because parsing may take fifty
-/// times the memory of the body.
+/// Maximum size of a decompressed request in bytes. The limit is low because parsing may need fifty
+/// times as much memory as the body.
 inline constexpr size_t kReadRequestBytesMax = 1 << 20;
-/// Maximum queries of a request. Prometheus sends one per selector.
+/// Maximum number of queries in a request. Prometheus sends one query per selector.
 inline constexpr int kReadQueriesMax = 1000;
-/// Maximum matchers of all queries of a request together.
+/// Maximum number of matchers in all queries of a request together.
 inline constexpr int kReadMatchersMax = 1000;
 
 /// The forms of a response.
@@ -29,33 +29,33 @@ enum class ReadResponseType : unsigned char { kSamples, kStreamedChunks };
 
 struct RemoteQuery {
   query::promql::Matchers matchers;
-  int64_t start_ms = 0, end_ms = 0;  // both inclusive; may be any numbers
-  /// The function that the client will apply to the samples; "" if the request does not name one.
+  int64_t start_ms = 0, end_ms = 0;  // both ends are inclusive; any numbers are possible
+  /// The function that the client will apply to the samples; "" if the request has none.
   std::string function;
 };
 
 struct RemoteRequest {
   std::vector<RemoteQuery> queries;
-  ReadResponseType response = ReadResponseType::kSamples;  // the client's first known choice
+  ReadResponseType response = ReadResponseType::kSamples;  // the first type that is known
 };
 
 /// Parses the queries of a ReadRequest. InvalidArgument: the bytes are invalid, a matcher has an
-/// unknown type or an invalid regular expression, or there are too many queries or matchers. It
-/// also means that the client accepts no known type of response. The regular expressions
-/// are charged to the context until the request ends. The memory of the message is charged to
-/// `memory`. Other errors come from the context.
+/// unknown type or an invalid regular expression, there are too many queries or matchers, or the
+/// client accepts no known type of response. The regular expressions are charged to the context
+/// until the request ends. The memory of the message is charged to `memory`. Also fails with errors
+/// of the context.
 Result<RemoteRequest> ReadReadRequest(std::string_view bytes, RequestMemory::Share* memory,
                                       RequestContext& context = RequestContext::Unlimited());
 
-/// A ReadResponse under construction. Between BeginResult and EndResult it receives the samples of
-/// one query. One thread at a time.
+/// A ReadResponse that is being created. Between BeginResult and EndResult it gets the samples of
+/// one query. For one thread at a time.
 class ReadResponseBody : public query::promql::SampleSink {
  public:
   /// Charges its memory to `watch`, which must outlive the object.
   explicit ReadResponseBody(RequestContext* watch) : memory_(watch) {}
 
-  /// Begins the result of a query. `rolled`: which value to return for intervals of which only
-  /// rollups exist.
+  /// Begins the result of a query. `rolled`: which value to return for intervals that have only
+  /// rollups.
   void BeginResult(query::promql::RolledValue rolled = query::promql::RolledValue::kMean) {
     series_.clear();
     rolled_value_ = rolled;
@@ -64,12 +64,12 @@ class ReadResponseBody : public query::promql::SampleSink {
   Status AddSeries(query::promql::Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Ends the query's result. Series without samples are left out. Fails with errors of the
+  /// Ends the result of the query. Leaves out series without samples. Fails with errors of the
   /// RequestContext.
   Status EndResult();
 
-  /// Returns all results as a snappy block. Call once. LimitExceeded: the results are too long for
-  /// one block. Also fails with errors of the RequestContext.
+  /// Returns all results as a snappy block. Call this function once. LimitExceeded: the results are
+  /// too long for one block. Also fails with errors of the RequestContext.
   Result<std::string> Pack();
 
  private:
@@ -81,7 +81,7 @@ class ReadResponseBody : public query::promql::SampleSink {
   MemoryTally memory_;
   query::promql::RolledValue rolled_value_ = query::promql::RolledValue::kMean;
   std::vector<Encoded> series_;  // series of the current query
-  std::string response_;         // completed results
+  std::string response_;         // encoded results of earlier queries
 };
 
 }  // namespace hg::http

@@ -16,8 +16,8 @@ inline constexpr size_t kHeaderBytesMax = 8192;
 
 enum class ContentCoding : uint8_t { kNone, kGzip, kDeflate };
 
-/// A parsed request head. A connection uses the same object for all its requests. All views point
-/// into `text`.
+/// A parsed request head. A connection uses the same object for all its requests. All views are of
+/// `text`.
 struct RequestHead {
   using Field = std::pair<std::string_view, std::string_view>;
 
@@ -26,32 +26,32 @@ struct RequestHead {
   std::string_view host;      // value of the Host field; "" if there is none
   std::vector<Field> fields;  // as sent; values are trimmed
   bool http11 = true;
-  bool keep_alive = true;  // from the version and the Connection field
+  bool keep_alive = true;  // result of the version and the Connection field
   bool chunked = false;
   bool expects_continue = false;
-  /// True if Origin, Sec-Fetch-Site or Referer is present. It means that a web page in a browser
+  /// Whether Origin, Sec-Fetch-Site or Referer is present, which means that a web page in a browser
   /// made the request.
   bool tells_of_page = false;
   /// The content coding for the reply. If the client accepts gzip and deflate equally, gzip is used
   /// (opentsdb-http-api.md §2.2).
   ContentCoding accepted = ContentCoding::kNone;
   ContentCoding coding = ContentCoding::kNone;
-  /// The value of Content-Encoding if the server does not know this coding, else "". Snappy is a
-  /// known coding, but `coding` does not name it, because only remote write and remote read unpack
+  /// The value of Content-Encoding if the server does not know this coding, otherwise "". Snappy is
+  /// known, but `coding` never names it, because only remote write and remote read decompress
   /// snappy. Other endpoints ignore it, as OpenTSDB does (opentsdb-http-api.md §2.2).
   std::string_view unknown_coding;
   uint64_t content_length = 0;
 
-  /// Returns the first field with that name in any case, as Request::Header does. Returns "" if
-  /// there is none.
+  /// Returns the value of the first field with that name in any case, as Request::Header does.
+  /// Returns "" if there is none.
   [[nodiscard]] std::string_view Find(std::string_view name) const;
 };
 
 enum class HeadResult : uint8_t {
   kIncomplete,  // more bytes are needed
   kDone,
-  kMalformed,  // invalid HTTP: answer 400 and close
-  kRefused,    // over the limits, or not HTTP: close without a reply, as OpenTSDB does
+  kMalformed,  // invalid HTTP: send 400 and close
+  kRefused,    // over the limits, or not HTTP: close without a reply, as OpenTSDB
 };
 
 /// Parses the head at the front of `bytes` into *head; *consumed = its length, including the blank

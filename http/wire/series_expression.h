@@ -1,5 +1,5 @@
 #pragma once
-// Parses "metric{key=value,…}", by which lookup and tsmeta select series in a query string
+// Parses "metric{key=value,…}", with which lookup and tsmeta select series in a query string
 // (opentsdb-http-api.md §17.4, §18.1).
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace hg::http {
 
-/// One condition as written. nullopt: that side of '=' was empty. An empty side matches anything,
-/// as "*" does.
+/// One condition for a tag. nullopt: this side of '=' was empty. An empty side matches anything, as
+/// "*" does.
 struct TagWish {
   std::optional<std::string> key, value;
 
@@ -22,7 +22,7 @@ struct TagWish {
 };
 
 struct SeriesExpression {
-  std::optional<std::string> metric;  // nullopt = nothing before the brace
+  std::optional<std::string> metric;  // nullopt: there is no text before the brace
   std::vector<TagWish> tags;
 };
 

@@ -22,11 +22,11 @@ namespace hg::http {
 /// longer.
 inline constexpr uint32_t kSplitsMax = 1000;
 
-/// A change of a table. A new table is described as a change of an empty one.
+/// A change of a table. A new table is described as a change of an empty table.
 struct TableChange {
   struct Family {
     Bytes name;
-    // Name and value in HBase's notation.
+    // Names and values in HBase's notation.
     std::vector<std::pair<std::string, std::string>> attributes = {};
     bool remove = false;
   };
@@ -34,17 +34,17 @@ struct TableChange {
   std::vector<Bytes> splits;
 };
 
-/// Parses a change. InvalidArgument: a syntax error, or a family that is named twice. Unsupported:
-/// a table attribute that the store does not support; the message has its name and value.
+/// Parses a change. InvalidArgument: a syntax error, or a family that occurs twice. Unsupported: a
+/// table attribute that the store does not support; the error message has its name and value.
 Result<TableChange> ParseTableText(std::string_view text);
 
-/// Applies the change to the families. Attributes that the change omits keep their values. In a new
-/// family they have their defaults. Returns the errors of SetAttribute
-/// (storage/lsm/table_attributes.h), and NotFound for a removed family that does not exist. The
-/// descriptor may be partly changed then.
+/// Applies the change to the families. Attributes that are not in the change keep their values; in
+/// a new family they have their defaults. Returns the errors of SetAttribute
+/// (storage/lsm/table_attributes.h), and NotFound if a family to remove does not exist. After an
+/// error, the descriptor may be partly changed.
 Status ChangeFamilies(const TableChange& change, TableDescriptor* table);
 
-/// Returns the text from which a table with these families and splits is created.
+/// Returns the text that creates a table with these families and splits.
 std::string TableText(const TableDescriptor& table);
 
 }  // namespace hg::http

@@ -8,15 +8,15 @@
 
 namespace hg::http {
 
-/// Prometheus writes at most this many samples to a chunk.
+/// The maximum number of samples in a chunk, as in Prometheus.
 inline constexpr size_t kChunkSamplesMax = 120;
 
-/// A chunk under construction. Not thread-safe.
+/// A chunk that is being created. Not thread-safe.
 class XorChunk {
  public:
   XorChunk() : bytes_(2, '\0') {}
 
-  /// Adds a sample. Times ascend. The chunk must have fewer than kChunkSamplesMax samples.
+  /// Adds a sample. Times must ascend. The chunk must have fewer than kChunkSamplesMax samples.
   void Add(int64_t time_ms, double value);
 
   [[nodiscard]] size_t size() const { return size_; }
@@ -26,7 +26,7 @@ class XorChunk {
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
 
  private:
-  /// Appends the lowest `count` bits, highest first. `count` is at most 64.
+  /// Appends the lowest `count` bits of `bits`, highest bit first. `count` is at most 64.
   void AppendBits(uint64_t bits, int count);
   void AppendVarintBits(uint64_t number);
   void AppendTimeChange(int64_t change);
@@ -39,7 +39,7 @@ class XorChunk {
   size_t size_ = 0;
   int64_t first_ms_ = 0, last_ms_ = 0, delta_ms_ = 0;
   uint64_t value_ = 0;                      // the last value, as bits
-  int leading_ = kNoWindow, trailing_ = 0;  // zeros around the last XOR that was written in full
+  int leading_ = kNoWindow, trailing_ = 0;  // zero bits around the last XOR written in full
 };
 
 }  // namespace hg::http

@@ -1,8 +1,8 @@
 #pragma once
-// The 35 aggregation functions (opentsdb-queries.md §5). An aggregation function reduces the values
-// of one instant (when series are merged) or of one bucket (when a series is downsampled) to one
-// value. The arithmetic is exactly that of the JVM: int64 wraps on overflow, and doubles are added
-// in the order given.
+// The 35 aggregation functions (opentsdb-queries.md §5). An aggregation function reduces several
+// values to one value: the values of one instant (when series are merged) or of one bucket (when a
+// series is downsampled). The arithmetic is exactly that of the JVM: int64 wraps on overflow, and
+// doubles are added in the given order.
 
 #include <cstdint>
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace hg::query {
 
-/// The value that a series contributes at an instant at which it has no point but other series have
-/// one.
+/// The value that a series contributes at an instant at which it has no point but another series of
+/// the group has one.
 enum class Interpolation : uint8_t { kLerp, kZero, kMax, kMin, kPrevious };
 
 enum class Function : uint8_t {
@@ -51,13 +51,13 @@ const Aggregator* FindAggregator(std::string_view name);
 /// that sort use `scratch` as working memory.
 double RunDouble(const Aggregator& aggregator, std::span<const double> values,
                  std::vector<double>* scratch);
-/// Like RunDouble, but needs no working memory: it may reorder `values` and remove NaN.
+/// Like RunDouble, but needs no working memory: it may reorder `values` and remove NaNs.
 double RunDoubleInPlace(const Aggregator& aggregator, std::vector<double>* values);
 /// Aggregates integers; `values` is not empty. Functions that sort use `scratch` as working memory.
 int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,
                std::vector<double>* scratch);
 
-/// Converts like a Java cast: rounds toward zero, turns NaN into 0 and saturates.
+/// Converts like a Java cast: rounds toward zero, returns 0 for NaN, and saturates.
 int64_t SaturatingCast(double value);
 
 }  // namespace hg::query

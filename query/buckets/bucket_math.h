@@ -1,6 +1,6 @@
 #pragma once
-// Adds many values at once to the sum, minimum or maximum of a bucket. The result is bit for bit
-// the same as for adding the values one by one (opentsdb-queries.md §1), but is computed faster.
+// Adds many values at once to the sum, minimum or maximum of a bucket. This is faster than adding
+// the values one by one, and the result is bit for bit the same (opentsdb-queries.md §1).
 
 #include <cstdint>
 #include <span>
@@ -13,9 +13,9 @@ struct RunningSum {
   int64_t count = 0;
 };
 
-/// Adds the values and skips NaN.
+/// Adds the values to the running sum. Skips NaN.
 void AddChunk(std::span<const double> values, RunningSum* running);
-/// Converts each integer to double, then adds it.
+/// Converts each integer to double and then adds it to the running sum.
 void AddChunk(std::span<const int64_t> values, RunningSum* running);
 
 /// Returns the minimum (or maximum) of the first argument and all values. If several values compare
@@ -25,7 +25,7 @@ double LeastOf(double least, std::span<const int64_t> values);
 double GreatestOf(double greatest, std::span<const double> values);
 double GreatestOf(double greatest, std::span<const int64_t> values);
 
-/// Counts the values that are not NaN.
+/// Returns the number of values that are not NaN.
 int64_t CountNumbers(std::span<const double> values);
 
 }  // namespace hg::query

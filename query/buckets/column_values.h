@@ -1,5 +1,5 @@
 #pragma once
-// Access to single points in columns.
+// Functions that access single points in columns (PointColumns).
 
 #include <bit>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hg::query {
 
-/// Memory in bytes of a point in columns, without its entry in PointColumns::kinds.
+/// Memory in bytes of one point in PointColumns, without its entry in PointColumns::kinds.
 inline constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
 
 inline double DoubleAt(const PointColumns& points, size_t i) {

@@ -1,5 +1,5 @@
 #pragma once
-// Applies a fill policy to buckets that were computed before (opentsdb-queries.md §7.5).
+// Applies a fill policy to buckets that were computed earlier (opentsdb-queries.md §7.5).
 
 #include "query/buckets/downsample.h"
 #include "query/request/answer.h"
@@ -8,8 +8,8 @@
 namespace hg::query {
 
 /// Adds the buckets that the fill policy of the grid requires, and removes buckets that are not on
-/// the grid. `buckets` has the buckets of one series in ascending order. InvalidArgument: the
-/// "scalar" policy met a missing bucket.
+/// the grid. `buckets` has the buckets of one series in ascending order. InvalidArgument: a bucket
+/// is missing and the fill policy is "scalar".
 Status FillGaps(const BucketGrid& grid, PointColumns* buckets);
 
 }  // namespace hg::query

@@ -20,8 +20,8 @@ struct TimedHistogram {
   codec::SimpleHistogram histogram;
 };
 
-/// Histograms of one series or of a group. The histograms of a series are in the order of its
-/// cells. That is not always the order of time: a time in milliseconds may come before an earlier
+/// The histograms of one series or of a group. The histograms of a series are in the order of its
+/// cells, which is not always the order of time: a time in milliseconds may come before an earlier
 /// time in seconds.
 using HistogramColumn = std::vector<TimedHistogram>;
 
@@ -30,7 +30,7 @@ using HistogramColumn = std::vector<TimedHistogram>;
 int64_t HistogramBytes(const codec::SimpleHistogram& histogram);
 int64_t HistogramBytes(const HistogramColumn& histograms);
 
-/// Adds histograms. The sum takes n log n steps for n buckets in all, whatever their bounds are.
+/// Adds histograms. It takes n log n steps for n buckets in total, whatever their bounds are.
 class HistogramSum {
  public:
   /// Charges the sum to `memory`, which must outlive the object. The memory stays charged. Add and
@@ -45,37 +45,37 @@ class HistogramSum {
   Status JoinLastTwo();
 
   MemoryTally& memory_;
-  // Each part is the sum of some added histograms. Most parts have at most half as many buckets as
-  // the part before, so that merging all parts takes few steps.
+  // Each part is the sum of some of the added histograms. Most parts have at most half as many
+  // buckets as the previous part, so that merging all parts takes few steps.
   std::vector<codec::SimpleHistogram> parts_;
 };
 
-/// Returns the middle of the bucket that holds each percentile, as OpenTSDB finds it. `ascending`
-/// lists the percentiles. The result is −1 for percentiles outside [1, 100], and 0 if the histogram
-/// has no counts.
+/// Returns, for each percentile, the middle of the bucket that contains it, in the way in which
+/// OpenTSDB finds it. `ascending` lists the percentiles. The result is −1 for percentiles outside
+/// [1, 100], and 0 if the histogram has no counts.
 std::vector<double> Percentiles(const codec::SimpleHistogram& histogram,
                                 std::span<const double> ascending);
 
 /// Adds up the histograms of each bucket. Ignores the fill policy. With run_all the result is
-/// empty. Charges the result to `memory`, where it stays charged.
+/// empty. The result stays charged to `memory`.
 Result<HistogramColumn> Downsampled(const HistogramColumn& histograms, const BucketGrid& grid,
                                     MemoryTally* memory);
 
-/// Adds up histograms of equal instants. Each column gives at most one histogram to a sum. A
-/// histogram at the instant 0 ends its column. Charges the result to `memory`, where it stays
-/// charged.
+/// Adds up the histograms of all columns that have the same instant. Each column adds at most one
+/// histogram to a sum. If a histogram has the instant 0, it and the rest of its column are ignored.
+/// The result stays charged to `memory`.
 Result<HistogramColumn> Merged(std::span<const HistogramColumn* const> columns,
                                MemoryTally* memory);
 
-/// One output of a group: a suffix of the metric name, and points.
+/// One output of a group of histograms: a suffix for the metric name, and points.
 struct HistogramOutput {
   std::string suffix;
   PointColumns points;
 };
 
-/// Returns an output for each percentile in ascending order. If `shape` is not null, outputs for
-/// underflow, each bucket of `shape` and overflow follow. Charges the outputs to `context`, where
-/// they stay charged.
+/// Returns an output for each percentile, in ascending order. If `shape` is not null, outputs for
+/// underflow, for each bucket of `shape` and for overflow follow. The outputs stay charged to
+/// `context`.
 Result<std::vector<HistogramOutput>> HistogramOutputs(const HistogramColumn& histograms,
                                                       std::vector<double> percentiles,
                                                       const codec::SimpleHistogram* shape,

@@ -1,5 +1,5 @@
 #pragma once
-// Operations on the integers of a bucket that use the widest registers of the processor. All
+// Operations on the integers of a bucket. They use the widest registers of the processor. All
 // implementations give the same results.
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace hg::query {
 
-/// Two results for all values v: their wrapping sum, and the OR of v ^ (v << 1). The OR bounds the
-/// magnitude of the values.
+/// Two results over all values v: their wrapping sum, and the OR of all v ^ (v << 1), from which a
+/// bound for the magnitude of the values follows.
 struct IntTotal {
   uint64_t sum = 0;
   uint64_t bits = 0;
@@ -23,7 +23,7 @@ struct IntKernels {
   int64_t (*greatest)(std::span<const int64_t> values);
 };
 
-/// Returns the implementations that this processor can run, from the plain one to the fastest.
+/// Returns the implementations that this processor can run, from the slowest to the fastest.
 std::vector<IntKernels> UsableIntKernels();
 
 }  // namespace hg::query

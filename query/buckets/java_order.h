@@ -1,5 +1,5 @@
 #pragma once
-// The order of doubles in Java (Double.compare): -0.0 comes before 0.0, and NaN after all others.
+// Compares doubles as Java does (Double.compare): -0.0 is before 0.0, and NaN is after all others.
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Merges the series of a group: computes which instants are emitted, what each series contributes,
-// and whether the result is an integer (opentsdb-queries.md §6; OpenTSDB class
+// Merges the series of a group: computes the instants of the result, the value that each series
+// contributes, and whether the result is an integer (opentsdb-queries.md §6; OpenTSDB class
 // AggregationIterator). Free of I/O.
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace hg::query {
 
 struct MergeOptions {
   const Aggregator* aggregator = nullptr;
-  // The columns are rates: they are not interpolated, and their first element is not emitted.
+  // Whether the columns are rates, which are not interpolated and whose first element is left out.
   bool rate = false;
   int64_t last_ms =
-      std::numeric_limits<int64_t>::max();  // instants after the scan window are not emitted
+      std::numeric_limits<int64_t>::max();  // instants after the scan window are not in the result
   int64_t trim_begin_ms =
-      std::numeric_limits<int64_t>::min();  // instants outside the query's range are not emitted;
-                                            // both ends are inclusive
+      std::numeric_limits<int64_t>::min();  // the result has no instants before this time,
+                                            // and none after trim_end_ms
   int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
-  /// If not null, MergeSeries sets it to the instant of an infinite result.
+  /// Where MergeSeries stores the instant of an infinite result; may be null.
   std::optional<int64_t>* infinite_ms = nullptr;
-  /// The request to which the steps of work and the result are charged. The result stays charged.
-  /// May be nullptr.
+  /// The request context to which MergeSeries charges its work and the result. The result stays
+  /// charged. May be nullptr.
   RequestContext* watch = nullptr;
 };
 
@@ -39,9 +39,9 @@ struct MergeOptions {
 Result<PointColumns> MergeSeries(const MergeOptions& options,
                                  std::span<const PointColumns* const> series);
 
-/// The values of the series of a group at one emitted instant, in the order of the group. Series
-/// that do not contribute at this instant are left out. The spans are valid during the call of the
-/// visitor.
+/// The values of the series of a group at one instant of the result, in the order of the group.
+/// Series that do not contribute at this instant are left out. The spans are valid during the call
+/// of the visitor.
 struct Instant {
   int64_t time_ms = 0;
   bool is_integer = false;  // selects `ints` or `doubles`
@@ -49,8 +49,8 @@ struct Instant {
   std::span<const double> doubles;
 };
 
-/// Calls `visit` for every emitted instant with the values before aggregation. Fails with errors of
-/// `options.watch`.
+/// Calls `visit` with the values before aggregation, for every instant of the result. Fails with
+/// errors of `options.watch`.
 Status VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
                      const std::function<void(const Instant&)>& visit);
 

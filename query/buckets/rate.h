@@ -7,8 +7,8 @@
 
 namespace hg::query {
 
-/// Replaces the points by their rates. The first element is the pseudo-rate from value 0 at time 0.
-/// The merge of series needs it (opentsdb-queries.md, quirk Q13) but never returns it.
+/// Replaces the points by their rates. The first element is the rate of change from value 0 at time
+/// 0. The merge of series needs this element (opentsdb-queries.md, quirk Q13) but never returns it.
 /// InvalidArgument: times do not ascend, or a point is at time 0.
 Status ApplyRate(const RateOptions& options, PointColumns* points);
 

@@ -31,16 +31,16 @@ struct PlannedOutput {
 };
 
 struct ExpPlan {
-  Request request;  // one sub-query per metric, in the order of `metrics`
+  Request request;  // one sub-query for each element of `metrics`, in that order
   std::vector<PlannedMetric> metrics;
   std::vector<PlannedExpression> expressions;
-  std::vector<PlannedOutput> outputs;  // without outputs of unknown ids
+  std::vector<PlannedOutput> outputs;  // without those outputs whose ids are unknown
 };
 
-/// Plans a request. Charges the plan to `context`, where it stays charged. InvalidArgument: a
-/// mistake of the client, which OpenTSDB answers with 500. Also fails with errors of `context`.
-/// `compiled` compiles the filters and keeps them for the validation of the plan's request. If
-/// `compiled` is nullptr, filters are compiled twice.
+/// Plans a request. The plan stays charged to `context`. InvalidArgument: a mistake of the client,
+/// which OpenTSDB answers with 500. Also fails with errors of `context`. `compiled` compiles the
+/// filters and keeps them for the later validation of the plan's request. If `compiled` is nullptr,
+/// filters are compiled twice.
 Result<ExpPlan> PlanExpressions(const ExpRequest& request, RequestContext& context,
                                 FilterSet* compiled = nullptr);
 

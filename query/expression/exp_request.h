@@ -12,7 +12,7 @@
 
 namespace hg::query {
 
-/// The replacement for missing values.
+/// The value that replaces missing values.
 struct NumericFill {
   FillPolicy policy = FillPolicy::kZero;
   double value = 0;  // NaN for kNone, kNan and kNull
@@ -32,7 +32,7 @@ struct ExpTime {
 struct ExpFilter {
   std::optional<std::string> id;
   SharedVector<FilterSpec> tags;
-  bool tags_missing = false;  // absent or null: an error (500) if a metric names the filter
+  bool tags_missing = false;  // absent or null; it is an error (500) if a metric names this filter
   bool explicit_tags = false;
 };
 

@@ -22,7 +22,7 @@ namespace hg::query {
 struct ExpTable {
   SharedVector<SeriesIdentity> series;
   std::vector<int64_t> times_ms;
-  std::vector<double> values;  // row by row, one value per series
+  std::vector<double> values;  // one row after the other, with one value per series
 };
 
 struct ExpResult {
@@ -30,14 +30,14 @@ struct ExpResult {
   std::optional<std::string> alias;
   bool is_metric = false;
   std::shared_ptr<const ExpTable> table;
-  size_t row_begin = 0, row_end = 0;  // the rows to show
+  size_t row_begin = 0, row_end = 0;  // range of rows of `table` that the response contains
 };
 
-/// Returns one result per output. `answer` has the untrimmed results of the plan's request, which
-/// `query` validated. InvalidArgument: for example, expressions that refer to each other in a
-/// cycle, an empty intersection, or a result that is not a number. LimitExceeded: more series or
-/// values than query/expression/limits.h allows. Also fails with errors of `watch`, which may be
-/// nullptr. Results are charged to `watch`, where they stay charged.
+/// Returns one result per output. `answer` has the untrimmed results of the plan's request, and
+/// `query` is the validated form of that request. InvalidArgument: for example, expressions that
+/// refer to each other in a cycle, an empty intersection, or a result that is not a number.
+/// LimitExceeded: more series or values than query/expression/limits.h allows. Also fails with
+/// errors of `watch`, which may be nullptr. Results stay charged to `watch`.
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
                                               const Answer& answer, const KeyLayout& layout,
                                               RequestContext* watch);

@@ -27,7 +27,7 @@ enum class GexpFunction : uint8_t {
 
 struct GexpCall;
 
-/// Index of a metric among the metrics of all expressions of the request.
+/// An argument that is a metric: its index in the list that ParseGexp returns in `metrics`.
 struct GexpMetric {
   size_t index = 0;
 };
@@ -45,8 +45,8 @@ struct GexpCall {
 };
 
 /// Parses one expression. Appends the texts of its metrics, which have the form of m=, to
-/// `metrics`; a GexpMetric is an index into it. Unsupported: errors that OpenTSDB answers with 500,
-/// that is invalid syntax, an unknown function, or more than kExpressionBytesMax or
+/// `metrics`; a GexpMetric is an index into this list. Unsupported: an error that OpenTSDB answers
+/// with 500: invalid syntax, an unknown function, or a text above kExpressionBytesMax or
 /// kExpressionNestingMax.
 Result<GexpCall> ParseGexp(std::string_view text, std::vector<std::string>* metrics);
 

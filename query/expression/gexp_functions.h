@@ -15,18 +15,18 @@
 
 namespace hg::query {
 
-/// A series that is passed from function to function: its output form and its identity.
+/// A series that one function passes to the next: its output form and its identity.
 struct GexpSeries {
   Group group;
   SeriesIdentity identity;
-  bool combined = false;  // the last function combined it from several series
-  // A movingAverage in the expression produced the series. Without points it cannot be combined.
+  bool combined = false;  // the last function made this series from several series
+  // A movingAverage in the expression made the series. If it has no points, it cannot be combined.
   bool averaged = false;
-  Status failure = {};  // error in its points; only functions that use the series fail
+  Status failure = {};  // error in the points; only functions that use the series fail
   size_t points_before_failure = SIZE_MAX;
 };
 
-/// The range of the query; both ends are inclusive.
+/// The time range of the query. Both ends are inclusive.
 struct GexpRange {
   int64_t begin_ms = 0, end_ms = 0;
 };
@@ -34,17 +34,17 @@ struct GexpRange {
 /// Replaces values by their absolute values. Integers stay integers.
 void MakeAbsolute(PointColumns* points);
 
-/// Multiplies by a factor. InvalidArgument: the factor does not match [-0-9.]+ or is not a number.
+/// Multiplies all values by a factor. InvalidArgument: the text is not a number or not [-0-9.]+.
 Status Scale(std::string_view factor, PointColumns* points);
 
 /// Sets the metric name, removes the tags, and makes the values absolute (opentsdb-queries.md,
 /// quirk Q21). InvalidArgument: the function that was applied immediately before combined several
-/// series. (Recorded from OpenTSDB: if another function was applied in between, there is no error.)
-/// Also fails with errors of `watch`, which may be nullptr. The name is charged to `watch`, where
-/// it stays charged.
+/// series. (Recorded from OpenTSDB: if another function was applied in between, there is no
+/// error.) Also fails with errors of `watch`, which may be nullptr. The name stays charged to
+/// `watch`.
 Status ApplyAlias(std::string_view alias, GexpSeries* series, RequestContext* watch);
 
-/// Restricts the points to the range, then computes the moving average. `window` is a number of
+/// Removes the points outside the range, then computes the moving average. `window` is a number of
 /// points, or a time such as "'10min'". InvalidArgument: `window` is neither. LimitExceeded: the
 /// average needs too many additions. Also fails with errors of `watch`, which may be nullptr.
 Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points,
@@ -57,10 +57,10 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
                                               std::vector<GexpSeries> series,
                                               RequestContext* watch);
 
-/// Computes a + b + c … (or another operator) over the join of 2 to 26 sets. Points are paired by
-/// position (opentsdb-queries.md, quirk Q23). InvalidArgument: the number of sets is wrong, or two
-/// paired series have different numbers of points. Also fails with errors of `watch`, which may be
-/// nullptr. The result is charged to `watch`, where it stays charged.
+/// Computes a + b + c … (or another operator) over the join of 2 to 26 sets. It pairs points by
+/// their position (opentsdb-queries.md, quirk Q23). InvalidArgument: the number of sets is wrong,
+/// or two paired series have different numbers of points. Also fails with errors of `watch`, which
+/// may be nullptr. The result stays charged to `watch`.
 Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
                                               const std::vector<std::vector<GexpSeries>>& sets,
                                               RequestContext* watch);

@@ -14,10 +14,10 @@
 namespace hg::query {
 
 /// Returns the results of all expressions in their order, trimmed to the query's range. `answer`
-/// must be untrimmed; it is consumed. InvalidArgument: a function has wrong arguments, an index
-/// beyond the sub-queries (opentsdb-queries.md, quirk Q20), or series that cannot be paired.
-/// LimitExceeded: too many series. Also fails with errors of `watch`, which may be nullptr. Results
-/// are charged to `watch`, where they stay charged.
+/// must be untrimmed; the function modifies it. InvalidArgument: a function has wrong arguments, an
+/// index beyond the sub-queries (opentsdb-queries.md, quirk Q20), or series that cannot be paired.
+/// LimitExceeded: too many series. Also fails with errors of `watch`, which may be nullptr. The
+/// results stay charged to `watch`.
 Result<std::vector<Group>> RunGexps(const std::vector<GexpCall>& calls, const ValidQuery& query,
                                     Answer answer, const KeyLayout& layout, RequestContext* watch);
 

@@ -1,6 +1,6 @@
 #pragma once
 // The identity of a series in an expression: the tags, aggregated tag keys and metrics of a group,
-// by UID. Series are joined by keys made from it (opentsdb-queries.md §11.2).
+// by UID. Keys made from identities decide which series are joined (opentsdb-queries.md §11.2).
 
 #include <cstdint>
 #include <span>
@@ -14,8 +14,8 @@
 
 namespace hg::query {
 
-/// Each list is in ascending order of UIDs, without repeats. Copies and joined series share lists
-/// where possible, because names may be long.
+/// All lists of an identity are in ascending order of UIDs, without repeats. Copies and joined
+/// series share lists where possible, because names may be long.
 struct SeriesIdentity {
   struct Name {
     Bytes uid, name;
@@ -25,13 +25,13 @@ struct SeriesIdentity {
   struct Tag {
     Name key, value;
   };
-  SharedVector<Tag> tags;         // tags with one value in all members of the group
-  SharedVector<Name> aggregated;  // tag keys with several values
+  SharedVector<Tag> tags;         // tags whose value is the same in all members of the group
+  SharedVector<Name> aggregated;  // tag keys that have several values in the group
   SharedVector<Name> metrics;
 };
 
-/// Makes identities of groups that Engine::Run returned. UIDs come from the TSUIDs of the group,
-/// names from the group itself.
+/// Makes identities of the groups that Engine::Run returned. UIDs come from the TSUIDs of the
+/// group, and names come from the group itself.
 class Identifier {
  public:
   /// Identities are charged to `context`, where they stay charged. `context` may be nullptr.
@@ -44,20 +44,20 @@ class Identifier {
  private:
   const KeyLayout& layout_;
   RequestContext* const context_;
-  // The metrics of the previous group, which the next group can usually share.
+  // The metrics of the previous group. Usually the next group can share this list.
   SharedVector<SeriesIdentity::Name> metrics_;
 };
 
 /// Makes identities of joined series.
 class Uniter {
  public:
-  /// Charges memory like Identifier.
+  /// Charges identities to `context` in the same way as Identifier.
   explicit Uniter(RequestContext* context) : context_(context) {}
 
-  /// Returns the identity of a joined series. `parts` has one entry for each variable, in their
-  /// order; it is null if the variable does not have the series. The result has the tags of the
-  /// first part, or none if that is null (opentsdb-queries.md, quirk Q17). Its other lists contain
-  /// the elements of all parts.
+  /// Returns the identity of a joined series. `parts` has one entry for each variable, in the order
+  /// of the variables. An entry is null if the variable lacks the series. The result has the tags
+  /// of the first part, or no tags if the first part is null (opentsdb-queries.md, quirk Q17). Its
+  /// other lists contain the elements of all parts.
   Result<SeriesIdentity> Unite(std::span<const SeriesIdentity* const> parts);
 
  private:
@@ -77,7 +77,7 @@ struct JoinRule {
   bool include_aggregated = true;
 };
 
-/// The series of one variable.
+/// All series of one variable, which are joined with those of other variables.
 struct JoinSide {
   std::vector<const SeriesIdentity*> series;
   std::vector<Bytes> filter_keys;  // UIDs of the filtered tag keys, ascending
@@ -88,7 +88,7 @@ using JoinedSeries = std::vector<size_t>;
 inline constexpr size_t kLacking = SIZE_MAX;
 
 /// Joins series by key and returns them in ascending order of the key. If several series of a side
-/// have equal keys, the last one counts. The result is charged to `memory`, where it stays charged.
+/// have equal keys, only the last one is used. The result stays charged to `memory`.
 /// InvalidArgument: an intersection is empty. LimitExceeded: more than kJoinedSeriesMax series.
 /// Also fails with errors of `memory`.
 Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const JoinSide> sides,

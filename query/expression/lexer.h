@@ -14,8 +14,8 @@ enum class TokenKind : uint8_t { kEnd, kInteger, kDecimal, kText, kName, kKeywor
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  /// kText: the text without quotes, escapes as written. kSymbol: word operators are replaced by
-  /// their signs ("and" by "&&"). The view points into the expression or to static data.
+  /// For kText, the text without quotes, with its escapes unresolved. For kSymbol, the sign of the
+  /// operator ("&&" for the word "and"). The view is of the expression or of static data.
   std::string_view text;
   size_t at = 0;  // byte offset in the expression
 
@@ -28,7 +28,7 @@ struct Token {
 /// character, or an unterminated string or comment.
 Result<std::vector<Token>> Tokenize(std::string_view text);
 
-/// Returns "at byte 4 of 'a ** 2'", for messages.
+/// Returns text such as "at byte 4 of 'a ** 2'", for messages.
 std::string Place(std::string_view expression, size_t at);
 
 }  // namespace hg::query

@@ -22,7 +22,7 @@ enum class Step : uint8_t {
   kNegate,       // replace the top by its negative
   kNot,          // replace the top by its logical negation
   kComplement,   // replace the top by its bitwise complement
-  kIsEmpty,      // replace the top by whether it is empty
+  kIsEmpty,      // replace the top by true if it is empty, otherwise by false
   kSizeOf,       // replace the top by its size
   kToBoolean,    // replace the top by its boolean value
   kPop,
@@ -43,14 +43,14 @@ struct Instruction {
 struct Program {
   std::vector<Instruction> code;
   std::vector<Value> constants;
-  std::vector<std::string> variables;  // in order of appearance, without repeats
+  std::vector<std::string> variables;  // in order of first use, without repeats
   std::vector<std::string> failures;   // messages for code that parses but cannot be computed
   uint32_t local_count = 0;
 };
 
-/// Compiles an expression. InvalidArgument says what is wrong and where: invalid syntax, a text
-/// longer than kExpressionBytesMax, nesting beyond kExpressionNestingMax, a loop, or no variable at
-/// all.
+/// Compiles an expression. The message of InvalidArgument describes the error and its place:
+/// invalid syntax, a text longer than kExpressionBytesMax, nesting deeper than
+/// kExpressionNestingMax, a loop, or an expression without a variable.
 Result<Program> CompileExpression(std::string_view text);
 
 /// Runs one program repeatedly. Not thread-safe.
@@ -59,12 +59,12 @@ class Evaluator {
   /// The program must outlive the evaluator.
   explicit Evaluator(const Program& program) : program_(program) {}
 
-  /// Runs the program with `variables` in the order of Program::variables. The result is a double;
-  /// a boolean becomes 1 or 0. InvalidArgument: the result has another type, or operands do not
-  /// fit.
+  /// Runs the program with the values of its variables, in the order of Program::variables. The
+  /// result is a double; a boolean becomes 1 or 0. InvalidArgument: the result has another type, or
+  /// operands have the wrong types.
   Status Run(const std::vector<double>& variables, double* out);
-  /// Returns an upper bound for the number of instructions of the last Run, plus the cost of
-  /// copying and reading texts.
+  /// Returns an upper bound for the cost of the last Run: the number of instructions, plus the cost
+  /// of copying and reading texts.
   [[nodiscard]] uint64_t steps() const { return program_.code.size() + text_bytes_ / 8; }
 
  private:
@@ -74,7 +74,7 @@ class Evaluator {
   std::vector<Value> variables_;
   std::vector<Value> locals_;
   std::vector<Value> stack_;
-  uint64_t text_bytes_ = 0;  // bytes of the text operands of the last Run
+  uint64_t text_bytes_ = 0;  // total bytes of text operands in the last Run
 };
 
 }  // namespace hg::query

@@ -1,5 +1,5 @@
 #pragma once
-// Values of the expression language and their arithmetic: JEXL 2.1.1 in its lenient mode, as
+// Values of the expression language and their arithmetic: JEXL 2.1.1 in its lenient mode, as it was
 // recorded (opentsdb-queries.md §11.3).
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace hg::query {
 
-/// Java's Integer, Long or BigInteger. The result of an operation has the narrowest width that the
-/// types of its operands allow.
+/// An Integer, Long or BigInteger of Java. The result of an operation has the narrowest width that
+/// the types of its operands allow.
 struct Integer {
   enum class Width : uint8_t { kInt, kLong, kBig };
   __int128 number = 0;
@@ -46,8 +46,8 @@ enum class BinaryOperator : uint8_t {
   kBitXor,
 };
 
-/// Computes left op right. InvalidArgument: the operands do not fit the operator, or the result
-/// exceeds 128 bits or kTextBytesMax. Division and remainder by zero give 0.0.
+/// Computes `left op right`. InvalidArgument: the operator does not accept these operands, or the
+/// result exceeds 128 bits or kTextBytesMax. Division and remainder by zero return 0.0.
 Status Apply(BinaryOperator op, const Value& left, const Value& right, Value* out);
 Status Negate(const Value& operand, Value* out);
 Status Complement(const Value& operand, Value* out);
@@ -62,7 +62,7 @@ constexpr bool IsComparison(BinaryOperator op) {
   return op >= BinaryOperator::kEqual && op <= BinaryOperator::kGreaterOrEqual;
 }
 
-/// Returns "an integer", "a text" and so on, for messages.
+/// Returns the name of the value's type, such as "an integer" or "a text", for messages.
 std::string_view TypeName(const Value& value);
 
 }  // namespace hg::query

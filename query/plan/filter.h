@@ -1,6 +1,6 @@
 #pragma once
 // Tag filters, compiled from their texts (opentsdb-queries.md §4.1). query/series/series_filter
-// decides which series they admit.
+// finds the series that the filters admit.
 
 #include <memory>
 #include <optional>
@@ -31,24 +31,24 @@ enum class FilterKind : uint8_t {
 class TagFilter {
  public:
   /// Compiles a filter. InvalidArgument: unknown type, empty key or text, or a bad pattern.
-  /// Patterns and long literal lists take long to compile: Busy if `context` may not wait. Work and
-  /// memory are reported to `context`; the memory stays charged until the request ends. Also fails
-  /// with errors of `context`. Use FilterSet to compile each filter of a request only once.
+  /// Patterns and long literal lists take long to compile, so compiling them fails with Busy if
+  /// `context` may not wait. The filter stays charged to `context` until the request ends. Also
+  /// fails with errors of `context`. Use FilterSet to compile each filter of a request only once.
   static Result<std::shared_ptr<const TagFilter>> Compile(
       const FilterSpec& spec, RequestContext& context = RequestContext::Unlimited());
 
   [[nodiscard]] const FilterSpec& spec() const { return spec_; }
   [[nodiscard]] FilterKind kind() const { return kind_; }
-  /// The alternatives of the literal kinds, without repeats, in the order of the text. They are in
-  /// lower case for the AnyCase kinds.
+  /// Returns the alternatives of a literal filter, without repeats, in the order of the text. For
+  /// the AnyCase kinds they are in lower case.
   [[nodiscard]] const std::vector<std::string>& literals() const { return literals_; }
-  /// Returns true for a wildcard that consists of stars only: every series with the tag key
-  /// matches.
+  /// Returns true for a wildcard that consists only of stars. It admits every series that has the
+  /// tag key.
   [[nodiscard]] bool matches_all() const { return matches_all_; }
 
   /// Returns whether the filter admits a tag value (UTF-8). Reports the work to `context`.
-  /// LimitExceeded: a regular expression took too many steps (uid/java_pattern.h). Also fails with
-  /// errors of `context`.
+  /// LimitExceeded: the match of a regular expression took too many steps (uid/java_pattern.h).
+  /// Also fails with errors of `context`.
   Result<bool> Matches(std::string_view value, RequestContext& context) const;
 
   TagFilter(const TagFilter&) = delete;  // known_ has views into literals_
@@ -60,7 +60,7 @@ class TagFilter {
   FilterSpec spec_;
   FilterKind kind_ = FilterKind::kLiteralOr;
   std::vector<std::string> literals_;
-  std::unordered_set<std::string_view> known_;  // views of literals_, for lookups
+  std::unordered_set<std::string_view> known_;  // views of literals_, for fast look-ups
   bool any_case_ = false;
   bool matches_all_ = false;
   std::optional<Wildcard> wildcard_;
@@ -71,9 +71,9 @@ class TagFilter {
 /// "type(text)", text with a star, or literals.
 Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, bool group_by);
 
-/// Returns bytes that are equal for two filters if and only if OpenTSDB treats them as equal.
-/// OpenTSDB compares filters to remove repeated sub-queries, and repeated filters within the braces
-/// of a metric query. The group_by flag, the order of literals, and stars at either end of a
+/// Returns bytes that are equal for two filters if and only if OpenTSDB treats the filters as
+/// equal. OpenTSDB compares filters to remove repeated sub-queries, and repeated filters within the
+/// braces of a metric query. The group_by flag, the order of literals, and stars at either end of a
 /// wildcard have no influence (as in the equals methods of TagVFilter's subclasses, and as
 /// recorded).
 Bytes FilterIdentity(const FilterSpec& spec);

@@ -20,12 +20,12 @@ class FilterSet {
   /// The maximum number of different regular expressions that one request may have.
   static constexpr size_t kRegexpsMax = 1000;
 
-  /// Work and memory of the filters are reported to `context`, which must outlive the set. The
-  /// memory stays charged until the request ends, because queries hold filters longer than the set.
+  /// The filters are charged to `context`, which must outlive the set. The filters stay charged
+  /// until the request ends, because queries use them longer than the set exists.
   explicit FilterSet(RequestContext& context) : context_(context) {}
 
-  /// Returns the compiled filter. Fails like TagFilter::Compile. InvalidArgument: more than
-  /// kRegexpsMax regular expressions.
+  /// Returns the compiled filter. Fails like TagFilter::Compile. InvalidArgument: the set has more
+  /// than kRegexpsMax regular expressions.
   Result<std::shared_ptr<const TagFilter>> Get(const FilterSpec& spec);
 
  private:

@@ -14,25 +14,25 @@
 
 namespace hg::query {
 
-/// The tables to read. They are read one after the other until one of them has series
-/// (opentsdb-queries.md §14.5). An empty plan means that raw data is read.
+/// The rollup tables that a query reads one after the other until one of them has series
+/// (opentsdb-queries.md §14.5). An empty plan means that the query reads raw data.
 struct RollupPlan {
   std::vector<const codec::RollupLevel*> levels;  // never contains the default level
-  bool then_raw = false;                          // raw data is read if no level has series
-  /// `stored` is the stored aggregate that is read. For averages it is the sum, and `count` is read
-  /// in addition.
+  bool then_raw = false;                          // whether to read raw data if no level has series
+  /// The stored aggregate that the query reads. For averages it is the sum, and the query also
+  /// reads the aggregate `count`.
   codec::RollupAggregate stored;
   bool average = false;
   codec::RollupAggregate count;
-  const Aggregator* function = nullptr;      // applied to stored values
-  const Aggregator* raw_function = nullptr;  // applied to raw data if the query falls back to it
+  const Aggregator* function = nullptr;      // the function for stored values
+  const Aggregator* raw_function = nullptr;  // the function for raw data, if raw data is read
 };
 
-/// Returns the rollup usage that a text means (opentsdb-queries.md §14.5), in the form that
-/// OpenTSDB prints.
+/// Returns the rollup usage for a text (opentsdb-queries.md §14.5), in the form in which OpenTSDB
+/// prints it.
 std::string_view RollupUsageName(const std::string& text);
 
-/// Decides which rollup tables a sub-query reads. The plan borrows `tables`. InvalidArgument: the
+/// Decides which rollup tables a sub-query reads. The plan refers to `tables`. InvalidArgument: the
 /// configuration has no id for the function. Unsupported: the interval is below a second, for which
 /// OpenTSDB sends 500.
 Result<RollupPlan> PlanRollup(const codec::RollupTables& tables, const SubQuery& text,
@@ -43,7 +43,7 @@ Result<RollupPlan> PlanRollup(const codec::RollupTables& tables, const SubQuery&
 bool AsksForPreAggregates(const SubQuery& text, std::string_view aggregate_key,
                           std::string_view raw_value);
 
-/// Returns the range of row bases to read from a rollup table.
+/// Returns the range of row bases that a query reads from a rollup table.
 ScanWindow PlanRollupScan(int64_t start_ms, int64_t end_ms, bool rate,
                           const codec::RollupInterval& interval);
 

@@ -1,6 +1,6 @@
 #pragma once
 // Selects points of a sub-query by their values: the Hourglass extension "valueFilter"
-// (docs/extensions.md). It is applied to raw points before any other step.
+// (docs/extensions.md). The filter is applied to raw points before any other step.
 
 #include <cstdint>
 #include <optional>
@@ -19,22 +19,22 @@ struct KeptPoints {
   std::vector<uint8_t> is_double;
 };
 
-/// A comparison with a number. Integers are compared with an integer exactly, everything else as
-/// doubles. Only "!=" admits NaN. Immutable.
+/// A condition: the comparison of a value with a number. If both are integers, the comparison is
+/// exact; otherwise both are compared as doubles. Only "!=" admits NaN. Immutable.
 class ValueFilter {
  public:
-  /// Parses `>`, `>=`, `<`, `<=`, `==` or `!=` and a number. Blanks around the operator and the
-  /// number are ignored. InvalidArgument names the text.
+  /// Parses an operator (`>`, `>=`, `<`, `<=`, `==` or `!=`) and a number. Blanks around both are
+  /// ignored. The message of InvalidArgument contains the text.
   static Result<ValueFilter> Parse(std::string_view text);
 
   [[nodiscard]] bool Admits(int64_t value) const;
   [[nodiscard]] bool Admits(double value) const;
-  /// AdmitsSome returns whether a row with these statistics may have a point that is admitted.
-  /// AdmitsAll returns whether all points of the row are admitted.
+  /// AdmitsSome returns whether a row with these statistics may have a point that the filter
+  /// admits. AdmitsAll returns whether the filter admits all points of the row.
   [[nodiscard]] bool AdmitsSome(const RowStatistics& row) const;
   [[nodiscard]] bool AdmitsAll(const RowStatistics& row) const;
-  /// Removes the points of a loaded row that are not admitted. The row then refers to the remaining
-  /// points in `*kept`.
+  /// Removes those points of a loaded row that the filter does not admit. The remaining points are
+  /// in `*kept`, and the row refers to them.
   void Apply(RowHour* row, KeptPoints* kept) const;
 
  private:

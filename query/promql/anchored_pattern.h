@@ -1,6 +1,6 @@
 #pragma once
-// Regular expressions of label matchers and label_replace. They use RE2's syntax, like Prometheus,
-// and must match the whole text. RE2 does not backtrack; Matches bounds the work of one match.
+// Regular expressions of label matchers and label_replace. They have RE2's syntax, as in
+// Prometheus, and must match the whole text. RE2 does not backtrack; Matches limits its work.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,16 +20,16 @@ class StringPiece;
 
 namespace hg::query::promql {
 
-/// The memory limit of one compiled pattern, including the states that RE2 caches while it matches.
+/// The memory limit of a compiled pattern, including the states that RE2 caches during matches.
 inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
 
 /// Maximum number of alternatives that are compared as literal texts. A pattern with more
 /// alternatives is compiled with RE2, which limits its memory.
 inline constexpr size_t kLiteralChoicesMax = 4096;
 
-/// Returns the texts that a pattern matches, sorted and without repeats, if the pattern only lists
-/// literal texts: "a|b", "(a|b)", "10\\.0\\.0\\.1". Returns an empty vector for other patterns, and
-/// for lists of more than kLiteralChoicesMax texts.
+/// If a pattern only lists literal texts ("a|b", "(a|b)", "10\\.0\\.0\\.1"), returns these texts,
+/// sorted and without repeats. Returns an empty vector for other patterns, and for lists of more
+/// than kLiteralChoicesMax texts.
 std::vector<std::string> LiteralChoices(std::string_view pattern);
 
 /// Immutable and thread-safe. Texts are UTF-8.
@@ -46,7 +46,7 @@ class AnchoredPattern {
 
   /// Returns whether the pattern matches the whole text. Reports the work to `context`.
   /// LimitExceeded: the text is too long for a pattern of this size, so the match could take more
-  /// than some ten milliseconds. Also fails with errors of `context`.
+  /// than about ten milliseconds. Also fails with errors of `context`.
   Result<bool> Matches(std::string_view text, RequestContext& context) const;
   /// Replaces $1, ${1}, $name and ${name} in `form` by the groups of the match, and $$ by a dollar.
   /// A group that does not exist becomes empty text. Returns nullopt if the text does not match.
@@ -57,7 +57,7 @@ class AnchoredPattern {
 
  private:
   explicit AnchoredPattern(std::unique_ptr<re2::RE2> pattern);
-  /// Matches and returns the first `count` groups.
+  /// Matches the whole text and sets `groups` to the first `count` groups of the match.
   Result<bool> Match(std::string_view text, re2::StringPiece* groups, size_t count,
                      RequestContext& context) const;
 

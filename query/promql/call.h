@@ -28,7 +28,7 @@ using CallFunction = Result<Value> (*)(const CallSite&);
 /// Evaluates a function of a range vector.
 Result<Value> EvaluateRangeCall(const CallSite& site);  // defined in call_range.cc
 
-// Each of these functions returns nullptr if it does not know the name.
+// Each of these functions returns nullptr if it has no function with that name.
 CallFunction FindLabelFunction(std::string_view name);   // defined in call_labels.cc
 CallFunction FindVectorFunction(std::string_view name);  // defined in call_vector.cc
 CallFunction FindAbsentFunction(std::string_view name);  // defined in call_absent.cc

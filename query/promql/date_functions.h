@@ -1,5 +1,5 @@
 #pragma once
-// PromQL functions that compute a date or time of day in UTC from a time in seconds since 1970.
+// PromQL functions that compute a date or a time of day in UTC from seconds since 1970.
 
 #include <string_view>
 

@@ -23,8 +23,8 @@ using DurationExprPtr = std::shared_ptr<const DurationExpr>;
 struct DurationExpr {
   enum class Kind : uint8_t {
     kNumber,
-    kStep,   // the step of the query
-    kRange,  // the time between the begin and the end of the query
+    kStep,   // step(): the step of the query
+    kRange,  // range(): the time between the begin and the end of the query
     kMinOf,
     kMaxOf,
     kAdd,
@@ -37,14 +37,14 @@ struct DurationExpr {
 
   Kind kind = Kind::kNumber;
   double seconds = 0;               // value of a kNumber
-  bool duration = false;            // the number was written with units
-  bool parentheses = false;         // the node was written in parentheses
+  bool duration = false;            // whether the number was written with units
+  bool parentheses = false;         // whether the node was written in parentheses
   size_t at = 0;                    // byte offset in the text
   DurationExprPtr left = nullptr;   // nullptr for a number, step(), range() and a sign
   DurationExprPtr right = nullptr;  // nullptr for a number, step() and range()
 };
 
-/// Values of step() and range(), in milliseconds. Both are 0 for an instant query.
+/// The values of step() and range() in milliseconds. Both are 0 for an instant query.
 struct DurationTimes {
   int64_t step_ms = 0, range_ms = 0;
 };
@@ -53,23 +53,23 @@ struct DurationTimes {
 /// not a duration, or it has too many levels or operators.
 Result<DurationExprPtr> TakeDurationExpr(TokenStream* tokens);
 
-/// Parses the duration after `offset`. It ends before an operator that is not in parentheses,
-/// unless it begins with a parenthesis or with two signs.
+/// Parses the duration after `offset`. The duration ends before an operator that is not in
+/// parentheses, unless the duration begins with a parenthesis or with two signs.
 Result<DurationExprPtr> TakeOffsetExpr(TokenStream* tokens);
 
-/// Returns the whole milliseconds of a number.
+/// Converts a number of seconds to whole milliseconds.
 int64_t LiteralMs(const DurationExpr& number);
 
 /// Prints the duration expression as Prometheus prints it.
 std::string DurationExprText(const DurationExpr& expr);
 
-/// Returns the operator or function in the notation of Prometheus; "" for a number.
+/// Returns the operator or function in Prometheus' notation; "" for a number.
 std::string_view DurationKindText(DurationExpr::Kind kind);
 
-/// Computes all durations of an expression and sets its ranges, steps and offsets to them. An
-/// expression must be resolved before it is evaluated. `text` is the text of the expression.
-/// InvalidArgument: a duration is not a number or out of range, or a range or a step is not
-/// greater than 0.
+/// Computes all durations of an expression and sets its ranges, steps and offsets to the results.
+/// Call this function before you evaluate the expression. `text` is the text of the expression.
+/// InvalidArgument: a duration is not a number or out of range, or a range or a step is not greater
+/// than 0.
 Status ResolveDurations(std::string_view text, const DurationTimes& times, Expr* expr);
 
 }  // namespace hg::query::promql

@@ -9,9 +9,9 @@
 
 namespace hg::query::promql {
 
-/// Returns the milliseconds of a duration. It consists of whole numbers with the units y w d h m s
-/// ms, in this order, each at most once. A year has 365 days. A lone "0" needs no unit.
-/// InvalidArgument names the text.
+/// Returns the milliseconds of a duration. A duration consists of whole numbers with the units y w
+/// d h m s ms, in this order, each at most once. A year has 365 days. A lone "0" needs no unit. The
+/// message of InvalidArgument contains the text.
 Result<int64_t> ParseDurationMs(std::string_view text);
 
 /// Returns the text of a duration in the form of Prometheus, with the fewest units. Years and weeks

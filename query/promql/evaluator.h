@@ -14,7 +14,7 @@ namespace hg::query::promql {
 /// The maximum number of steps that a subquery may have.
 inline constexpr size_t kSubqueryStepsMax = size_t{1} << 24;
 
-/// Evaluates expressions of one query, on one thread. Borrows its arguments.
+/// Evaluates the expressions of one query on one thread. Does not own its arguments.
 class Evaluator {
  public:
   /// `reader` and `watch` must outlive the evaluator, and the evaluator must outlive its results.
@@ -22,13 +22,13 @@ class Evaluator {
   Evaluator(SampleReader& reader, RequestContext* watch, const QueryTimes& times)
       : reader_(reader), watch_(watch), memory_(watch), times_(times) {}
 
-  /// Evaluates an expression. Each selector reads its samples once for all steps. A range vector
-  /// outside of a call is evaluated at the first step only. InvalidArgument: the expression cannot
-  /// be computed for this data, for example because two series match one. Also fails with errors of
-  /// the reader and of `watch`.
+  /// Evaluates an expression. Each selector reads its samples only once for all steps. A range
+  /// vector that is not an argument of a call is evaluated at the first step only. InvalidArgument:
+  /// this data does not allow the computation, for example because two series match one. Also fails
+  /// with errors of the reader and of `watch`.
   Result<Value> Evaluate(const Expr& expr, const Steps& steps);
 
-  /// The windows of a range vector: all their samples, and the times at which windows end.
+  /// A range vector as windows: all samples of the windows, and the times at which windows end.
   struct Ranges {
     Value matrix;
     Steps ends;
@@ -54,8 +54,8 @@ class Evaluator {
   Annotations annotations_;
 };
 
-// These functions evaluate the larger node types. Each is defined in its own file. `at` is the
-// place of the call.
+// These functions evaluate the larger node types. Each is defined in its own file. `at` is the byte
+// offset of the call in the expression.
 Result<Value> EvaluateCall(const Call& call, size_t at, const Steps& steps, Evaluator* evaluator);
 Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& steps,
                                   Evaluator* evaluator);

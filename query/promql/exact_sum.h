@@ -23,7 +23,7 @@ class ExactSum {
   }
   [[nodiscard]] double total() const { return sum_ + lost_; }
   [[nodiscard]] bool infinite() const { return std::isinf(sum_); }
-  /// Multiplies the sum and its rounding error.
+  /// Multiplies the sum and its rounding error by a factor.
   void Scale(double factor) {
     sum_ *= factor;
     lost_ *= factor;
@@ -37,8 +37,8 @@ class ExactSum {
   double sum_ = 0, lost_ = 0;
 };
 
-/// A running average: a sum that is divided at the end. Once the sum exceeds the range of doubles,
-/// the object keeps the average itself, which is less exact.
+/// A running average: a sum that is divided by the count at the end. If the sum exceeds the range
+/// of doubles, the object keeps the average instead, which is less exact.
 class ExactMean {
  public:
   void Add(double value) {

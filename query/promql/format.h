@@ -10,8 +10,8 @@
 namespace hg::query::promql {
 
 /// Returns the expression without comments and with regular spaces. Operations, calls, aggregations
-/// and parentheses of more than 100 bytes are divided into lines. If ParseExpression accepts the
-/// length of the result, it returns an expression with the same meaning, and formatting that
+/// and parentheses of more than 100 bytes are divided into lines. Unless the result is too long for
+/// ParseExpression, it parses to an expression with the same meaning, and formatting that
 /// expression gives the same text. Charges the text to `context` until the request ends. Fails with
 /// errors of `context`.
 Result<std::string> FormatExpression(const Expr& expr,

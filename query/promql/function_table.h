@@ -1,6 +1,6 @@
 #pragma once
-// The functions of PromQL: their arguments and results. The computations are in range_functions.h,
-// math_functions.h, date_functions.h and call_*.cc.
+// The functions of PromQL: types of arguments and results. The computations are in
+// range_functions.h, math_functions.h, date_functions.h and call_*.cc.
 
 #include <cstddef>
 #include <string_view>
@@ -14,7 +14,7 @@ struct FunctionSpec {
   static constexpr size_t kUnlimited = SIZE_MAX;
 
   std::string_view name;
-  std::vector<ValueType> arguments;  // types; further arguments have the type of the last one
+  std::vector<ValueType> arguments;  // types; all further arguments have the last type
   size_t least = 0, most = 0;        // number of arguments
   ValueType returns = ValueType::kVector;
 };
@@ -22,8 +22,8 @@ struct FunctionSpec {
 /// Returns the function with that name, or nullptr if there is none.
 const FunctionSpec* FindFunction(std::string_view name);
 
-/// Returns whether Prometheus has a function or aggregation of that name only if a feature flag is
-/// set. Hourglass does not support such functions.
+/// Returns whether Prometheus has a function or an aggregation of that name only if a feature flag
+/// is set. Hourglass does not support such functions.
 bool IsExperimental(std::string_view name);
 
 }  // namespace hg::query::promql

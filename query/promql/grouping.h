@@ -8,15 +8,15 @@
 namespace hg::query::promql {
 
 struct SeriesGroups {
-  std::vector<size_t> group_of;  // the group of each series of the vector
-  std::vector<Labels> labels;    // the labels of each group, in order of appearance
+  std::vector<size_t> group_of;  // for each series of the vector, the index of its group
+  std::vector<Labels> labels;    // the labels of each group, in order of first use
   MemoryHold memory;
 };
 
-/// Divides the series. Charges the groups to `tally` and fails with its errors.
+/// Divides the series into groups. Charges the groups to `tally` and fails with errors of `tally`.
 Result<SeriesGroups> GroupSeries(const Value& vector, const Grouping& grouping, MemoryTally* tally);
 
-/// Returns the labels that an aggregation keeps.
+/// Returns those of the labels that an aggregation keeps.
 Labels GroupLabels(Labels labels, const Grouping& grouping);
 
 }  // namespace hg::query::promql

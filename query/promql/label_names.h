@@ -1,7 +1,7 @@
 #pragma once
-// Shows stored series as Prometheus does: with labels instead of a metric and tags. Writes in
-// protocols other than OpenTSDB's escape names and add a default tag to series without labels
-// (docs/ingestion.md). This class removes the escapes and hides the default tag.
+// Shows stored series as Prometheus does: with labels instead of a metric and tags. When clients
+// write in protocols other than OpenTSDB's, names are escaped, and series without labels get a
+// default tag (docs/ingestion.md). This class removes the escapes and hides the default tag.
 
 #include <map>
 #include <set>
@@ -19,23 +19,23 @@
 
 namespace hg::query {
 
-/// The settings by which writes in protocols other than OpenTSDB's convert names. Names that were
-/// stored under earlier settings are found as well.
+/// The settings by which names are converted for writes in protocols other than OpenTSDB's.
+/// LabelNames also finds names that were stored under earlier settings.
 struct LabelNaming {
   // UTF-8 characters that names may have in addition to the default ones.
   std::string extra_name_characters;
   std::string default_tag_key = "source", default_tag_value = "unknown";
-  /// Metrics are shown under their UnderscoredName (tsd.prometheus.underscore_names).
+  /// If true, metrics are shown under their UnderscoredName (tsd.prometheus.underscore_names).
   bool underscored_metrics = false;
 };
 
-/// Returns the name (UTF-8) with `_` in place of each character that the name of a metric may not
-/// have in PromQL without quotes: all except ASCII letters, `_`, `:`, and digits after the first
+/// Returns the name (UTF-8) with `_` in place of each character that a metric name in PromQL may
+/// have only in quotes: all except ASCII letters, `_`, `:`, and digits after the first
 /// character.
 std::string UnderscoredName(std::string_view name);
 
-/// Visits all stored names with the prefix, also those that Names::ForEach omits for an empty
-/// prefix because they do not begin with an ASCII character. `visit` returns false to end the
+/// Visits all stored names with the prefix. For an empty prefix, this includes names that do not
+/// begin with an ASCII character, which Names::ForEach omits. `visit` returns false to end the
 /// iteration.
 Status ForEachName(uid::Names& names, UidKind kind, const std::string& prefix,
                    const uid::Names::NameVisitor& visit);
@@ -47,31 +47,31 @@ bool MayBeHalfEscaped(std::string_view text);
 /// Not thread-safe.
 class LabelNames {
  public:
-  /// The layout, the memo and `all` must outlive the object. `all` has all names. If it is nullptr,
-  /// a metric is found by its stored name only, not by the name under which it is shown.
+  /// The layout, the memo and `all` must outlive the object. `all` has all names. If `all` is
+  /// nullptr, a metric is found only by its stored name, not by the name under which it is shown.
   LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names,
              uid::Names* all = nullptr);
 
   /// Returns the sorted ids under which a text may be stored: escaped by the current rules, escaped
-  /// by the default rules, or unescaped. If the result is empty, no series has the text.
+  /// by the default rules, or unescaped. An empty result means that no series has the text.
   Result<std::vector<Bytes>> IdsOf(UidKind kind, std::string_view text);
-  /// Returns the ids under which any of the texts may be stored. If there is no metric with a text,
-  /// but there are metrics that are shown with it, returns the ids of these metrics. Also fails
+  /// Returns the ids under which any of the texts may be stored. If no metric has a text as its
+  /// name, but some metrics are shown under this text, returns the ids of these metrics. Also fails
   /// with errors of `watch`.
   Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts,
                                       RequestContext* watch);
-  /// Returns the text of an id without escapes, as it was sent. NotFound: the id has no name.
+  /// Returns the name of an id as the client sent it, unescaped. NotFound: the id has no name.
   Result<std::string> SentText(UidKind kind, ByteView id);
-  /// Returns the text of an id as it is shown. It differs from SentText for metrics only
-  /// (LabelNaming::underscored_metrics). NotFound: the id has no name.
+  /// Returns the name of an id as it is shown to users. Only for metrics may it differ from
+  /// SentText (LabelNaming::underscored_metrics). NotFound: the id has no name.
   Result<std::string> TextOf(UidKind kind, ByteView id);
-  /// Returns the text of a stored name without escapes, as it was sent.
+  /// Returns the text that a client sent for a stored name: the name without escapes.
   [[nodiscard]] std::string TextOfName(UidKind kind, const std::string& stored) const;
-  /// Returns the text that is shown for a text that a client sent.
+  /// Returns the text that is shown to users for a text that a client sent.
   [[nodiscard]] std::string Shown(UidKind kind, std::string sent) const;
   /// Returns all labels of a series, including the metric name. NotFound: an id has no name.
   Result<promql::Labels> LabelsOf(ByteView tsuid);
-  /// Returns whether the series' only tag is the default tag, so the series has no labels.
+  /// Returns whether the default tag is the only tag of the series, so that it has no labels.
   Result<bool> IsUntagged(ByteView tsuid);
 
   [[nodiscard]] const LabelNaming& naming() const { return naming_; }
@@ -79,7 +79,7 @@ class LabelNames {
 
  private:
   Result<bool> Is(UidKind kind, ByteView id, std::string_view name);
-  /// Adds the ids of the metrics that are shown as one of the texts.
+  /// Adds to `ids` the ids of the metrics that are shown under one of the texts.
   Status AddShownAs(const std::set<std::string, std::less<>>& texts, RequestContext* watch,
                     std::vector<Bytes>* ids);
 
@@ -88,7 +88,7 @@ class LabelNames {
   NameMemo& names_;
   uid::Names* const all_;
   const NameRules rules_;
-  /// Stored tag keys whose label has another name than the key: tag key → label.
+  /// Key: a stored tag key whose label has a different name; value: the name of that label.
   const std::map<std::string, std::string> special_keys_;
 };
 

@@ -13,8 +13,8 @@ namespace hg::query::promql {
 
 enum class TokenKind : uint8_t {
   kEnd,
-  kNumber,      // digits as written; "inf" and "nan" are identifiers
-  kDuration,    // digits and units as written
+  kNumber,      // digits as written in the expression; "inf" and "nan" are identifiers
+  kDuration,    // digits and units as written in the expression
   kString,      // the value, with escapes resolved
   kIdentifier,  // words, including those with ':'
   kSymbol,
@@ -28,7 +28,7 @@ struct Token {
   [[nodiscard]] bool Is(std::string_view symbol) const {
     return kind == TokenKind::kSymbol && text == symbol;
   }
-  /// Returns whether the token is this keyword; case is ignored.
+  /// Returns whether the token is the keyword `lower`, in any case.
   [[nodiscard]] bool IsWord(std::string_view lower) const;
 };
 
@@ -36,13 +36,13 @@ struct Token {
 inline constexpr size_t kTokensMax = 32 * 1024;
 
 /// Returns all tokens; the last one is kEnd. Comments run from '#' to the end of the line. Charges
-/// the tokens, and the tree that a parser makes of them, to `context` until the request ends.
-/// InvalidArgument, with the place: an invalid character, an unterminated string, an invalid
-/// escape, or more than kTokensMax tokens. Also fails with errors of `context`.
+/// the tokens, and the tree that a parser will make of them, to `context` until the request ends.
+/// InvalidArgument (the message has the place): an invalid character, an unterminated string, an
+/// invalid escape, or more than kTokensMax tokens. Also fails with errors of `context`.
 Result<std::vector<Token>> Tokenize(std::string_view text,
                                     RequestContext& context = RequestContext::Unlimited());
 
-/// Returns InvalidArgument "1:5: parse error: MESSAGE" with the line and the byte in the line.
+/// Returns InvalidArgument "1:5: parse error: MESSAGE": the line, and the byte in that line.
 Status ParseFailure(std::string_view text, size_t at, std::string_view message);
 
 }  // namespace hg::query::promql

@@ -24,20 +24,20 @@ struct Matcher {
   std::shared_ptr<const AnchoredPattern> pattern;
   std::vector<std::string> choices = {};
 
-  /// Makes a matcher. InvalidArgument: the value is not a valid regular expression. Busy: a pattern
-  /// may not be compiled on an event loop. Work and memory are reported to `context`; a pattern
-  /// stays charged until the request ends. Also fails with errors of `context`.
+  /// Makes a matcher. InvalidArgument: the value is not a valid regular expression. Busy: `context`
+  /// is on an event loop, where patterns may not be compiled. Work is reported to `context`, and a
+  /// pattern stays charged to it until the request ends. Also fails with errors of `context`.
   static Result<Matcher> Make(std::string label, MatchKind kind, std::string value,
                               RequestContext& context = RequestContext::Unlimited());
 
-  /// Returns all values that the label may have, if the matcher lists them: for = and for regular
-  /// expressions that only list texts. Returns an empty span for other matchers.
+  /// If the matcher lists all values that it admits (=, and regular expressions that only list
+  /// texts), returns these values. Otherwise returns an empty span.
   [[nodiscard]] std::span<const std::string> Choices() const;
-  /// Returns whether the label may have the value. "" stands for a series without the label.
+  /// Returns whether the matcher admits the value. "" stands for a series without the label.
   /// Reports the work to `context`. Fails like AnchoredPattern::Matches.
   Result<bool> Admits(std::string_view text, RequestContext& context) const;
-  /// Like Admits with a context, but reports no work. A text that is too long for the pattern is
-  /// not admitted.
+  /// Like Admits with a context, but reports no work. Returns false for a text that is too long for
+  /// the pattern.
   [[nodiscard]] bool Admits(std::string_view text) const;
 
  private:
@@ -46,8 +46,8 @@ struct Matcher {
 
 using Matchers = std::vector<Matcher>;
 
-/// Returns whether some matcher excludes series without its label. If none does, the matchers could
-/// select every series, which Prometheus does not allow.
+/// Returns whether at least one matcher excludes series without its label. If none does, the
+/// matchers could select every series, which Prometheus does not allow.
 bool SaysSomething(const Matchers& matchers);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,5 @@
 #pragma once
-// Functions of one number, and the arithmetic of operators.
+// PromQL functions of one number, and the arithmetic of PromQL operators.
 
 #include <string_view>
 
@@ -13,17 +13,17 @@ using MathFunction = double (*)(double);
 MathFunction FindMathFunction(std::string_view name);
 
 /// Returns the multiple of `unit` that is nearest to the value. If two multiples are equally near,
-/// it returns the larger one.
+/// returns the larger one.
 double RoundTo(double value, double unit);
 
-// Least returns the minimum, Most the maximum. If one argument is NaN, the result is NaN, unless
-// the other argument is the infinity that is below (for Most: above) all numbers.
+// Least returns the minimum, and Most the maximum. If one argument is NaN, the result is NaN, with
+// one exception: Least(NaN, -Inf) is -Inf, and Most(NaN, +Inf) is +Inf.
 double Least(double a, double b);
 double Most(double a, double b);
 
-/// Returns the result of an arithmetic operator.
+/// Returns the result of an arithmetic operator for two numbers.
 double Compute(BinaryOperator op, double a, double b);
-/// Returns the result of a comparison.
+/// Returns whether a comparison of two numbers is true.
 bool Holds(BinaryOperator op, double a, double b);
 
 }  // namespace hg::query::promql

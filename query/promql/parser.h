@@ -11,9 +11,9 @@
 
 namespace hg::query::promql {
 
-/// The longest expression in bytes.
+/// The maximum length of an expression in bytes.
 inline constexpr size_t kExpressionBytesMax = 64 * 1024;
-/// The maximum number of levels of parentheses, signs, operators and calls. Parsing and evaluation
+/// The maximum nesting depth of parentheses, signs, operators and calls. Parsing and evaluation
 /// recurse once per level.
 inline constexpr int kNestingMax = 100;
 /// The maximum number of operators of one expression. A chain of operators becomes a tree that is
@@ -24,7 +24,7 @@ inline constexpr int kOperatorsMax = 1000;
 inline constexpr int kPatternsMax = 100;
 
 /// Parses an expression and checks its types. Charges the tree to `context` until the request ends.
-/// InvalidArgument: "1:5: parse error: …" with line and byte. Also fails with errors of `context`.
+/// The message of InvalidArgument has line and byte. Also fails with errors of `context`.
 Result<ExprPtr> ParseExpression(std::string_view text,
                                 RequestContext& context = RequestContext::Unlimited());
 

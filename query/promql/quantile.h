@@ -16,12 +16,12 @@ namespace hg::query::promql {
 /// is empty. Changes the order of the values.
 double Quantile(double phi, std::vector<double>* values);
 
-/// Adds a warning for each φ that is not between 0 and 1. `at` is the place in the expression.
-/// Fails with errors of `tally`.
+/// Adds a warning for each φ that is not between 0 and 1. `at` is the byte offset in the
+/// expression. Fails with errors of `tally`.
 Status CheckQuantiles(const Column& phis, size_t at, Annotations* annotations, MemoryTally* tally);
 
-/// As CheckQuantiles, but adds one warning if any φ is NaN, and otherwise one for the largest φ
-/// above 1 and one for the smallest φ below 0.
+/// Like CheckQuantiles, but adds at most two warnings. If any φ is NaN, adds one warning. Otherwise
+/// adds one for the largest φ above 1 and one for the smallest φ below 0.
 Status CheckQuantileBounds(const Column& phis, size_t at, Annotations* annotations,
                            MemoryTally* tally);
 
@@ -31,9 +31,9 @@ struct Bucket {
   double count = 0;
 };
 
-/// Statistics about bucket counts that were lower than the count of the bucket before.
+/// Statistics about buckets whose count was lower than that of the bucket before them.
 struct Decreases {
-  size_t histograms = 0;  // number of histograms with such counts
+  size_t histograms = 0;  // number of histograms with such buckets
   double first_bound = std::numeric_limits<double>::infinity();
   double last_bound = -std::numeric_limits<double>::infinity();
   double most = 0;
@@ -42,10 +42,10 @@ struct Decreases {
   int64_t last_ms = std::numeric_limits<int64_t>::min();
 };
 
-/// Returns the value below which the share φ of the observations lies. Assumes that observations
-/// are spread evenly in each bucket. Returns NaN if no bucket has the bound +Inf, if there are
-/// fewer than two buckets, or if the histogram has no observations. Sorts the buckets and merges
-/// those with equal bounds. A count that is lower than the count before it is replaced by that
+/// Returns the value below which the share φ of the observations lies, if observations are spread
+/// evenly in each bucket. Returns NaN if no bucket has the bound +Inf, if there are fewer than two
+/// buckets, or if there are no observations. Sorts the buckets and merges those with equal bounds.
+/// If a bucket's count is lower than that of the bucket before it, the bucket gets the higher
 /// count. If the difference is more than a rounding error, it is recorded in `decreases`.
 double HistogramQuantile(double phi, std::vector<Bucket>* buckets, Decreases* decreases);
 

@@ -10,16 +10,16 @@
 
 namespace hg::query::promql {
 
-/// The samples of one series in (begin_ms, end_ms], at least one, and the scalar arguments of the
-/// call.
+/// The argument of a range function: the samples of one series in (begin_ms, end_ms], at least one,
+/// and the scalar arguments of the call.
 struct Window {
   std::span<const int64_t> times_ms;
   std::span<const double> values;
-  /// For values that are sums of several points: the number of points in each value. Empty means
-  /// that each value is one point. Set only for functions that need it (WindowCall::weighs).
+  /// If the values are sums of several points, the number of points in each value. Empty means that
+  /// each value is one point. Set only for functions that need it (WindowCall::weighs).
   std::span<const double> counts;
   int64_t begin_ms = 0, end_ms = 0;
-  int64_t now_ms = 0;            // the time of the step, without offset and @
+  int64_t now_ms = 0;            // time of the step, without `offset` and `@`
   double first = 0, second = 0;  // scalar arguments of the call, in their order
 
   [[nodiscard]] size_t size() const { return values.size(); }
@@ -29,18 +29,18 @@ struct Window {
 /// result at this step.
 using RangeFunction = std::optional<double> (*)(const Window&);
 
-/// Finds a function of a range vector. Returns nullptr for other names. absent_over_time is not
-/// included, because it needs all series together.
+/// Returns the function of a range vector with that name, or nullptr for other names. This excludes
+/// absent_over_time, because it needs all series together.
 RangeFunction FindRangeFunction(std::string_view name);
 
-/// Returns which value of a rollup interval the function needs if retention has deleted the raw
-/// points of the interval. Sums, counts and extremes are then exact, and an average is the sum
+/// Returns the value of a rollup interval that the function needs if retention has deleted the raw
+/// points of the interval. Sums, counts and extremes are exact then, and an average is the sum
 /// divided by Window::counts. Functions of counters use the maximum, which is the value of the
 /// counter at the end of the interval or before a reset. For all other names, including functions
 /// of instant vectors, the result is the mean.
 RolledValue RolledValueFor(std::string_view name);
 
-/// The straight line through samples by least squares: slope per second, and value at `origin_ms`.
+/// A line fitted to samples by least squares: slope per second, and value at `origin_ms`.
 struct Line {
   double slope = 0, intercept = 0;
 };

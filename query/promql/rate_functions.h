@@ -1,6 +1,6 @@
 #pragma once
-// Functions that compute how counters and gauges change over a window (range_functions.h). If a
-// counter falls, it was reset and has counted from 0 since.
+// Functions that compute the change of counters and gauges over a window (range_functions.h). If
+// the value of a counter falls, the counter was reset and has counted from 0 since then.
 
 #include <optional>
 
@@ -10,7 +10,7 @@ namespace hg::query::promql {
 
 // These functions return the change from the first to the last sample, extrapolated to the ends of
 // the window, or nullopt if there are fewer than two samples. Increase and Rate treat the values as
-// a counter; the result of Rate is per second.
+// a counter, and the result of Rate is per second.
 std::optional<double> Delta(const Window& window);
 std::optional<double> Increase(const Window& window);
 std::optional<double> Rate(const Window& window);

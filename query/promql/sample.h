@@ -1,5 +1,5 @@
 #pragma once
-// The special double that represents the absence of a sample.
+// A special double that means that there is no sample.
 
 #include <bit>
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace hg::query::promql {
 /// Arithmetic never produces these bits, because its results are quiet NaNs.
 inline constexpr uint64_t kStaleBits = 0x7FF0000000000002;
 
-/// Marks the steps of a column that have no sample. It has the bits of the stale marker, so no
-/// extra flags are needed.
+/// Returns the value that a column has at steps without a sample. It has the bits of the stale
+/// marker, so no extra flags are needed.
 inline double Absent() { return std::bit_cast<double>(kStaleBits); }
 inline bool IsAbsent(double value) { return std::bit_cast<uint64_t>(value) == kStaleBits; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Sinks that turn samples into the results of selectors.
+// Sinks that compute the results of selectors from samples.
 
 #include <memory>
 #include <vector>
@@ -27,14 +27,14 @@ class InstantSink : public VectorSink {
 
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Adds a rollup interval. It counts as a sample at each instant within the interval. The
+  /// Adds a rollup interval. The interval counts as a sample at each instant within it. The
   /// look-back starts at the end of the interval.
   Status AddRolled(size_t series, const RolledSample& sample) override;
   Status EndSeries(size_t series) override;
 
  private:
   struct Cursor {
-    size_t next = 0;  // index of the first instant whose sample is not chosen yet
+    size_t next = 0;  // index of the first instant that has no sample yet
     bool any = false;
     int64_t time_ms = 0;  // time of the newest sample, if `any` is set
     double value = 0;
@@ -49,11 +49,11 @@ class InstantSink : public VectorSink {
   const Steps instants_;
   const int64_t lookback_ms_;
   const SampleShown shown_;
-  std::vector<Cursor> cursors_;  // by series
+  std::vector<Cursor> cursors_;  // in the order of series numbers
 };
 
-/// Collects the samples in the windows of `range_ms` that end at the instants. A window includes
-/// its end but not its begin. Not thread-safe.
+/// Collects the samples in the windows of length `range_ms` that end at the instants. A window
+/// includes its end but not its begin. Not thread-safe.
 class RangeSink : public SampleSink {
  public:
   /// `tally` must outlive the sink and its result.
@@ -63,7 +63,7 @@ class RangeSink : public SampleSink {
   Status AddSeries(Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Returns the result without series that have no sample. Call this function once, at the end.
+  /// Returns the result, without series that have no sample. Call this function once, at the end.
   Value Finish();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Defines the instants at which an expression is evaluated.
+// The instants at which an expression is evaluated.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hg::query::promql {
 
-/// At least one instant; an instant query has exactly one. Immutable.
+/// A list of one or more instants. An instant query has exactly one. Immutable.
 struct Steps {
   int64_t start_ms = 0;
   int64_t step_ms = 0;  // 0 = all instants are equal
@@ -22,7 +22,7 @@ struct Steps {
 /// not contain.
 struct QueryTimes {
   int64_t start_ms = 0, end_ms = 0;
-  // A sample is used for an instant only if it is younger than this.
+  // An instant uses only samples that are younger than this.
   int64_t lookback_ms = 5 * 60 * 1000;
   int64_t subquery_step_ms = 60 * 1000;  // the step of subqueries without their own step
 };
@@ -31,8 +31,8 @@ struct QueryTimes {
 Steps Shifted(const Steps& steps, const TimeShift& shift, const QueryTimes& times);
 
 /// Returns the instants at which the inner expression of a subquery is evaluated. They are
-/// multiples of its step, after the begin of the first window until the end of the last one. `ends`
-/// comes from Shifted. A count of 0 means that there are no instants.
+/// multiples of its step, after the begin of the first window and up to the end of the last one.
+/// `ends` comes from Shifted. A count of 0 means that there are no instants.
 Steps SubquerySteps(const Steps& ends, int64_t range_ms, int64_t step_ms);
 
 }  // namespace hg::query::promql

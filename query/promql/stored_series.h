@@ -19,26 +19,26 @@
 
 namespace hg::query::promql {
 
-/// The threads that may read for one query. By default the query's own thread reads alone.
+/// The threads that may read for one query. By default, only the query's own thread reads.
 struct ReadingThreads {
   size_t count = 1;  // includes the query's own thread
   SideBySide side_by_side;
 };
 
-/// Reads for one query. The query's thread calls its functions; helper threads may read parts of a
-/// scan. It caches names.
+/// Reads stored series for one query, and caches names. The query's thread calls its functions.
+/// Helper threads may read parts of a scan.
 class StoredSeries : public SampleReader {
  public:
   /// The references must outlive the object. Work and memory are charged to `watch`. `naming` has
   /// the current settings for names of written series. `cells` has the rollup tables and `rolled`
-  /// has their state; both are used for times whose raw points were deleted. If either is nullptr,
-  /// rollups are not read.
+  /// has their state. Both are used for times whose raw points were deleted. If either is nullptr,
+  /// the object does not read rollups.
   StoredSeries(Points& points, uid::Names& names, const Options& options, RequestContext& watch,
                ReadingThreads threads = {}, const LabelNaming& naming = {}, Store* cells = nullptr,
                RolledHoursSource* rolled = nullptr);
 
-  /// Delivers raw points, and rollups for times at which the raw points were deleted. Also fails if
-  /// a stored id has no name.
+  /// Delivers raw points, and rollups for times at which raw points were deleted. Besides the
+  /// errors of SampleReader::Read, fails if a stored id has no name.
   Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms, SampleSink* sink) override;
 
   /// Returns true if retention deleted raw points since the last call while this object read them.
@@ -54,7 +54,7 @@ class StoredSeries : public SampleReader {
  private:
   Status ListMetric(ByteView metric, LabelSelector* selector,
                     const std::function<Status(ByteView tsuid)>& visit);
-  /// Whether a scan of a metric needs none of its series, all of them, or those that the selector
+  /// The series of a metric that a scan must read: none, all, or those that the selector
   /// admits.
   enum class Choice : unsigned char { kNone, kAll, kAsk };
   Result<Choice> Choose(LabelSelector* selector, PointScanSpec* spec, MemoryTally* memory);
@@ -63,8 +63,8 @@ class StoredSeries : public SampleReader {
     Bytes metric;
     uint32_t begin_s = 0, kept_before_s = 0;
   };
-  /// Returns the hours of the metric whose raw points may be deleted, so that only rollups remain.
-  /// Remembers the result for KeptMeanwhile.
+  /// Returns the hours of the metric whose raw points may have been deleted, so that only rollups
+  /// remain. Stores the result for KeptMeanwhile.
   RolledHours PlanKept(const PointScanSpec& spec);
   /// Reads the rows of `spec` in several scans, one after the other in time. Each scan reads either
   /// raw points or rollups.

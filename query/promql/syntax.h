@@ -1,6 +1,6 @@
 #pragma once
-// A PromQL expression as a tree. parser.h creates it, type_check.h checks it, evaluator.h evaluates
-// it.
+// A PromQL expression as a tree. parser.h creates the tree, type_check.h checks it, and evaluator.h
+// evaluates it.
 
 #include <cstdint>
 #include <memory>
@@ -29,7 +29,7 @@ std::string_view ValueTypeName(ValueType type);
 struct TimeShift {
   enum class At : uint8_t { kNone, kTime, kStart, kEnd };
 
-  std::optional<int64_t> offset_ms;  // nullopt for a computed offset that is not resolved
+  std::optional<int64_t> offset_ms;  // nullopt until a computed offset is resolved
   DurationExprPtr offset_expr;       // a computed offset, or nullptr
   At at = At::kNone;
   int64_t at_ms = 0;  // for At::kTime
@@ -37,7 +37,7 @@ struct TimeShift {
 
 struct NumberLiteral {
   double value = 0;
-  bool duration = false;  // written as a duration; the value is its seconds
+  bool duration = false;  // whether it was written as a duration; the value is in seconds
 };
 
 struct StringLiteral {
@@ -114,7 +114,7 @@ enum class BinaryOperator : uint8_t {
 
 bool IsComparison(BinaryOperator op);
 bool IsSetOperator(BinaryOperator op);
-/// Returns whether the results of the operator have no metric name. That is so for all arithmetic.
+/// Returns whether the operator removes the metric name from its results, as all arithmetic does.
 bool DropsName(BinaryOperator op);
 /// Returns the operator in PromQL's notation.
 std::string_view OperatorText(BinaryOperator op);
@@ -125,11 +125,11 @@ std::string_view AggregatorText(Aggregator aggregator);
 struct Matching {
   enum class Side : uint8_t { kNone, kLeft, kRight };
 
-  bool given = false;               // `on` or `ignoring` was given
+  bool given = false;               // whether `on` or `ignoring` was written
   bool on = false;                  // true = `on`, false = `ignoring`
   std::vector<std::string> labels;  // sorted, without repeats
-  // The side of group_left or group_right, on which several series may match one series of the
-  // other side.
+  // Which side has several series that may match one series of the other side: the side of
+  // group_left or group_right.
   Side many = Side::kNone;
   std::vector<std::string> included;  // labels to copy from the other side; sorted, without repeats
   std::vector<std::string> written_labels, written_included;  // the same labels as written

@@ -14,14 +14,14 @@ namespace hg::query::promql {
 /// Not thread-safe.
 class TokenStream {
  public:
-  /// `text` and `context` must outlive the stream. The tree that the parser creates is charged to
+  /// `text` and `context` must outlive the stream. The parser charges the tree that it creates to
   /// `context`. The last token must be kEnd.
   TokenStream(std::string_view text, std::vector<Token> tokens, RequestContext& context)
       : text_(text), tokens_(std::move(tokens)), context_(context) {}
 
   [[nodiscard]] RequestContext& context() const { return context_; }
-  /// Returns the number of tokens taken so far. With it, the parser checks that each pass of a loop
-  /// takes at least one token.
+  /// Returns the number of tokens taken so far. With this number, the parser checks that each pass
+  /// of a loop takes at least one token.
   [[nodiscard]] size_t place() const { return next_; }
 
   [[nodiscard]] const Token& Peek(size_t ahead = 0) const {
@@ -32,8 +32,8 @@ class TokenStream {
     if (next_ + 1 < tokens_.size()) ++next_;
     return token;
   }
-  /// Removes the next token and returns true if it is this symbol (Take) or this word in any case
-  /// (TakeWord).
+  /// Take: if the next token is this symbol, removes it and returns true; otherwise returns false.
+  /// TakeWord does the same for a word in any case.
   bool Take(std::string_view symbol) {
     if (!Peek().Is(symbol)) return false;
     Next();
@@ -44,16 +44,16 @@ class TokenStream {
     Next();
     return true;
   }
-  /// Counts a regular expression. Returns the number of regular expressions so far.
+  /// Counts one more regular expression. Returns the number of regular expressions so far.
   int CountPattern() { return ++patterns_; }
-  /// Removes the next token, which must be this symbol; otherwise fails. `where` says where it was
-  /// expected, for example "in aggregation".
+  /// Removes the next token, which must be this symbol; otherwise fails. `where` is the context for
+  /// the error message, for example "in aggregation".
   Status Expect(std::string_view symbol, std::string_view where) {
     if (Take(symbol)) return {};
     return Unexpected(where, "\"" + std::string(symbol) + "\"");
   }
 
-  /// Returns the error for an unexpected next token.
+  /// Returns the error for a next token that is not expected at this place.
   [[nodiscard]] Status Unexpected(std::string_view where, std::string_view expected = {}) const {
     const Token& token = Peek();
     std::string message = "unexpected ";
@@ -69,8 +69,8 @@ class TokenStream {
   [[nodiscard]] Status Fail(size_t at, std::string_view message) const {
     return ParseFailure(text_, at, message);
   }
-  /// Returns the error with the place `at` in front of its message. `status` comes from
-  /// Matcher::Make or ParseDurationMs.
+  /// Returns an error with the message of `status` and the place `at` in front of it. `status`
+  /// comes from Matcher::Make or ParseDurationMs.
   [[nodiscard]] Status Fail(size_t at, const Status& status) const {
     return Fail(at, status.message());
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Checks that operands, arguments and modifiers of an expression fit each other.
+// Checks that the operands, arguments and modifiers of an expression have the right types.
 
 #include <string_view>
 
@@ -8,8 +8,8 @@
 
 namespace hg::query::promql {
 
-/// Checks a tree that was parsed from `text`. The message of InvalidArgument says what does not fit
-/// and where in `text`.
+/// Checks a tree that was parsed from `text`. The message of InvalidArgument describes the wrong
+/// type and its place in `text`.
 Status CheckTypes(std::string_view text, const Expr& expr);
 
 }  // namespace hg::query::promql

@@ -18,7 +18,7 @@
 
 namespace hg::query::promql {
 
-/// One number for each step. It is Absent() for steps without a sample.
+/// One number for each step. The number is Absent() at steps without a sample.
 using Column = std::vector<double>;
 
 struct VectorSeries {
@@ -33,7 +33,7 @@ struct RangeSeries {
   std::vector<double> values;
 };
 
-/// Keeps memory charged to a MemoryTally as long as the object lives. Movable.
+/// Keeps memory charged to a MemoryTally as long as the object exists. Movable.
 class MemoryHold {
  public:
   MemoryHold() = default;
@@ -68,29 +68,29 @@ class MemoryHold {
   int64_t bytes_ = 0;
 };
 
-/// The result of an expression. Only the member for its type is filled. Movable.
+/// The result of an expression. Only the member for the result's type is set. Movable.
 struct Value {
   ValueType type = ValueType::kScalar;
   Column scalar;                     // for kScalar
   std::string text;                  // for kString
-  std::vector<VectorSeries> vector;  // for kVector; a series may be absent at every step
+  std::vector<VectorSeries> vector;  // for kVector; a series may have no sample at any step
   std::vector<RangeSeries> matrix;   // for kMatrix
   MemoryHold memory;
 };
 
-/// Assigns numbers to sets of labels, from 0 in order of appearance. Charges its memory to a
-/// MemoryTally. Not thread-safe.
+/// Assigns numbers to sets of labels, from 0, in the order in which the sets appear. Charges its
+/// memory to a MemoryTally. Not thread-safe.
 class SeriesNumbers {
  public:
   /// `tally` must outlive the object.
   explicit SeriesNumbers(MemoryTally* tally) : tally_(tally) {}
 
-  /// The number of a set of labels. `fresh` is true if the set had no number before.
+  /// The number of a set of labels. `fresh` is true if the set has just got this number.
   struct Place {
     size_t number = 0;
     bool fresh = false;
   };
-  /// Returns the number of a set of labels. Fails with errors of `tally`.
+  /// Returns the number of a set of labels, or assigns one. Fails with errors of `tally`.
   Result<Place> Of(const Labels& labels);
   [[nodiscard]] size_t size() const { return numbers_.size(); }
 
@@ -100,7 +100,7 @@ class SeriesNumbers {
   std::unordered_map<std::string, size_t> numbers_;  // by Labels::Key
 };
 
-/// Builds a vector series by series. Series with equal labels become one. Not thread-safe.
+/// Builds a vector, one series after the other. Merges series with equal labels. Not thread-safe.
 class VectorBuilder {
  public:
   /// `tally` must outlive the builder and its result.
@@ -109,8 +109,8 @@ class VectorBuilder {
     value_.type = ValueType::kVector;
   }
 
-  /// Returns the index of the series with these labels. If there is none, creates one without
-  /// samples.
+  /// Returns the index of the series with these labels. If there is no such series, creates one
+  /// without samples.
   Result<size_t> SeriesOf(Labels labels);
   [[nodiscard]] Column& column(size_t series) { return value_.vector[series].values; }
   /// Adds a whole series. InvalidArgument: a series with equal labels has a sample at the same
@@ -126,11 +126,11 @@ class VectorBuilder {
   SeriesNumbers numbers_;
 };
 
-/// Charges a series with a column of `count` numbers to `hold`.
+/// Charges the memory of a series with a column of `count` numbers to `hold`.
 Status HoldSeries(const Labels& labels, size_t count, MemoryTally* tally, MemoryHold* hold);
 
-/// Calls `at` for each step from 0. Reports the work while it runs, because some functions take a
-/// microsecond per number.
+/// Calls `at` for each step from 0 on. Reports the work after some steps, because some functions
+/// take a microsecond per number.
 template <typename At>
 Status ForEachStep(size_t count, MemoryTally* tally, At at) {
   constexpr size_t kStepsAtOnce = 1024;
@@ -153,11 +153,11 @@ Result<Value> MakeScalar(size_t count, MemoryTally* tally, At at) {
 }
 
 /// Removes the metric names of a vector and merges series that become equal. InvalidArgument: two
-/// of them have samples at the same step.
+/// such series have samples at the same step.
 Status DropNames(const Steps& steps, MemoryTally* tally, Value* vector);
 
-/// Checks that no two series with samples have equal labels; otherwise returns InvalidArgument.
-/// Also fails with errors of `tally`.
+/// Returns InvalidArgument if two series with samples have equal labels. Also fails with errors of
+/// `tally`.
 Status RefuseEqualSeries(const Value& vector, MemoryTally* tally);
 
 }  // namespace hg::query::promql

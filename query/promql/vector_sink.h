@@ -10,13 +10,13 @@
 
 namespace hg::query::promql {
 
-/// Holds a column for each series; derived classes fill it. Not thread-safe.
+/// Has one column for each series; derived classes set its values. Not thread-safe.
 class VectorSink : public SampleSink {
  public:
   Status AddSeries(Labels labels) override;
   std::vector<SampleSink*> Cut(size_t parts) override;
   Status Join() override;
-  /// Returns the result without series that have no sample. Call this function once, at the end.
+  /// Returns the result, without series that have no sample. Call this function once, at the end.
   Result<Value> Finish();
 
  protected:
@@ -24,7 +24,7 @@ class VectorSink : public SampleSink {
   VectorSink(size_t steps, RequestContext* watch, MemoryTally* tally)
       : steps_(steps), watch_(watch), tally_(*tally) {}
 
-  /// Creates the state of the series that was just added.
+  /// Creates the state for the series that was added last.
   virtual void BeginSeries() = 0;
   /// Creates an empty sink of the same type.
   virtual std::unique_ptr<VectorSink> MakePart(MemoryTally* tally) const = 0;
@@ -45,7 +45,7 @@ class VectorSink : public SampleSink {
   RequestContext* const watch_;
   MemoryTally& tally_;
   Value value_;
-  std::deque<Part> parts_;  // used only between Cut and Join; otherwise empty
+  std::deque<Part> parts_;  // used between Cut and Join; otherwise empty
 };
 
 }  // namespace hg::query::promql

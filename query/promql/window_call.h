@@ -1,6 +1,6 @@
 #pragma once
-// Evaluates a function of a range vector: a window slides over the samples of a series from step to
-// step.
+// Evaluates a function of a range vector. A window slides over the samples of a series, from one
+// step to the next.
 
 #include <span>
 #include <string_view>
@@ -12,9 +12,9 @@
 
 namespace hg::query::promql {
 
-/// The progress of the windows over the samples of one series.
+/// How far the windows have moved over the samples of one series.
 struct WindowPlace {
-  size_t step = 0;            // the first step that is not evaluated yet
+  size_t step = 0;            // the first step that was not evaluated yet
   size_t begin = 0, end = 0;  // the window of the previous step, as indices of samples
 };
 
@@ -27,22 +27,22 @@ class WindowCall {
   WindowCall(std::string_view name, const Steps& steps, const Steps& ends, int64_t range_ms,
              std::vector<Value> scalars);
 
-  /// Evaluates the steps before `step_end` into `*to`. The samples must include those of all these
-  /// windows, without stale markers; `place` has indices of these samples. `counts` has the number
-  /// of points in each sample; if it is empty, each sample is one point. InvalidArgument: the
-  /// function does not accept a scalar. Also fails with errors of `tally`.
+  /// Evaluates the steps before `step_end` and stores the results in `*to`. The samples must
+  /// include those of all these windows, but no stale markers. `place` refers to samples by index.
+  /// `counts` has the number of points in each sample; if it is empty, each sample is one point.
+  /// InvalidArgument: the function does not accept a scalar. Also fails with errors of `tally`.
   Status Slide(std::span<const int64_t> times_ms, std::span<const double> values,
                std::span<const double> counts, size_t step_end, WindowPlace* place,
                MemoryTally* tally, Column* to) const;
 
   [[nodiscard]] const std::vector<Value>& scalars() const { return scalars_; }
-  /// Returns which value of a rollup interval the function needs.
+  /// Returns the kind of value of a rollup interval that the function needs.
   [[nodiscard]] RolledValue rolled_value() const { return rolled_value_; }
   /// Returns whether the function needs the number of points in each sample.
   [[nodiscard]] bool weighs() const { return weighs_; }
   [[nodiscard]] size_t steps() const { return steps_.count; }
-  /// Returns the time at which the window of a step begins. The window contains samples after this
-  /// time, but not at it.
+  /// Returns the begin of the window of a step. The window does not contain a sample at this time,
+  /// only later samples.
   [[nodiscard]] int64_t begin_ms(size_t step) const { return ends_.At(step) - range_ms_; }
   /// Returns the first step whose window ends after `time_ms`.
   [[nodiscard]] size_t StepAfter(int64_t time_ms) const;
@@ -52,7 +52,7 @@ class WindowCall {
 
   const RangeFunction function_;
   const bool weighs_, smooths_;
-  const bool sorts_;  // the function sorts a copy of each window
+  const bool sorts_;  // whether the function sorts a copy of each window
   const RolledValue rolled_value_;
   const Steps steps_, ends_;
   const int64_t range_ms_;

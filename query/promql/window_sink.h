@@ -1,6 +1,6 @@
 #pragma once
-// Computes the results of a range function while samples arrive. A sample is kept only as long as
-// some window needs it.
+// Computes the results of a range function while samples arrive. The sink keeps a sample only as
+// long as a window needs it.
 
 #include <memory>
 #include <vector>
@@ -24,7 +24,7 @@ class WindowSink : public VectorSink {
   Status EndSeries(size_t series) override;
 
  private:
-  /// The samples of one series that later windows need.
+  /// Those samples of one series that later windows need.
   struct Pending {
     std::vector<int64_t> times_ms;
     std::vector<double> values;
@@ -39,8 +39,8 @@ class WindowSink : public VectorSink {
   }
   Pending& PendingOf(size_t series);
   Status Keep(std::span<const int64_t> times_ms, std::span<const double> values, Pending* pending);
-  /// Stores `count` as the number of points for all samples in `pending` after the first `before`
-  /// ones.
+  /// Stores `count` as the number of points of each sample in `pending`, except for the first
+  /// `before` samples.
   Status KeepCounts(size_t before, double count, Pending* pending);
   /// Adds samples of a series. `count` is the number of points in each sample.
   Status Add(size_t series, std::span<const int64_t> times_ms, std::span<const double> values,
@@ -48,8 +48,8 @@ class WindowSink : public VectorSink {
   Status Slide(size_t series, size_t step_end, Pending* pending);
 
   const WindowCall& call_;
-  std::vector<std::unique_ptr<Pending>> pending_;  // by series; nullptr = nothing is kept
-  std::vector<std::unique_ptr<Pending>> spare_;    // from series that have ended, for reuse
+  std::vector<std::unique_ptr<Pending>> pending_;  // by series number; nullptr: no sample is kept
+  std::vector<std::unique_ptr<Pending>> spare_;    // objects of series that have ended, for reuse
 };
 
 }  // namespace hg::query::promql

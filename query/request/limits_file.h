@@ -1,6 +1,6 @@
 #pragma once
-// Limits per metric from a JSON file: [{"regex","byteLimit","dataPointsLimit"}]. The setting
-// tsd.query.limits.overrides.config has the path of the file, or the document itself.
+// Limits for each metric, from JSON text: [{"regex","byteLimit","dataPointsLimit"}]. The value of
+// tsd.query.limits.overrides.config is the path of a file with this text, or the text itself.
 
 #include <cstdint>
 #include <memory>
@@ -23,26 +23,26 @@ struct MetricLimits {
   int64_t cells_max = 0;
 };
 
-/// Parses the text of a limits file. The message of InvalidArgument says what is wrong.
+/// Parses the text of a limits file. The message of InvalidArgument describes the error.
 Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json);
 
 /// Thread-safe. The first Find reads the file. Later calls read it again if the interval has passed
-/// since the last read. If the file can no longer be read, the entries stay as they were.
+/// since the last read. If the file can no longer be read, the previous entries stay.
 class LimitsFile {
  public:
-  /// `clock` must outlive the object. An empty path means no entries. A path that begins with '['
-  /// is the document itself.
+  /// `clock` must outlive the object. If `path` is empty, there are no entries. If it begins with
+  /// '[', it is not a path but the text with the entries.
   LimitsFile(std::string path, int64_t interval_s, const Clock& clock)
       : path_(std::move(path)), interval_ns_(interval_s * 1'000'000'000), clock_(clock) {}
 
-  /// Returns the limits of the first entry whose pattern is found in the metric name, or false if
-  /// there is none. InvalidArgument: the file could not be read and no entries were read before.
-  /// Busy: the file must be read, and `context` may not wait.
+  /// Finds the first entry whose pattern is found in the metric name. Returns true and its limits,
+  /// or false if there is no such entry. InvalidArgument: the file could not be read, and it was
+  /// never read before. Busy: the file must be read, and `context` may not wait.
   Result<bool> Find(std::string_view metric, RequestContext& context, int64_t* bytes_max,
                     int64_t* cells_max);
 
  private:
-  Status Reload();  // requires mutex_
+  Status Reload();  // the caller must hold mutex_
 
   const std::string path_;
   const int64_t interval_ns_;

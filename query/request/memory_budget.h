@@ -1,5 +1,5 @@
 #pragma once
-// The memory that all running queries may hold together (tsd.query.memory.limit).
+// The maximum memory of all running queries in total (tsd.query.memory.limit).
 
 #include <atomic>
 #include <cstdint>
@@ -12,8 +12,8 @@ class MemoryBudget {
   /// `limit_bytes`: the size of the budget; 0 = no limit.
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
 
-  /// Takes memory from the budget. Returns false and takes nothing if less than `reserve` bytes
-  /// would be left.
+  /// Takes memory from the budget. If less than `reserve` bytes would be left, takes nothing and
+  /// returns false.
   bool Take(int64_t bytes, int64_t reserve = 0) {
     const int64_t taken = taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (limit_ <= 0 || taken <= limit_ - reserve) return true;
@@ -24,8 +24,8 @@ class MemoryBudget {
 
   [[nodiscard]] int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t limit() const { return limit_; }
-  /// Returns whether a large query may start: at most half of the budget is in use. `own` bytes of
-  /// the used memory are not counted.
+  /// Returns whether a large query may start: whether at most half of the budget is in use, not
+  /// counting `own` bytes of the memory in use.
   [[nodiscard]] bool roomy(int64_t own) const { return limit_ <= 0 || taken() - own <= limit_ / 2; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Configuration of the read path (opentsdb-queries.md §18). tsd/config fills it; the other folders
-// do not know the names of settings. Units are in the field names.
+// Options of the read path (opentsdb-queries.md §18). tsd/config sets them; other folders do not
+// know the names of settings. The names of members contain their units.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,11 +28,11 @@ struct Options {
   int64_t limits_file_interval_s = 60000;  // tsd.query.limits.overrides.interval
   bool simultaneous_duplicates = true;     // tsd.query.allow_simultaneous_duplicates
 
-  int64_t memory_bytes_max = 0;          // tsd.query.memory.limit: of all queries; 0 = none
+  int64_t memory_bytes_max = 0;          // tsd.query.memory.limit, for all queries; 0 = none
   int64_t query_memory_bytes_max = 0;    // tsd.query.memory.per_query; 0 = none
   LargeQueryQueueOptions large_queries;  // tsd.query.large.*
   /// A query is large if it took more steps (points read or merged; a row counts as 64) or holds
-  /// more memory than this; 0 = never. The default is about 20 ms of one core.
+  /// more memory than these limits; 0 = no limit. The default is about 20 ms of one core.
   uint64_t large_steps = 1 << 20;
   int64_t large_bytes = 4 << 20;
 
@@ -47,14 +47,14 @@ struct Options {
       128;               // tsd.storage.hbase.scanner.maxNumRows: rows between checks of the limits
   std::string timezone;  // tsd.core.timezone, for dates; "" = the zone of the process
 
-  std::optional<codec::RollupTables> rollups;  // tsd.rollups.config; none = not enabled
+  std::optional<codec::RollupTables> rollups;  // tsd.rollups.config; nullopt = none
   bool split_rollups = false;                  // tsd.rollups.split_query.enable
   std::string aggregate_key = "_aggregate";    // tsd.rollups.agg_tag_key
   std::string raw_aggregate = "RAW";           // tsd.rollups.raw_agg_tag_value
 
-  std::string data_table = "tsdb";  // tsd.storage.hbase.data_table (global annotations)
+  std::string data_table = "tsdb";  // tsd.storage.hbase.data_table, for global annotations
   std::string meta_table =
-      "tsdb-meta";  // tsd.storage.hbase.meta_table (last points with tracking on)
+      "tsdb-meta";  // tsd.storage.hbase.meta_table, for last points with tracking on
 };
 
 }  // namespace hg::query

@@ -1,6 +1,6 @@
 #pragma once
-// A query as a client wrote it: its texts, unparsed (opentsdb-queries.md §3). http/wire and the
-// command line fill it; query/plan/validate checks it. Texts are UTF-8.
+// A query as a client wrote it: unparsed texts in UTF-8 (opentsdb-queries.md §3). http/wire and the
+// command line create it, and query/plan/validate checks it.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ struct FilterSpec {
   std::string tagk;
   std::string filter;
   bool group_by = false;
-  /// Set for the legacy form `k=we*b`: the case is ignored although the type is "wildcard"
+  /// Set for the legacy form `k=we*b`, which ignores case although its type is "wildcard"
   /// (opentsdb-queries.md §4.3).
   bool ignore_case = false;
 
@@ -37,23 +37,23 @@ struct RateOptions {
 struct SubQuery {
   std::optional<std::string> aggregator;
   std::optional<std::string> metric;
-  std::optional<SharedVector<std::string>> tsuids;  // hex; used instead of the metric if not empty
+  std::optional<SharedVector<std::string>> tsuids;  // hex; if not empty, used instead of the metric
   std::optional<std::string> downsample;
   bool rate = false;
   std::optional<RateOptions> rate_options;
   SharedVector<FilterSpec> filters;
-  /// The request has a list of filters, perhaps an empty one. OpenTSDB treats a sub-query with an
-  /// empty list and one without a list as different (TSSubQuery.equals).
+  /// Whether the request has a list of filters, even an empty one. OpenTSDB treats a sub-query with
+  /// an empty list and a sub-query without a list as different (TSSubQuery.equals).
   bool filters_given = false;
   bool explicit_tags = false;
   bool pre_aggregate = false;
   std::optional<std::string> rollup_usage;
   std::optional<std::vector<double>> percentiles;
   bool show_histogram_buckets = false;
-  /// Hourglass extension: the condition that the value of a point must meet (value_filter.h).
+  /// Hourglass extension: the condition for the value of a point (value_filter.h).
   std::optional<std::string> value_filter;
-  bool use_fuzzy_filter = true;  // repeated in the response, without other effect
-  bool use_multi_gets = true;    // repeated in the response, without other effect
+  bool use_fuzzy_filter = true;  // the response repeats it; it has no other effect
+  bool use_multi_gets = true;    // the response repeats it; it has no other effect
 
   bool operator==(const SubQuery&) const = default;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// The requests that run now, and the queries that ran last (opentsdb-http-api.md §15.3). Also holds
-// the memory budget and the queue of large requests, which all requests share.
+// The requests that are running, and the queries that ended last (opentsdb-http-api.md §15.3). Also
+// has the memory budget and the queue of large requests, which all requests share.
 
 #include <cstdint>
 #include <deque>
@@ -22,11 +22,11 @@
 
 namespace hg::query {
 
-/// A snapshot of a running request.
+/// The state of a running request at one moment.
 struct RunningRequestInfo {
   uint64_t id = 0;
   std::string endpoint;  // method and path, for example "GET /api/suggest"
-  // The query; null if the request is not a query. Long queries are shortened as in
+  // The query; null if the request is not a query. A long query is shortened as in
   // CompletedQuery::query.
   std::shared_ptr<const Request> query;
   std::string remote;
@@ -40,45 +40,45 @@ struct RunningRequestInfo {
 /// A query that has ended.
 struct CompletedQuery {
   uint64_t id = 0;
-  /// The query. If it needs more than kKeptBytesMax bytes, only the texts of its start and end time
-  /// are kept, each cut to a maximum length.
+  /// The query. If it needs more than kKeptBytesMax bytes, it has only the texts of its start and
+  /// end time, each cut to a maximum length.
   std::shared_ptr<const Request> query;
   std::string remote;
   std::vector<std::pair<std::string, std::string>> headers;
   int64_t started_ms = 0, ended_ms = 0;
   int64_t elapsed_ns = 0;
-  uint64_t executed = 1;     // how often the address ran this query since it entered the list
-  size_t still_running = 0;  // other queries that ran when this one ended
+  uint64_t executed = 1;     // runs of this query by this address since this entry exists
+  size_t still_running = 0;  // number of other queries that ran when this one ended
   int64_t memory_most_bytes = 0;
-  bool client_gone = false;  // the client was found to be gone while the query ran
+  bool client_gone = false;  // whether the client disconnected while the query ran
   QueryEnd end;
   QueryStats stats;
 };
 
-/// Thread-safe. Must outlive its requests.
+/// Thread-safe. The object must outlive its requests.
 class RunningRequests {
  public:
   /// The maximum number of ended queries that are remembered. If one address repeats a query, all
-  /// runs share one entry.
+  /// its runs share one entry.
   static constexpr size_t kCompletedMax = 256;
-  /// The maximum memory that one remembered query may take.
+  /// The maximum memory of one remembered query in bytes.
   static constexpr size_t kKeptBytesMax = 64 << 10;
 
   /// The clock must outlive the object.
   RunningRequests(const Options& options, const Clock& clock);
 
   /// Sets a listener for the end of each query. Call this function at most once, before the first
-  /// request. The listener is called on the thread of the query, so it must be thread-safe.
+  /// request. The threads of the queries call the listener, so it must be thread-safe.
   void ListenForEnds(std::function<void(const CompletedQuery&)> listener) {
     listener_ = std::move(listener);
   }
 
-  /// Creates a request. `endpoint` is a method and a path; it is shown to users.
+  /// Creates a request. `endpoint` is a method and a path, and is shown to users.
   std::unique_ptr<RunningRequest> Begin(std::string endpoint, RequestClient client);
 
   /// Ends a request early. Returns false if no request has this id.
   bool Kill(uint64_t id);
-  /// Ends all requests, running and future ones, because the server stops.
+  /// Ends all running requests, and all future ones when they begin, because the server stops.
   void EndAll();
 
   /// Returns the running requests, oldest first.
@@ -92,7 +92,7 @@ class RunningRequests {
  private:
   friend class RunningRequest;
   struct Kept {
-    size_t hash = 0;  // hash of address and request, for a fast search
+    size_t hash = 0;  // hash of address and request, for a fast look-up
     std::string address;
     std::shared_ptr<const CompletedQuery> query;
   };

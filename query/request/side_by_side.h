@@ -8,7 +8,7 @@
 
 namespace hg::query {
 
-/// RunSideBySide with a fixed pool and number of helpers.
+/// A function that works like RunSideBySide with a fixed pool and a fixed number of helpers.
 using SideBySide = std::function<void(size_t count, const std::function<bool(size_t)>& task)>;
 
 /// Calls task(0), task(1), … task(count − 1), each once, on the calling thread and on up to

@@ -1,5 +1,5 @@
 #pragma once
-// Tells queries which hours of raw points are completely in the tables of automatic rollups
+// Finds the hours of raw points that are completely in the tables of automatic rollups
 // (docs/rollups.md), and divides a range of hours between raw points and these tables.
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace hg::query {
 
 /// The times for which one rollup level of one metric is complete. For each interval within
 /// [begin_s, end_s), the rollup table has the cells that were computed from its raw points.
-/// Retention may have deleted the raw points since then. Both ends are multiples of the interval.
+/// Retention may have deleted these raw points. Both ends are multiples of the interval.
 struct RolledLevel {
   const codec::RollupLevel* level = nullptr;
   uint32_t begin_s = 0, end_s = 0;
@@ -23,23 +23,23 @@ struct RolledHours {
   std::vector<RolledLevel> levels;
   // Bases of rows that may have changed since their rollups were computed; ascending.
   std::vector<uint32_t> changed;
-  uint32_t kept_before_s = 0;  // raw points before this time may have been deleted by retention
-  // A counter that changes when rollups are discarded and computed again. Cells that were read
-  // before such a change must not be combined with cells that were read after it.
+  uint32_t kept_before_s = 0;  // retention may have deleted raw points before this time
+  // A counter that changes when rollups are discarded and computed again. Do not combine cells that
+  // were read before such a change with cells that were read after it.
   uint64_t times_forgotten = 0;
 };
 
-/// The state of the rollups that this process computes. Using them does not change the result of a
-/// query. Thread-safe.
+/// The state of the rollups that this process computes. Queries that use these rollups return the
+/// same results as without them. Thread-safe.
 class RolledHoursSource {
  public:
   virtual ~RolledHoursSource() = default;
-  /// Returns the present state for a metric (UID bytes) and the hours of `rows`. Rollup tables that
-  /// are read after the call contain every write that was acknowledged before it.
+  /// Returns the current state for a metric (UID bytes) and the hours of `rows`. Rollup tables that
+  /// are read after this call contain every write that was acknowledged before the call.
   virtual RolledHours Of(ByteView metric, const RowRange& rows) = 0;
 };
 
-/// A range of hours and the table that it is read from.
+/// A range of hours, and the table from which this range is read.
 struct HoursPiece {
   const codec::RollupLevel* level = nullptr;  // nullptr = raw points
   uint32_t begin_s = 0, end_s = 0;
@@ -47,14 +47,14 @@ struct HoursPiece {
   bool operator==(const HoursPiece&) const = default;
 };
 
-/// Splits `rows` into pieces, in ascending order. Each piece uses the longest level that is
-/// complete there and whose interval divides `interval_s`. Pieces without such a level use raw
-/// points. Free of I/O.
+/// Splits `rows` into pieces, in ascending order. Each piece uses the level with the longest
+/// interval among those that are complete there and whose interval divides `interval_s`. Pieces
+/// without such a level use raw points. Free of I/O.
 std::vector<HoursPiece> CoverHours(const RolledHours& rolled, const RowRange& rows,
                                    int64_t interval_s);
 
-/// Returns pieces for the hours of `rows` whose raw points may have been deleted. Each piece uses
-/// the shortest level that has these hours. Hours that no level has are left out. Free of I/O.
+/// Returns pieces for those hours of `rows` whose raw points may have been deleted. Each piece uses
+/// the shortest level that has its hours. Hours that no level has are left out. Free of I/O.
 std::vector<HoursPiece> CoverKept(const RolledHours& rolled, const RowRange& rows);
 
 }  // namespace hg::query

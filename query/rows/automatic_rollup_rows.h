@@ -1,6 +1,6 @@
 #pragma once
 // Reads a sub-query from automatic rollups (docs/rollups.md) and, for hours without rollups, from
-// raw points. The result is the same as if only raw points were read.
+// raw points. The result is the same as from raw points only.
 
 #include <cstdint>
 #include <memory>
@@ -12,23 +12,23 @@
 
 namespace hg::query {
 
-/// Remembers the state of automatic rollups and retention when a sub-query was planned. Not
-/// thread-safe.
+/// Remembers the state of automatic rollups and retention at the time when a sub-query was planned.
+/// Not thread-safe.
 class AutomaticRollups {
  public:
   explicit AutomaticRollups(SubQueryPlan* plan) : plan_(*plan) {}
 
-  /// Records the current state. Returns nullptr if no hour can be read from rollups. Read returns
-  /// Conflict if the buckets do not start at rollup intervals.
+  /// Stores the current state. Returns nullptr if no hour can be read from rollups. The Read of the
+  /// result returns Conflict if the buckets do not start at rollup intervals.
   Result<std::unique_ptr<RowSource>> Open();
-  /// Returns whether rows that the sub-query planned to read at Open may be missing now. They may
-  /// be missing if retention has deleted raw points and kept only their rollups, or if all rollups
-  /// are being computed again. The caller must then discard the rows that it has read.
+  /// Returns whether rows that the sub-query planned to read at Open may be missing now, because
+  /// retention has deleted raw points and kept only their rollups, or because all rollups are being
+  /// computed again. If true, the caller must discard the rows that it has read.
   [[nodiscard]] bool Changed() const;
 
  private:
   SubQueryPlan& plan_;
-  // RolledHours::kept_before_s at Open; empty = the sub-query cannot use rollups.
+  // RolledHours::kept_before_s at Open; nullopt: the sub-query cannot use rollups.
   std::optional<uint32_t> kept_before_s_;
   uint64_t times_forgotten_ = 0;  // RolledHours::times_forgotten at Open
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Reads a list of time ranges (pieces) as one scan. Each piece comes from a rollup table or from
-// raw points.
+// Reads a list of time ranges (pieces) in one scan. Each piece comes either from a rollup table or
+// from raw points.
 
 #include <memory>
 #include <vector>
@@ -13,16 +13,16 @@
 
 namespace hg::query {
 
-/// The places from which pieces are read. All must outlive the scans.
+/// The stores from which pieces are read. They must outlive the scans.
 struct RolledSources {
   Store* cells = nullptr;
   Points* points = nullptr;
   const codec::RollupTables* tables = nullptr;
 };
 
-/// Scans the pieces, which must ascend and not overlap. `spec` and `options` select the series; the
-/// rows of `spec` are ignored. An interval of a rollup table is returned as a row that starts with
-/// the interval and has statistics only. The statistics have the values that `function` (sum, avg,
+/// Scans the pieces, which must be in ascending order and not overlap. `spec` and `options` select
+/// the series; the rows of `spec` are ignored. An interval of a rollup table is returned as a row
+/// that starts with the interval and has only statistics: the values that `function` (sum, avg,
 /// count, min or max) needs. Their sum may be rounded differently from the sum of the points in
 /// order. Load of such a row fails with Conflict, because it has no points. Next fails like scans
 /// of raw points, and with Corruption on invalid cells.

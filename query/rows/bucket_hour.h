@@ -1,6 +1,6 @@
 #pragma once
-// The buckets of all series of a sub-query in one hour. They are the result of downsampling, before
-// filling, interpolation and grouping. BucketCache keeps them for later queries.
+// The buckets of all series of a sub-query in one hour: the result of downsampling, before filling,
+// interpolation and grouping. BucketCache keeps these objects for later queries.
 
 #include <cstdint>
 #include <set>
@@ -14,7 +14,7 @@
 
 namespace hg::query {
 
-/// Returns the number of bytes that an annotation takes, including the object itself.
+/// Returns the memory of an annotation in bytes, including the object itself.
 int64_t MemoryBytes(const codec::Annotation& annotation);
 
 /// The buckets of one series in one hour, as views into the BucketHour or the columns that contain
@@ -34,8 +34,8 @@ class BucketHour {
  public:
   explicit BucketHour(uint32_t base) : base_(base) {}
 
-  /// Adds a series. Its order must be greater than that of all series added before. Its buckets are
-  /// elements [begin, end) of `columns`.
+  /// Adds a series. Its Series::order must be greater than that of all series that were added
+  /// before. Its buckets are the elements [begin, end) of `columns`.
   void Add(const SeriesHour& series, const PointColumns& columns, size_t begin, size_t end);
   /// Frees unused capacity. Call this function once all series have been added.
   void ShrinkToFit();
@@ -45,14 +45,14 @@ class BucketHour {
   [[nodiscard]] SeriesHour at(size_t i) const;
   [[nodiscard]] bool HasSeriesOf(const BucketHour& other) const { return orders_ == other.orders_; }
   [[nodiscard]] uint64_t points() const { return points_; }
-  /// Returns the number of bytes that the object takes.
+  /// Returns the memory of the object in bytes.
   [[nodiscard]] int64_t bytes() const;
 
  private:
   struct Part {
     uint32_t order_begin = 0, order_size = 0;
     uint32_t points = 0, first_ms = 0, last_ms = 0;
-    // Index of the first of its bucket times. If the previous part has the same bucket times, both
+    // Index of the part's first bucket time. If the previous part has the same bucket times, both
     // parts share them.
     uint32_t times_begin = 0;
     uint32_t bits_begin = 0, buckets = 0;
@@ -61,33 +61,33 @@ class BucketHour {
 
   uint32_t base_;
   uint64_t points_ = 0;
-  Bytes orders_;  // concatenated orders, each preceded by its length
+  Bytes orders_;  // Series::order of each series, preceded by its length
   std::vector<Part> parts_;
   std::vector<uint32_t> times_;
   std::vector<uint64_t> bits_;
   std::vector<codec::Annotation> annotations_;
 };
 
-/// Records the rows of old hours that a SeriesSet read, and the buckets that came from each row.
-/// Not thread-safe.
+/// Records which rows of old hours a SeriesSet has read, and which buckets came from each row. Not
+/// thread-safe.
 class RowRecord {
  public:
   struct Row {
     uint32_t base = 0;
     uint32_t series = 0;  // index into SeriesSet::series(), valid after SeriesSet::Finish
     uint32_t points = 0, first_ms = 0, last_ms = 0;
-    uint32_t buckets_begin = 0, buckets_end = 0;  // range in the series' columns
-    uint32_t notes_begin = 0, notes_end = 0;      // range in the series' annotations
+    uint32_t buckets_begin = 0, buckets_end = 0;  // range in the columns of the series
+    uint32_t notes_begin = 0, notes_end = 0;      // range in the annotations of the series
   };
 
-  /// Records rows whose base is below `end`. Gives up if there are more than `rows_max` rows.
+  /// Records rows whose base is below `end`. Gives up after more than `rows_max` rows.
   RowRecord(uint32_t end, size_t rows_max) : end_(end), rows_max_(rows_max) {}
 
-  /// Returns whether the row must be recorded with Add. If it returns true, the row after this one
-  /// must start a new bucket.
+  /// Returns whether the row must be recorded with Add. If true, a new bucket must start with the
+  /// row after this one.
   bool Wants(const RowHour& row);
   void Add(const Row& row) { rows_.push_back(row); }
-  /// Records that the hour has a row that belongs to no series of the set. Such an hour must not be
+  /// Records that the hour has a row that belongs to no series of the set, so the hour must not be
   /// cached.
   void Spoil(uint32_t base) { spoiled_.insert(base); }
   /// Renumbers the series: `places[i]` is the new index of series i.
@@ -95,7 +95,7 @@ class RowRecord {
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] const std::set<uint32_t>& spoiled() const { return spoiled_; }
-  /// Returns true if the record is incomplete.
+  /// Returns whether the record is incomplete, because there were too many rows.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
 
  private:

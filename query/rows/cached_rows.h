@@ -1,6 +1,6 @@
 #pragma once
 // Reads a sub-query with the query cache (query/rows/bucket_cache.h): buckets of old hours come
-// from the cache, and only the later rows are read.
+// from the cache, and only later rows are read from the store.
 
 #include <memory>
 
@@ -11,14 +11,14 @@
 
 namespace hg::query {
 
-/// Returns whether the cache can have hours of this sub-query. Returns false if there is no cache.
+/// Returns whether the cache may have hours of this sub-query. Returns false if there is no cache.
 [[nodiscard]] bool MayCache(const SubQueryPlan& plan);
-/// Encodes everything that the buckets of an hour depend on except its rows. Needs MayCache.
+/// Encodes everything on which the buckets of an hour depend, except its rows. Needs MayCache.
 [[nodiscard]] Bytes CacheShapeOf(const SubQueryPlan& plan);
 
 /// Returns nullptr if the sub-query has no old hours, or none that may be cached. Read returns
 /// Conflict at a row that cannot be combined with cached hours (SeriesSet::RefuseStrayRows). Finish
-/// joins the cached hours with what was read, and puts old hours that were read into the cache.
+/// joins cached hours and read rows, and puts the old hours that were read into the cache.
 Result<std::unique_ptr<RowSource>> OpenCachedHours(SubQueryPlan* plan);
 
 }  // namespace hg::query

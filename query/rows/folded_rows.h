@@ -1,6 +1,6 @@
 #pragma once
-// Reads a sub-query for the maximum of maxima, or the minimum of minima, over all series. Most rows
-// cannot change such a result (query/rows/extreme_fold.h).
+// Reads a sub-query that computes the maximum of maxima, or the minimum of minima, over all series.
+// Most rows cannot change such a result (query/rows/extreme_fold.h).
 
 #include <memory>
 
@@ -10,10 +10,10 @@
 
 namespace hg::query {
 
-/// Returns nullptr if the sub-query does not have this form, or if another source is likely to be
-/// faster. If it finds that only after it has opened a scan, it returns a source that reads all
-/// rows with this scan. Read returns Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish
-/// sets SeriesRead::folded.
+/// Returns nullptr if the sub-query has another form, or if another source is probably faster. If
+/// this becomes clear only after a scan was opened, returns a source that reads all rows with this
+/// scan. Read returns Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish sets
+/// SeriesRead::folded.
 Result<std::unique_ptr<RowSource>> OpenExtremes(SubQueryPlan* plan);
 
 }  // namespace hg::query

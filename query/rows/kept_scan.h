@@ -1,6 +1,6 @@
 #pragma once
 // Reads raw points together with rollups, for hours in which retention may have deleted raw points
-// but kept the automatic rollups.
+// but has kept the automatic rollups.
 
 #include <memory>
 #include <vector>
@@ -13,13 +13,13 @@
 namespace hg::query {
 
 /// Scans the rows of `spec`. If a row has as many points as the rollups of its hour have counted,
-/// the scan returns the points of the row. For any other row, the intervals of `pieces` are
-/// returned by their statistics instead (see ScanPieces), so no point is counted twice. Points that
-/// were written to an hour after its other points had been deleted are left out, as in queries that
-/// read rollups. Every piece must have a rollup level. The rows of each series are returned in
-/// ascending order of time; rows of different series alternate. All intervals are held in memory
-/// and charged to `spec.watch`. `spec` must not request statistics, and the caller must not call
-/// Load. Fails like ScanPieces.
+/// the scan returns the points of the row. For any other row, it returns the statistics of the
+/// intervals in `pieces` (see ScanPieces), so no point is counted twice. Points that were written
+/// to an hour after its other points had been deleted are left out, as in queries that read
+/// rollups. Every piece must have a rollup level. The rows of each series are returned in ascending
+/// order of time; rows of different series alternate. All intervals are held in memory and charged
+/// to `spec.watch`. `spec` must not request statistics, and the caller must not call Load. Fails
+/// like ScanPieces.
 std::unique_ptr<PointScan> ScanKept(const RolledSources& sources, std::vector<HoursPiece> pieces,
                                     const PointScanSpec& spec, const ReconcileOptions& options,
                                     Function function);

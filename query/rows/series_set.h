@@ -1,6 +1,6 @@
 #pragma once
-// Collects the series of one sub-query from a scan. It holds points in columns, or buckets if the
-// sub-query downsamples, so that raw points need not be kept.
+// Collects the series of one sub-query from a scan. The set holds points in columns. If the
+// sub-query downsamples, it holds buckets instead, so that raw points need not be kept.
 
 #include <cstdint>
 #include <memory>
@@ -43,31 +43,31 @@ void SortSeries(std::vector<Series>* series);
 /// Not thread-safe.
 class SeriesSet {
  public:
-  /// `grid` may be null: raw points are collected. `filter` may be null: every scanned series is
+  /// If `grid` is null, raw points are collected. If `filter` is null, every scanned series is
   /// collected. All arguments must outlive the set. Memory is charged to `watch`.
   SeriesSet(const KeyLayout& layout, const BucketGrid* grid, SeriesFilter* filter,
             RequestContext* watch)
       : layout_(layout), grid_(grid), filter_(filter), memory_(watch) {}
 
-  /// Call this function before Read. Collects histograms instead of points.
+  /// Call this function before Read. The set then collects histograms instead of points.
   void WantHistograms() { histograms_ = true; }
-  /// Call this function before Read. Leaves out points that `values` does not admit. `values` must
-  /// outlive the set.
+  /// Call this function before Read. The set then leaves out points that `values` does not admit.
+  /// `values` must outlive the set.
   void WantValues(const ValueFilter* values) { values_ = values; }
-  /// Call this function before Read. Records the rows that `record` wants. Needs a grid of fixed
-  /// buckets that divide an hour, without a fill policy. `record` must outlive the set.
+  /// Call this function before Read. The set then records the rows that `record` wants. Needs a
+  /// grid of fixed buckets that divide an hour, and no fill policy. `record` must outlive the set.
   void Record(RowRecord* record) { record_ = record; }
   /// Call this function before Read. Read then fails with Conflict at a row whose base is not the
-  /// begin of an hour, or whose salt does not fit its series. Cached hours cannot be combined with
-  /// such rows.
+  /// begin of an hour, or whose salt is not the salt of its series. Such rows cannot be combined
+  /// with cached hours.
   void RefuseStrayRows() { refuses_stray_ = true; }
-  /// Call this function before Read. Allows the set to add the sums of rows, even if the result is
-  /// rounded differently than when their points are added one by one.
+  /// Call this function before Read. The set may then add the sums of rows, even if the result is
+  /// rounded differently than when it adds their points one by one.
   void AllowAnyOrder() { any_order_ = true; }
-  /// Call this function before Read. Adds series without a gap to `fold` instead of collecting
-  /// their buckets. Needs a scan that repeats series (PointScan::RepeatsSeries), and a grid of
-  /// fixed buckets that divide an hour, without a fill policy. Read and Finish fail with Conflict
-  /// at a bucket of -0.0. `fold` must outlive the set.
+  /// Call this function before Read. The set then adds series without a gap between buckets to
+  /// `fold`, and does not collect them. Needs a scan that repeats series
+  /// (PointScan::RepeatsSeries), and a grid of fixed buckets that divide an hour, without a fill
+  /// policy. Read and Finish fail with Conflict at a bucket of -0.0. `fold` must outlive the set.
   void FoldInto(ExtremeFold* fold) { fold_ = fold; }
   /// Reads the scan to its end. Fails on a damaged annotation, and with errors of `counter` and of
   /// the request context.
@@ -86,41 +86,41 @@ class SeriesSet {
   static constexpr size_t kRefused = SIZE_MAX;  // a series that the filter does not admit
 
   struct Seen {
-    Bytes identity;           // TSUID ‖ HourPart; empty = the TSUID of series_[index]
+    Bytes identity;           // TSUID ‖ HourPart; empty: it is the TSUID of series_[index]
     size_t index = kRefused;  // index in series_
   };
   [[nodiscard]] ByteView IdentityOf(const Seen& seen) const {
     return seen.identity.empty() ? series_[seen.index].tsuid : seen.identity;
   }
 
-  /// The state of the series that is being read. Used if there is an ExtremeFold.
+  /// The state of the series that is being read. Used only if there is an ExtremeFold.
   struct Folding {
     size_t series = kRefused;
-    bool alone = false;   // the series has a gap, so it is collected instead of folded
+    bool alone = false;   // whether a gap between buckets prevents the use of fold_
     size_t rows = 0;      // rows read so far
     size_t spared = 0;    // number of these rows that ExtremeFold did not need
-    int64_t next_ms = 0;  // start of the bucket after the last one
+    int64_t next_ms = 0;  // start of the bucket after the last bucket
   };
 
   /// Returns the part of a row's time that distinguishes series. It is empty except for histograms
-  /// in salted tables: there it is the last bytes of the base, as many as the salt has. OpenTSDB
+  /// in salted tables. There it is the last bytes of the base, as many as the salt has. OpenTSDB
   /// compares the keys of these rows as if they had no salt in front (SpanCmp of TsdbQuery), so it
   /// skips the wrong bytes. Therefore hours of one series whose bases differ in their last bytes
   /// are separate series in the response.
   [[nodiscard]] ByteView HourPart(const RowHour& row) const;
   [[nodiscard]] bool IsStray(const RowHour& row);
   Result<size_t> IndexOf(const RowHour& row);
-  /// Returns the index of a series in seen_, or the size of seen_.
+  /// Returns the index of a series in seen_; if it is not there, the size of seen_.
   size_t PositionOf(ByteView identity);
-  /// Removes the points whose values are not admitted.
+  /// Removes the points whose values the value filter does not admit.
   Status FilterValues(PointScan* scan, RowHour* row);
   /// Tries to add the row to ExtremeFold. Returns true if the row was added or is not needed.
   /// Returns false if the caller must add it to its series.
   Result<bool> Fold(PointScan* scan, RowHour* row, size_t index);
   /// Computes the buckets of a row. Conflict: a bucket is -0.0.
   Status BucketsOf(const RowHour& row, PointColumns* buckets);
-  /// Stops adding the series that is being read to ExtremeFold, and makes the scan return all rows
-  /// of the series again.
+  /// Stops adding the current series to ExtremeFold, and makes the scan return all rows of this
+  /// series again.
   bool FoldNoMore(PointScan* scan);
   /// Adds a row by its statistics. Returns false if the points of the row are needed.
   Result<bool> AddStatistics(const RowHour& row, size_t index);
@@ -129,7 +129,7 @@ class SeriesSet {
   Status AddHours(PointScan* scan, LimitCounter* counter, size_t index);
   Status AddPoints(const RowHour& row, size_t index);
   Status Downsample(const RowHour& row, Downsampler* downsampler);
-  /// Reports to the request the work of finding calendar buckets.
+  /// Reports the work of computing calendar buckets to the request context.
   Status StepOverCalendar(Downsampler* downsampler);
   Status MakeRoom(size_t points, PointColumns* columns);
   Status AddObjects(const RowHour& row, Series* series);
@@ -148,19 +148,19 @@ class SeriesSet {
   bool refuses_stray_ = false;
   const ValueFilter* values_ = nullptr;  // null = all
   RowRecord* record_ = nullptr;          // null = nothing is recorded
-  RowRecord::Row recorded_;              // the row that is being read
+  RowRecord::Row recorded_;              // the row that is being read now
   ExtremeFold* fold_ = nullptr;          // null = every series has its own buckets
   Folding folding_;
-  size_t rows_again_ = 0;  // rows that the scan will return again and that were already counted
+  size_t rows_again_ = 0;  // rows, already counted, that the scan will return again
   uint64_t rows_admitted_ = 0, points_admitted_ = 0, rows_spared_ = 0;
-  std::vector<Seen> seen_;  // in order of appearance
+  std::vector<Seen> seen_;  // in the order in which they appeared
   bool rising_ = true;      // whether seen_ is in ascending order of identity
   // For each identity, its index in seen_. Used if seen_ is not in ascending order.
   std::unordered_map<Bytes, size_t> positions_;
-  size_t position_ = 0;           // index in seen_ of the last row's series
+  size_t position_ = 0;           // index in seen_ of the series that the last row has
   Bytes identity_, regular_key_;  // working memory
   std::vector<Series> series_;
-  std::vector<Downsampler> downsamplers_;  // parallel to series_, if there is a grid
+  std::vector<Downsampler> downsamplers_;  // same indexes as series_; empty without a grid
   std::vector<double> doubles_;            // working memory
   PointColumns buckets_;                   // working memory
   KeptPoints kept_;                        // working memory

@@ -7,8 +7,8 @@
 namespace hg::query {
 
 /// Removes the points whose values are special doubles (storage/model/special_double.h) from a row
-/// whose points were read. If there are any, returns true; the row then refers to the remaining
-/// points in `*kept`. A row that has statistics has no special doubles.
+/// whose points were read. Returns whether there were such points. If so, the remaining points are
+/// in `*kept`, and the row refers to them. A row that has statistics has no special doubles.
 bool PassOverSpecials(RowHour* row, KeptPoints* kept);
 
 }  // namespace hg::query

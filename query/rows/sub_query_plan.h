@@ -27,7 +27,7 @@
 
 namespace hg::query {
 
-/// Objects that all sub-queries of one query share. They must outlive the sub-queries.
+/// Objects that all sub-queries of one query share. These objects must outlive the sub-queries.
 struct RunContext {
   const ValidQuery& query;
   const Options& options;
@@ -39,17 +39,17 @@ struct RunContext {
   OnFailure on_failure = OnFailure::kFail;
   RequestContext& watch;
   Store& cells;
-  WorkerPool& helpers;  // run parts of the work concurrently
+  WorkerPool& helpers;  // threads that run parts of the work concurrently
   size_t helper_count;
   ResolvedFilters& filters;
   BucketCache* cache;         // nullptr = no cache
-  RolledHoursSource* rolled;  // nullptr = this process does not make rollups
+  RolledHoursSource* rolled;  // nullptr = this process does not compute rollups
 };
 
-/// Not thread-safe, except that the threads of one scan may read it at the same time. Errors of its
+/// Not thread-safe, but the threads of one scan may read the plan at the same time. Errors of its
 /// functions are those of Engine::Run.
 struct SubQueryPlan {
-  /// The scanned range is [start_ms, end_ms]. The run trims its result to the range of the query.
+  /// The range to scan is [start_ms, end_ms]. Later, the result is trimmed to the query's range.
   SubQueryPlan(const RunContext& run, size_t index, int64_t start, int64_t end)
       : context(run),
         sub(run.query.queries[index]),
@@ -59,25 +59,25 @@ struct SubQueryPlan {
         memory(&run.watch),
         grid_memory_(&run.watch) {}
 
-  /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call it
-  /// once, before any other function.
+  /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call this
+  /// function once, before any other function.
   Status Resolve();
   /// Applies filters that compare names to the known series, so that the scan reads only series
-  /// that they admit. Returns false if there are none.
+  /// that they admit. Returns false if they admit no series.
   Result<bool> ChooseSeries();
   /// Plans the hours and buckets of raw points. `downsample` may be null.
   Status PlanRaw(const DownsampleSpec* downsample);
-  /// Computes the buckets of `window`. On an event loop it refuses a fill policy with many buckets
-  /// (RequestContext::MayWait).
+  /// Computes the buckets of `window`. Returns Busy on an event loop if a fill policy needs many
+  /// buckets (RequestContext::MayWait).
   Status MakeGrid(const DownsampleSpec& downsample);
-  /// Frees the buckets. No source may read after this call.
+  /// Frees the buckets. After this call, no source may read.
   void FreeGrid();
 
   [[nodiscard]] const KeyLayout& layout() const { return context.points.layout(); }
-  /// True if the number of bytes or cells is limited. The limits count rows in the order in which
-  /// they are read, so such a sub-query reads all rows on one thread.
+  /// Returns whether the number of bytes or cells is limited. Limits count rows in the order in
+  /// which they are read, so such a sub-query reads all rows on one thread.
   [[nodiscard]] bool limited() const { return limits.bytes_max > 0 || limits.cells_max > 0; }
-  /// True if names decide which of the scanned series are admitted.
+  /// Returns whether names decide which of the scanned series the filter admits.
   [[nodiscard]] bool filters_by_name() const { return filter->decides() && !chosen; }
 
   const RunContext& context;
@@ -87,14 +87,14 @@ struct SubQueryPlan {
   NameMemo names;
   Limits limits;
   std::optional<SeriesFilter> filter;  // set by Resolve
-  bool chosen = false;                 // `spec` selects only series that the filter admits
+  bool chosen = false;                 // whether `spec` selects only series that the filter admits
   ScanWindow window;
   std::optional<BucketGrid> grid;  // empty = the sub-query is not downsampled
   PointScanSpec spec;
-  MemoryTally memory;  // charges filters, and the series that they chose
+  MemoryTally memory;  // charges the filters, and the series that they selected
 
  private:
-  /// Charges the memory and work that resolving the filters will need. Call it before resolving.
+  /// Charges the memory and work that Resolve will need for filters. Call this function first.
   Status ChargeFilters();
 
   MemoryTally grid_memory_;  // charges the buckets of the fill policy

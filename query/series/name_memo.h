@@ -23,15 +23,15 @@ class NameMemo {
   /// Returns the UID of a name in UTF-8. NotFound: "No such name for 'tagk': 'X'". InvalidArgument:
   /// the name is empty.
   Result<Bytes> Find(UidKind kind, std::string_view name);
-  /// Returns the UTF-8 name of a UID. NotFound: the UID has no name, and the query fails. The
-  /// pointer is valid as long as the memo.
+  /// Returns the UTF-8 name of a UID. NotFound: the UID has no name, so the query fails. The
+  /// pointer is valid as long as the memo exists.
   Result<const Bytes*> NameOf(UidKind kind, ByteView id);
-  /// The request context that receives the work on these names. It is an unlimited one if the memo
-  /// was created without a context.
+  /// Returns the request context to which work on these names is reported. It is an unlimited
+  /// context if the memo was created without a context.
   [[nodiscard]] RequestContext& context() const { return context_; }
-  /// Charges memory that lives as long as the memo, for example verdicts about its names.
+  /// Charges memory until the memo is destroyed, for example for results about its names.
   Status Hold(int64_t bytes) { return memory_.Add(bytes); }
-  /// The number of UIDs whose names were looked up.
+  /// Returns the number of UIDs whose names were looked up.
   [[nodiscard]] uint64_t resolved() const {
     return by_id_[0].size() + by_id_[1].size() + by_id_[2].size();
   }

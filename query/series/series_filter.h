@@ -1,6 +1,6 @@
 #pragma once
 // Selects the series of a sub-query. Filters whose names were resolved become conditions of the
-// scan (SeriesMatcher). The other filters are evaluated here, with the names of tag values
+// scan (SeriesMatcher). SeriesFilter evaluates the other filters, with the names of tag values
 // (opentsdb-queries.md §4; OpenTSDB TsdbQuery.findGroupBys).
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace hg::query {
 
-/// Not thread-safe, because it caches verdicts.
+/// Not thread-safe, because it caches results.
 class SeriesFilter {
  public:
   /// Resolves the names of the filters. NotFound or InvalidArgument: an unknown or empty name. The
@@ -27,44 +27,44 @@ class SeriesFilter {
   static Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                       const KeyLayout& layout, NameMemo* names);
 
-  /// Returns a copy for another sub-query with its own memo. Call this function before the first
-  /// Admits.
+  /// Returns a copy with its own memo, for another sub-query. Call this function before the first
+  /// call of Admits.
   [[nodiscard]] SeriesFilter With(NameMemo* names) const {
     SeriesFilter out = *this;
     out.names_ = names;
     return out;
   }
 
-  /// Returns the condition to pass to the scan.
+  /// Returns the condition for the scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
   /// Returns true if the scan cannot evaluate all filters. The caller must then check each scanned
   /// series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty() || !one_differs_.empty(); }
-  /// Returns whether the filters admit a series of the scan. Work and cached verdicts are charged
-  /// to the memo's context. NotFound: a tag value has no name. Also fails with errors of
+  /// Returns whether the filters admit a series of the scan. Work and cached results are charged to
+  /// the memo's context. NotFound: a tag value has no name. Also fails with errors of
   /// TagFilter::Matches and of the context.
   Result<bool> Admits(ByteView tsuid);
 
-  /// Returns the tag keys whose values separate groups, in ascending order. Empty: all series form
-  /// one group.
+  /// Returns the tag keys whose values separate groups, in ascending order. If the result is empty,
+  /// all series form one group.
   [[nodiscard]] const std::vector<Bytes>& group_by() const { return group_by_; }
   /// Returns the UIDs of the tag keys that have filters, ascending, without repeats. The response
-  /// contains them if the request has showQuery. Empty if the sub-query selects by TSUID.
+  /// contains them if the request has showQuery. The list is empty if TSUIDs select the series.
   [[nodiscard]] const std::vector<Bytes>& filtered_keys() const { return filtered_keys_; }
   /// Returns true if the scan must also read the hour that begins at the end of the window, as
   /// OpenTSDB's fuzzy row filter does.
   [[nodiscard]] bool reads_extra_hour() const { return extra_hour_; }
 
  private:
-  /// The filters of one tag key that compare names, in their order, and their joint verdict for
-  /// each value that was checked so far.
+  /// The filters of one tag key that compare names, in their order, and the cached results: for
+  /// each value, whether all these filters admit it.
   struct Check {
     Bytes tagk;
     std::vector<std::shared_ptr<const TagFilter>> filters;
     bool admits_missing = true;                // whether a series without the key is admitted
-    std::unordered_map<Bytes, bool> verdicts;  // by tag value UID; charged to the memo
+    std::unordered_map<Bytes, bool> verdicts;  // key: UID of the tag value; charged to the memo
   };
-  /// For quirk Q7 of opentsdb-queries.md: a tag key with several literals, and the lowest of them.
+  /// For quirk Q7 of opentsdb-queries.md: a tag key with several literals, and its lowest literal.
   struct LowestLiteral {
     Bytes tagk;
     Bytes lowest;
@@ -72,7 +72,7 @@ class SeriesFilter {
 
   SeriesFilter(const KeyLayout& layout, NameMemo* names) : layout_(&layout), names_(names) {}
   [[nodiscard]] ByteView ValueOf(ByteView tsuid, ByteView tagk) const;
-  /// Computes the verdict for a value that is not cached.
+  /// Computes whether the filters admit a value that is not cached.
   Result<bool> Decide(const Check& check, ByteView value);
 
   const KeyLayout* layout_;
@@ -85,8 +85,8 @@ class SeriesFilter {
   bool extra_hour_ = false;
 };
 
-/// Filters of one request. Sub-queries with the same filters as the first one share one resolution
-/// of the names. Thread-safe.
+/// The filters of one request. All sub-queries with the same filters as the first one share one
+/// resolution of the names. Thread-safe.
 class ResolvedFilters {
  public:
   /// Like SeriesFilter::Resolve. The sub-queries must outlive the object.
@@ -95,8 +95,8 @@ class ResolvedFilters {
 
  private:
   std::mutex mutex_;
-  const ValidSubQuery* of_ = nullptr;   // guarded by mutex_
-  std::optional<SeriesFilter> filter_;  // guarded by mutex_; the filter of *of_, without verdicts
+  const ValidSubQuery* of_ = nullptr;   // guarded by mutex_; the first sub-query
+  std::optional<SeriesFilter> filter_;  // guarded by mutex_; the filter of *of_; no cached results
 };
 
 }  // namespace hg::query

@@ -13,17 +13,17 @@ class Calendar {
  public:
   Calendar(Duration interval, TimeZone zone) : interval_(interval), zone_(zone) {}
 
-  /// Returns the latest boundary at or before `t`, counted in intervals from the begin of the
-  /// enclosing larger unit. For weeks, every week begins an interval, whatever the count is.
+  /// Returns the last boundary at or before `t`. Boundaries are counted in intervals from the begin
+  /// of the enclosing larger unit. For weeks, every week begins an interval, whatever the count is.
   [[nodiscard]] int64_t PreviousBoundary(int64_t t) const;
   /// Returns the boundary one interval after `boundary`. For weeks, an interval is count × 7 days.
   [[nodiscard]] int64_t Next(int64_t boundary) const;
   /// Returns the last boundary at or before `t`, counted in whole intervals from `boundary`, which
-  /// must be at or before `t`. Adds the number of examined boundaries to `*steps`. Days are skipped
-  /// at once up to the next clock change; months and years are counted one by one.
+  /// must be at or before `t`. Adds the number of examined boundaries to `*steps`. All days up to
+  /// the next clock change are skipped at once; months and years are counted one by one.
   [[nodiscard]] int64_t LastUpTo(int64_t boundary, int64_t t, uint64_t* steps) const;
-  /// Returns the boundary at which reading a series starts: PreviousBoundary(t), or one interval
-  /// later if that is before `t`.
+  /// Returns the boundary from which on a series is read: PreviousBoundary(t), or the next boundary
+  /// if that is before `t`.
   [[nodiscard]] int64_t Seek(int64_t t) const;
 
  private:

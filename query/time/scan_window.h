@@ -5,8 +5,8 @@
 
 namespace hg::query {
 
-/// The query reads the rows with bases in [begin_s, end_s) completely. Both are multiples of the
-/// row span.
+/// The rows that a query reads completely: those with bases in [begin_s, end_s). Both are multiples
+/// of the row span.
 struct ScanWindow {
   int64_t begin_s = 0;
   int64_t end_s = 0;
@@ -20,9 +20,9 @@ struct ScanWindow {
   bool operator==(const ScanWindow&) const = default;
 };
 
-/// Computes the window. `interval_ms` is the downsampling interval, for calendar intervals its
-/// nominal length; 0 = none or run-all. Times below 2^32 are interpreted as seconds, as OpenTSDB
-/// does. Every end in milliseconds gets a second more (quirk Q1 in opentsdb-queries.md).
+/// Computes the window. `interval_ms` is the downsampling interval (the nominal length of calendar
+/// intervals); 0 = none or run-all. Times below 2^32 count as seconds, as in OpenTSDB. If the end
+/// is in milliseconds, one second is added to it (quirk Q1 in opentsdb-queries.md).
 ScanWindow PlanScan(int64_t start_ms, int64_t end_ms, int64_t interval_ms);
 
 }  // namespace hg::query

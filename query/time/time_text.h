@@ -1,5 +1,5 @@
 #pragma once
-// Times of a query: "now", "1h-ago", dates, seconds, milliseconds (opentsdb-queries.md §3.3;
+// Parses times of a query: "now", "1h-ago", dates, seconds, milliseconds (opentsdb-queries.md §3.3;
 // OpenTSDB class DateTime).
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace hg::query {
 
-/// Parses a time and returns milliseconds since the epoch. Dates are in the zone `zone`; values out
-/// of range roll over (month 13 is next January). The message of InvalidArgument has the text and
-/// what is wrong with it.
+/// Parses a time and returns milliseconds since the epoch. Dates are in the time zone `zone`.
+/// Values out of range roll over (month 13 is next January). The message of InvalidArgument has the
+/// text and its error.
 Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone& zone);
 
 }  // namespace hg::query

@@ -13,7 +13,7 @@ namespace hg::query {
 
 class TimeZone {
  public:
-  /// Creates the zone UTC.
+  /// Creates the time zone UTC.
   TimeZone() = default;
   /// Finds a zone of the system's tz database, including links and "EST", or one of Java's
   /// three-letter ids ("PST"). Custom ids such as "GMT+5" are not supported. InvalidArgument: the
@@ -22,14 +22,14 @@ class TimeZone {
   /// Returns the zone of the process, or UTC if it cannot be determined.
   static TimeZone Local();
 
-  /// Returns the milliseconds to add to UTC at that instant.
+  /// Returns the milliseconds to add to UTC at the instant `ms`.
   [[nodiscard]] int64_t OffsetAt(int64_t ms) const;
   /// Returns the first instant after `ms` at which the offset may change, or INT64_MAX if there is
   /// none.
   [[nodiscard]] int64_t NextChange(int64_t ms) const;
-  /// Returns the instant of a local time, given in milliseconds as if it were UTC. A time in a gap
-  /// moves forward by the length of the gap. If a local time exists twice, the later instant
-  /// (standard time) is returned, as in Java.
+  /// Returns the instant of a local time, which is given in milliseconds as if it were UTC. A local
+  /// time that does not exist moves forward by the length of the gap. If a local time exists twice,
+  /// the later instant (standard time) is returned, as in Java.
   [[nodiscard]] int64_t FromLocal(int64_t local_ms) const;
   [[nodiscard]] int64_t ToLocal(int64_t ms) const { return ms + OffsetAt(ms); }
 
@@ -39,8 +39,8 @@ class TimeZone {
       nullptr;  // date::time_zone of the process-wide database, which is never freed; null = UTC
 };
 
-/// Returns days since 1970-01-01 of a proleptic Gregorian date. Month and day may be out of range
-/// and roll over.
+/// Returns the days from 1970-01-01 to a proleptic Gregorian date. Month and day may be out of
+/// range and roll over.
 int64_t DaysFromCivil(int64_t year, int64_t month, int64_t day);
 
 struct CivilDate {

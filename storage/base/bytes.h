@@ -1,6 +1,6 @@
 #pragma once
 // Byte strings and fixed-width big-endian integers. All stored keys and cells are big-endian. Bytes
-// owns its content and ByteView borrows it. Both compare as unsigned bytes, like memcmp.
+// owns its content and ByteView does not. Both compare as unsigned bytes, like memcmp.
 
 #include <bit>
 #include <cstdint>
@@ -27,7 +27,7 @@ T FromBig(const char* p) {
 }
 }  // namespace internal
 
-/// Reads a big-endian number. The caller must have checked that enough bytes exist.
+/// Reads a big-endian number. The caller must check that there are enough bytes.
 inline uint16_t ReadBig16(const char* p) { return internal::FromBig<uint16_t>(p); }
 inline uint32_t ReadBig32(const char* p) { return internal::FromBig<uint32_t>(p); }
 inline uint64_t ReadBig64(const char* p) { return internal::FromBig<uint64_t>(p); }
@@ -49,8 +49,8 @@ inline void AppendBig(Bytes* out, uint64_t v, int width) {
 Bytes ToHex(ByteView bytes);
 /// Returns the bytes as upper-case hexadecimal digits, as OpenTSDB prints UIDs and TSUIDs.
 Bytes ToHexUpper(ByteView bytes);
-/// Decodes an even number of hexadecimal digits in upper or lower case. Returns false for other
-/// input and leaves `out` unchanged.
+/// Decodes an even number of hexadecimal digits in upper or lower case. For other input, returns
+/// false and leaves `out` unchanged.
 bool FromHex(ByteView hex, Bytes* out);
 
 }  // namespace hg

@@ -1,6 +1,6 @@
 #pragma once
 // The interface of the clock. Code that needs the current time gets a Clock through its
-// constructor, so that tests can replace it.
+// constructor, so that tests can pass another clock.
 
 #include <cstdint>
 
@@ -10,13 +10,13 @@ namespace hg {
 class Clock {
  public:
   virtual ~Clock() = default;
-  /// Returns the wall clock in milliseconds since the epoch. It may step backwards.
+  /// Returns the wall clock in milliseconds since the epoch. The value may step backwards.
   [[nodiscard]] virtual int64_t NowMs() const = 0;
   /// Returns monotonic nanoseconds, for measuring durations.
   [[nodiscard]] virtual int64_t MonotonicNs() const = 0;
 };
 
-/// The clock of the machine. It is never destroyed.
+/// Returns the clock of the machine, which is never destroyed.
 const Clock& SystemClock();
 
 }  // namespace hg

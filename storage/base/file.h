@@ -27,8 +27,8 @@ namespace hg {
 class File {
  public:
   virtual ~File() = default;
-  /// Replaces *out by up to `size` bytes from `offset`. Returns fewer bytes only at the end of the
-  /// file.
+  /// Replaces *out by up to `size` bytes from `offset`. Returns fewer bytes only if the file ends
+  /// there.
   virtual Status ReadAt(uint64_t offset, size_t size, Bytes* out) const = 0;
   /// Writes all bytes. The file grows as needed. After a failure, any part of the bytes may have
   /// been written.
@@ -53,10 +53,10 @@ class FileLock {
 };
 
 enum class OpenMode {
-  kRead,       // must exist
-  kReadWrite,  // must exist
-  kCreate,     // read and write; an existing file is emptied
-  kCreateNew,  // read and write; must not exist (IoError otherwise)
+  kRead,       // the file must exist
+  kReadWrite,  // the file must exist
+  kCreate,     // read and write; if the file exists, it is emptied
+  kCreateNew,  // read and write; the file must not exist (IoError otherwise)
 };
 
 /// An open folder, which can be synced. Thread-safe.
@@ -77,32 +77,32 @@ class FileSystem {
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;
   /// Creates a hard link `to`, which must not exist. Returns Unsupported if the file system cannot
-  /// create links, or not between these two folders.
+  /// create links, or cannot create them between these two folders.
   virtual Status Link(const std::string& from, const std::string& to) {
     return Status::Unsupported(from + ": no second name " + to);
   }
   [[nodiscard]] virtual bool Exists(const std::string& path) = 0;
   /// Returns the sorted names (not paths) of the files in a folder.
   virtual Result<std::vector<std::string>> List(const std::string& folder) = 0;
-  /// Returns the sorted names of the subfolders of a folder. Returns none if the folder does not
-  /// exist.
+  /// Returns the sorted names of the subfolders of a folder. Returns an empty list if the folder
+  /// does not exist.
   virtual Result<std::vector<std::string>> ListFolders(const std::string& folder) = 0;
-  /// Creates the folder and its parents, and makes their names durable. Succeeds if it already
-  /// exists.
+  /// Creates the folder and its parents, and makes their names durable. Returns ok if the folder
+  /// already exists.
   virtual Status CreateFolder(const std::string& folder) = 0;
-  /// Makes the names in the folder durable.
+  /// Makes the names of files and folders in the folder durable.
   virtual Status SyncFolder(const std::string& folder) = 0;
   /// Opens a folder for callers that sync it repeatedly. The file system must outlive the result.
   virtual Result<std::unique_ptr<Folder>> OpenFolder(const std::string& folder);
-  /// Returns the free bytes of the folder's disk. Returns UINT64_MAX if they are unknown.
+  /// Returns the number of free bytes on the disk of the folder, or UINT64_MAX if it is unknown.
   virtual uint64_t FreeBytes(const std::string& folder) { return (void)folder, UINT64_MAX; }
-  /// Takes the lock file for this process and writes "<pid> <note>\n" into it. Returns Busy if
-  /// another process holds it. The message names that process and its note.
+  /// Takes the lock file for this process and writes "<pid> <note>\n" into it. Busy: another
+  /// process holds the lock file; the error message has that process id and note.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path,
                                                  const std::string& note) = 0;
 };
 
-/// The file system of the machine. It is never destroyed.
+/// Returns the file system of the machine, which is never destroyed.
 FileSystem& PosixFileSystem();
 
 /// Reads a whole small file.

@@ -60,15 +60,15 @@ inline uint64_t HashBytes(std::string_view bytes, uint64_t seed, const uint64_t 
       seed = Mix(Load64(p) ^ secret[2], Load64(p + 8) ^ seed);
     }
     seed ^= other;
-    // The last 16 bytes may overlap bytes that were already read. This is possible because the text
-    // is longer than 16 bytes.
+    // The last 16 bytes may overlap bytes that were already read. They exist because the text is
+    // longer than 16 bytes.
     a = Load64(p + n - 16);
     b = Load64(p + n - 8);
   }
   return Mix(secret[0] ^ bytes.size(), Mix(a ^ secret[1], b ^ seed));
 }
 
-/// Hash function for hash tables, keyed with random numbers of this process. Thread-safe.
+/// Hash function for hash tables. Its keys are random numbers of this process. Thread-safe.
 struct Hash {
   using is_transparent = void;
   using is_avalanching = void;
@@ -82,7 +82,7 @@ struct Hash {
   struct Secret {
     Secret() {
       std::random_device device;
-      // The hash function multiplies by these words, so they must not be 0. Odd numbers never are.
+      // The hash function multiplies by these words, so they must not be 0. Odd numbers are not.
       for (uint64_t& word : words) word = (static_cast<uint64_t>(device()) << 32 | device()) | 1;
     }
     uint64_t words[3];

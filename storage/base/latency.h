@@ -1,8 +1,8 @@
 #pragma once
-// Collects durations in two forms. Percentiles since the start are reported as http.latency_* and
-// hbase.latency_* (opentsdb-http-api.md §15.1). They are exact to 1 ms below 64 ms, and to an
-// eighth of a power of two above. Prometheus gets the number of durations at or below fixed bounds,
-// and the sum of all durations, because it can add these over machines and subtract them over time.
+// Collects durations in two forms. Percentiles since the start of the process are reported as
+// http.latency_* and hbase.latency_* (opentsdb-http-api.md §15.1). They are exact to 1 ms below 64
+// ms, and to an eighth of a power of two above. Prometheus gets the numbers of durations up to
+// fixed bounds, and their sum: it can add these over machines and subtract them over time.
 
 #include <algorithm>
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace hg {
 
-/// Counts of durations at or below each bound, with the total count and the sum.
+/// The number of durations at or below each bound, the total number, and the sum of durations.
 struct LatencyHistogram {
-  /// Bounds of the counts. They cover responses from memory as well as queries that reach their
-  /// time limit.
+  /// Bounds for the counts. The range contains the durations of responses from memory and of
+  /// queries that reach their time limit.
   static constexpr auto kBounds = [] {
     using std::chrono::microseconds;
     return std::array<std::chrono::nanoseconds, 18>{
@@ -30,13 +30,13 @@ struct LatencyHistogram {
   }();
 
   std::array<uint64_t, kBounds.size()>
-      within{};        // within[i] is the number of durations ≤ kBounds[i], so the values ascend
-  uint64_t count = 0;  // number of all durations, including those above the last bound
+      within{};        // within[i] is the number of durations ≤ kBounds[i], so values ascend
+  uint64_t count = 0;  // number of all durations, including those above the highest bound
   std::chrono::nanoseconds sum{0};
 };
 
-/// Thread-safe. The counters are updated independently, so a reader may see some of them before and
-/// others after an update.
+/// Thread-safe. The counters are updated one by one, so a reader may see an update in some counters
+/// and not in others.
 class Latency {
  public:
   void Record(std::chrono::nanoseconds took) {
@@ -64,8 +64,8 @@ class Latency {
     return read;
   }
 
-  /// Returns the upper bound, in ms, of the slot that holds this percentile of the recorded
-  /// durations. Returns 0 if nothing was recorded.
+  /// Returns the upper bound, in ms, of the slot that contains this percentile of the recorded
+  /// durations. Returns 0 if no duration was recorded.
   [[nodiscard]] int64_t Percentile(int percent) const {
     const uint64_t total = Count();
     uint64_t left = (total * static_cast<uint64_t>(percent) + 99) / 100;

@@ -9,7 +9,7 @@
 
 /// Marks a function that takes the mutex, so its caller must not hold it.
 #define EXCLUDES(mutex) HG_THREAD_ANNOTATION(locks_excluded(mutex))
-/// Marks a function that returns true if it has taken the mutex, which the caller then holds.
+/// Marks a function that returns true if it has taken the mutex. The caller then holds the mutex.
 #define TRY_ACQUIRE(mutex) HG_THREAD_ANNOTATION(try_acquire_capability(true, mutex))
 
 namespace hg {
@@ -26,8 +26,8 @@ class HG_THREAD_ANNOTATION(scoped_lockable) AdoptedLock {
   Mutex& mutex_;
 };
 
-/// A condition variable. The thread that waits holds the Mutex. `done` is called while the Mutex is
-/// held; it calls AssertHeld first if it uses guarded members, and it must not throw.
+/// A condition variable. A thread that waits must hold the Mutex. `done` is called while the Mutex
+/// is held. It must call AssertHeld first if it uses guarded members, and it must not throw.
 class CondVar {
  public:
   template <typename Done>
@@ -35,7 +35,7 @@ class CondVar {
     Held held{mutex};
     changed_.wait(held, done);
   }
-  /// Like Wait, but returns after this time even if `done` still returns false.
+  /// Like Wait, but returns after `time` even if `done` still returns false.
   template <typename Duration, typename Done>
   void WaitFor(Mutex& mutex, Duration time, const Done& done) REQUIRES(mutex) {
     Held held{mutex};
@@ -54,7 +54,7 @@ class CondVar {
   std::condition_variable_any changed_;
 };
 
-/// std::shared_mutex, for members that are marked GUARDED_BY.
+/// A std::shared_mutex for members that are marked with GUARDED_BY.
 class HG_THREAD_ANNOTATION(capability("mutex")) SharedMutex {
  public:
   void Lock() HG_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }

@@ -1,8 +1,8 @@
 #pragma once
 // Limits the average rate of events. Each admitted event adds to a debt, which decreases over time.
-// While the debt is less than the limit of one period, a batch is admitted as a whole, even if it
-// is larger than the limit. Batches are then refused until the debt is below the limit again. This
-// is the generic cell rate algorithm (ATM Forum, traffic management) with cells of unlimited size.
+// While the debt is less than the limit of one period, a whole batch is admitted, even if it is
+// larger than the limit. Batches are then rejected until the debt is below the limit again. This is
+// the generic cell rate algorithm (ATM Forum, traffic management) with cells of unlimited size.
 
 #include <algorithm>
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace hg {
 
-/// Thread-safe. Concurrent callers of Open and Take may together admit more than the limit. TakeOne
-/// never does.
+/// Thread-safe. Concurrent callers of Open and Take may together admit more events than the limit.
+/// TakeOne never admits more than the limit.
 class RateLimit {
  public:
   /// `per_period` must be above 0.
@@ -20,12 +20,12 @@ class RateLimit {
 
   [[nodiscard]] uint64_t per_period() const { return per_period_; }
 
-  /// Returns whether a batch may be admitted now, that is, whether the debt is less than the limit
+  /// Returns whether a batch may be admitted now, which means that the debt is less than the limit
   /// of one period.
   [[nodiscard]] bool Open(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) <= now_ns + period_ns_;
   }
-  /// Admits one event if the limit of the period allows it.
+  /// Admits one event if the limit of the period allows it. Returns whether it was admitted.
   bool TakeOne(int64_t now_ns) {
     const int64_t cost_ns = CostOf(1);
     int64_t paid = paid_until_ns_.load(std::memory_order_relaxed);
@@ -35,7 +35,7 @@ class RateLimit {
       if (paid_until_ns_.compare_exchange_weak(paid, until, std::memory_order_relaxed)) return true;
     }
   }
-  /// Takes back an event that TakeOne admitted but that did not happen.
+  /// Reverses TakeOne for an event that was admitted but did not happen.
   void GiveBackOne() { paid_until_ns_.fetch_sub(CostOf(1), std::memory_order_relaxed); }
   /// Returns whether events that were admitted earlier still reduce what may be admitted now.
   [[nodiscard]] bool Owes(int64_t now_ns) const {

@@ -1,8 +1,8 @@
 #pragma once
-// The limits of a request: how long it may run, how much memory it may hold, whether the client
-// still waits for it, and whether it may wait for a disk or a lock. The HTTP layer makes one
-// context for each request (query/request/running_request.h) and passes it down as an argument.
-// Every loop whose length depends on a request or on stored data reports to it.
+// The limits of a request: how long it may run, how much memory it may use, whether its client
+// still waits for the response, and whether it may wait for a disk or a lock. The HTTP layer makes
+// one context for each request (query/request/running_request.h) and passes it to functions as an
+// argument. Every loop whose length depends on a request or on stored data must report its work.
 
 #include <algorithm>
 #include <atomic>
@@ -18,40 +18,40 @@ class RequestContext {
   virtual ~RequestContext() = default;
 
   /// Reports `steps` of work. One step costs about as much as reading or merging one point. Work
-  /// that costs more counts as more steps. The call is cheap: it looks at the clock once in many
-  /// steps. It may block if the request turns out to be large. If the call fails, the caller must
-  /// stop and return the error.
+  /// that costs more counts as more steps. The call is cheap, because it reads the clock only once
+  /// in many steps. It may block if the request is found to be large. If the call fails, the caller
+  /// must stop and return the error.
   virtual Status Step(uint64_t steps) = 0;
 
-  /// Checks the limits now, before or after a single piece of work that takes milliseconds. If the
-  /// call fails, the caller must stop and return the error.
+  /// Checks the limits now. Call this function before or after a single piece of work that takes
+  /// milliseconds. If it fails, the caller must stop and return the error.
   virtual Status Check() { return Step(0); }
 
-  /// Reports that `bytes` of memory are about to be allocated. A negative number reports freed
-  /// memory and never fails. If the call fails, the caller must not allocate; it must stop and
-  /// return the error.
+  /// Reports that `bytes` of memory are about to be allocated. A negative number means freed
+  /// memory; the call then never fails. If the call fails, the caller must not allocate the memory;
+  /// it must stop and return the error.
   virtual Status Charge(int64_t bytes) = 0;
 
   /// Call this function before work that waits, for example for a disk, or that takes long. Returns
-  /// ok unless the request is tried on an event loop. Then it returns Busy, refused() is true from
-  /// then on, and the caller stops and returns the error. The request runs again on a pool thread,
-  /// so everything that it has computed must be thrown away. Until then it may change nothing that
-  /// others can see, except caches and counters.
+  /// ok unless the request is tried on an event loop. On an event loop it returns Busy, and
+  /// refused() is true from then on. The caller must stop and return the error. The request then
+  /// runs again on a pool thread, so all its results are discarded. Until then it must not change
+  /// anything that others can see, except caches and counters.
   Status MayWait() {
     if (!on_loop_) return {};
     refused_.store(true, std::memory_order_relaxed);
     return Status::Busy("This has to wait, and may not wait here");
   }
-  /// Returns whether the request is tried on an event loop, so that MayWait refuses.
+  /// Returns whether the request is tried on an event loop, so that MayWait returns Busy.
   [[nodiscard]] bool on_loop() const { return on_loop_; }
-  /// Returns whether MayWait has refused.
+  /// Returns whether MayWait has returned Busy.
   [[nodiscard]] bool refused() const { return refused_.load(std::memory_order_relaxed); }
 
   /// Returns a context without limits, for tools and background threads.
   static RequestContext& Unlimited();
 
  protected:
-  /// Makes MayWait refuse. Call this function before another thread uses the object.
+  /// From now on MayWait returns Busy. Call this function before another thread uses the object.
   void StayOnLoop() { on_loop_ = true; }
 
  private:
@@ -69,11 +69,11 @@ inline RequestContext& RequestContext::Unlimited() {
 }
 
 /// Counts the memory that one object holds and charges it to a context in large pieces, so that
-/// small changes do not touch shared counters. The destructor gives everything back. Not
+/// small changes do not touch shared counters. The destructor reports all of it as freed. Not
 /// thread-safe.
 class MemoryTally {
  public:
-  /// If `watch` is nullptr, the tally only counts. The context must outlive the tally.
+  /// If `watch` is nullptr, the tally only counts. `watch` must outlive the tally.
   explicit MemoryTally(RequestContext* watch) : watch_(watch) {}
   MemoryTally(const MemoryTally&) = delete;
   MemoryTally& operator=(const MemoryTally&) = delete;
@@ -81,7 +81,7 @@ class MemoryTally {
     if (watch_ != nullptr && charged_ > 0) (void)watch_->Charge(-charged_);
   }
 
-  /// Like RequestContext::Charge.
+  /// Counts `bytes` more bytes. Fails like RequestContext::Charge.
   Status Add(int64_t bytes) {
     held_ += bytes;
     if (watch_ == nullptr) return {};
@@ -101,11 +101,11 @@ class MemoryTally {
   }
   void Remove(int64_t bytes) { (void)Add(-bytes); }
 
-  /// Like RequestContext::Step.
+  /// Calls RequestContext::Step, if there is a context.
   Status Step(uint64_t steps) { return watch_ != nullptr ? watch_->Step(steps) : Status(); }
 
   [[nodiscard]] int64_t held() const { return held_; }
-  /// Returns the context that is charged, or nullptr if the tally only counts.
+  /// Returns the context to which memory is charged, or nullptr if the tally only counts.
   [[nodiscard]] RequestContext* context() const { return watch_; }
 
  private:

@@ -11,10 +11,10 @@ namespace hg {
 template <typename T>
 class Scratch {
  public:
-  /// Maximum size of a buffer in bytes that is kept for reuse.
+  /// Maximum size in bytes of a buffer whose memory is kept for reuse.
   static constexpr size_t kKeptBytes = size_t{2} << 20;
 
-  /// `kept` is the buffer of the thread. Its memory belongs to this object until it is destroyed. A
+  /// `kept` is the buffer of the thread. Its memory belongs to this object until the destructor. A
   /// nested Scratch on the same thread, for example in a callback, allocates its own memory.
   Scratch(std::vector<T>* kept, size_t size) : kept_(*kept) {
     if (size * sizeof(T) <= kKeptBytes) room_ = std::move(*kept);

@@ -10,8 +10,8 @@
 namespace hg {
 
 /// Has the reading functions of std::vector. Copying a SharedVector only increments a reference
-/// count. The elements are copied when one of several copies is changed. Threads may use different
-/// copies at the same time.
+/// count. When one of several copies is changed, its elements are copied first. Threads may use
+/// different copies at the same time.
 template <typename T>
 class SharedVector {
  public:
@@ -38,7 +38,7 @@ class SharedVector {
   [[nodiscard]] const_iterator begin() const { return get().begin(); }
   [[nodiscard]] const_iterator end() const { return get().end(); }
 
-  /// Makes the elements unshared and returns them for changing.
+  /// Copies the elements if other objects share them, and returns them for changes.
   std::vector<T>& Edit() {
     if (elements_ == nullptr) {
       elements_ = std::make_shared<std::vector<T>>();
@@ -50,11 +50,11 @@ class SharedVector {
   void push_back(T element) { Edit().push_back(std::move(element)); }
   void clear() { elements_.reset(); }
 
-  /// Returns whether both are copies of one vector, or both are empty. Does not compare elements.
+  /// Returns whether both share one vector, or both are empty. Does not compare elements.
   [[nodiscard]] bool SharesWith(const SharedVector& other) const {
     return elements_ == other.elements_ || (empty() && other.empty());
   }
-  /// Returns a key that is equal only for vectors that share their elements. Returns nullptr if
+  /// Returns a pointer that is equal only for vectors that share their elements. Returns nullptr if
   /// this vector never had elements.
   [[nodiscard]] const void* identity() const { return elements_.get(); }
 

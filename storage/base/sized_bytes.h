@@ -11,8 +11,8 @@ inline void AppendSized(Bytes* out, ByteView bytes) {
   *out += bytes;
 }
 
-/// Takes length-prefixed bytes from the front of `in` and sets `out` to a view of them. Returns
-/// false if `in` is too short; in that case `in` may have been changed.
+/// Removes length-prefixed bytes from the front of `in` and sets `out` to a view of them. Returns
+/// false if `in` is too short; `in` may have been changed then.
 inline bool TakeSized(ByteView* in, ByteView* out) {
   uint64_t size;
   if (!GetVarint64(in, &size) || size > in->size()) return false;

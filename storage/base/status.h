@@ -1,5 +1,5 @@
 #pragma once
-// The types with which functions report failures: Status (no value) and Result<T> (a value or a
+// The types that functions return for failures: Status (no value) and Result<T> (a value or a
 // Status). Functions of this project do not report failures by exceptions. Each StatusCode tells
 // callers how to react to the failure, so add a code only if some caller would treat it differently
 // from all others. Callers add context to the message with Prepend.
@@ -19,19 +19,19 @@ enum class StatusCode : unsigned char {
   kConflict,  // the object exists with other content, or the stored value was not the expected one
   kCorruption,        // stored bytes are damaged; the message names file and offset, or the row
   kIoError,           // the operating system failed; the message holds the text of errno
-  kBusy,              // a budget is used up: try again later (HTTP 503)
+  kBusy,              // a limited resource is in use: try again later (HTTP 503)
   kUnavailable,       // the store is stopping or its log failed: retry elsewhere or after a restart
-  kUnsupported,       // this storage engine cannot do it
+  kUnsupported,       // this storage engine does not support the operation
   kDeadlineExceeded,  // the time limit of the caller is over
   kLimitExceeded,     // the request needs more bytes or points than a limit allows (HTTP 413)
   kExhausted,         // there is no memory for new series and names now; known series still work
                       // (HTTP 503)
 };
 
-/// Returns the name of the code in messages and logs, such as "corruption".
+/// Returns the name of the code for messages and logs, such as "corruption".
 std::string_view StatusCodeName(StatusCode code);
 
-/// Immutable, cheap to copy (one pointer), thread-safe as a value.
+/// Immutable. Cheap to copy (one pointer). Thread-safe as a value.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -74,8 +74,8 @@ class [[nodiscard]] Status {
 /// Returns the same failure with "context: " before its message. If `status` is ok, returns ok.
 Status Prepend(const Status& status, std::string_view context);
 
-/// A T, or the Status that says why there is none. Dereferencing a failed result is a programming
-/// error.
+/// A T, or the Status with the reason why there is no T. Accessing the value of a failed result is
+/// a programming error.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -101,13 +101,13 @@ class [[nodiscard]] Result {
 #define HG_CONCAT_INNER(a, b) a##b
 #define HG_CONCAT(a, b) HG_CONCAT_INNER(a, b)
 
-/// Returns the Status of the expression from the enclosing function if it is not ok.
+/// If the Status of the expression is not ok, returns it from the enclosing function.
 #define RETURN_IF_ERROR(expression)                                                  \
   do {                                                                               \
     if (::hg::Status hg_status_ = (expression); !hg_status_.ok()) return hg_status_; \
   } while (false)
 
-/// ASSIGN_OR_RETURN(auto x, Call()) sets x to the value of the result, or returns its Status.
+/// ASSIGN_OR_RETURN(auto x, Call()) sets x to the value of the result, or returns the Status.
 #define ASSIGN_OR_RETURN(declaration, expression) \
   HG_ASSIGN_OR_RETURN(HG_CONCAT(hg_result_, __LINE__), declaration, expression)
 #define HG_ASSIGN_OR_RETURN(result, declaration, expression) \

@@ -1,8 +1,8 @@
 #pragma once
-// Converts exceptions into error Statuses. It is used for background work and for work that other
-// threads wait for. Unless there is a bug, such an exception means that memory could not be
-// allocated. The caller logs, counts and retries it like other failures of that work
-// (region-store.md O1), so that it stops neither the process nor the waiting threads.
+// Converts exceptions to error Statuses. Used for background work, and for work for which other
+// threads wait. Unless there is a bug, such an exception means that memory could not be allocated.
+// The caller logs, counts and retries it like other failures of that work (region-store.md O1), so
+// the exception stops neither the process nor the waiting threads.
 
 #include <exception>
 #include <type_traits>
@@ -12,13 +12,13 @@
 namespace hg {
 
 namespace internal {
-/// Returns Unavailable with the text of the exception. Does not throw even if there is no memory.
+/// Returns Unavailable with the text of the exception. Does not throw, even without memory.
 Status BrokenOff(const std::exception& thrown) noexcept;
 }  // namespace internal
 
 /// Runs `work` and returns its Status or Result, or ok if it returns void. Returns Unavailable if
-/// `work` threw. A thread survives allocation failures if everything it does either runs inside
-/// Survive or allocates nothing.
+/// `work` threw an exception. A thread survives allocation failures if everything that it does
+/// either runs inside Survive or allocates nothing.
 template <typename Work>
 auto Survive(const Work& work) {
   using Returned = std::invoke_result_t<const Work&>;

@@ -21,8 +21,8 @@ class HG_THREAD_ANNOTATION(capability("mutex")) Mutex {
  public:
   void Lock() HG_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }
   void Unlock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.unlock(); }
-  /// Tells clang that the caller holds the mutex. For callbacks, where clang cannot see this.
-  /// Checks nothing at run time.
+  /// Tells clang that the caller holds the mutex. Use it in callbacks, where clang cannot know
+  /// this. It checks nothing at run time.
   void AssertHeld() const HG_THREAD_ANNOTATION(assert_capability(this)) {}
 
  private:

@@ -9,13 +9,13 @@
 
 namespace hg {
 
-inline constexpr int kVarint32Max = 5;   // bytes of the longest uint32_t
-inline constexpr int kVarint64Max = 10;  // bytes of the longest uint64_t
+inline constexpr int kVarint32Max = 5;   // maximum length of a uint32_t in bytes
+inline constexpr int kVarint64Max = 10;  // maximum length of a uint64_t in bytes
 
 /// Returns the number of bytes that AppendVarint writes for v.
 constexpr int VarintLength(uint64_t v) { return (std::bit_width(v | 1) + 6) / 7; }
 
-/// Writes v at p, where VarintLength(v) bytes must be free. Returns the end of the written bytes.
+/// Writes v at p, where VarintLength(v) bytes must be available. Returns the end of these bytes.
 inline char* PutVarint(char* p, uint64_t v) {
   for (; v >= 0x80; v >>= 7) *p++ = static_cast<char>(v | 0x80);
   *p++ = static_cast<char>(v);
@@ -27,8 +27,8 @@ inline void AppendVarint(Bytes* out, uint64_t v) {
   out->append(buffer, static_cast<size_t>(PutVarint(buffer, v) - buffer));
 }
 
-/// Takes one number from the front of `in`. Returns false, and leaves `in` and `v` unchanged, if
-/// the number is cut short or does not fit.
+/// Removes one number from the front of `in`. If the number is incomplete or too large, returns
+/// false and leaves `in` and `v` unchanged.
 inline bool GetVarint64(ByteView* in, uint64_t* v) {
   // Fast path: most numbers have one or two bytes.
   if (in->size() >= 2) {

@@ -1,5 +1,5 @@
 #pragma once
-// Threads for work that may block: HTTP handlers, the naming of points of new series, and parts of
+// Threads for work that may block: HTTP handlers, the look-up of names of points, and parts of
 // queries.
 
 #include <condition_variable>
@@ -14,17 +14,17 @@ namespace hg {
 /// Thread-safe.
 class WorkerPool {
  public:
-  /// A running job calls the pool through this object, which exists while the job runs.
+  /// A running job uses this object to call the pool. The object exists while the job runs.
   class Turn {
    public:
     explicit Turn(WorkerPool& pool) : pool_(pool) {}
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    /// A job calls this if it takes long or waits for something. The pool then starts another
-    /// thread for the next jobs, and the thread of this job ends when the job ends. Any thread may
-    /// call it. Later calls do nothing. The first call does nothing either if kGivenWayMax running
-    /// jobs have already called it.
+    /// A job calls this function if it takes long or waits for something. The pool then starts
+    /// another thread for the next jobs, and the thread of this job ends when the job ends. Any
+    /// thread may call it. Only the first call has an effect, and only if fewer than kGivenWayMax
+    /// running jobs have already called it.
     void GiveWay();
 
    private:
@@ -36,22 +36,22 @@ class WorkerPool {
 
   static constexpr size_t kGivenWayMax = 512;
 
-  /// `queue_max`: maximum number of waiting jobs. Post refuses more.
+  /// `queue_max` is the maximum number of waiting jobs. Post rejects further jobs.
   WorkerPool(int threads, size_t queue_max);
   /// Calls Join.
   ~WorkerPool();
 
-  /// Adds a job to the queue. Returns false without accepting it if the queue is full or the pool
-  /// is stopping.
+  /// Adds a job to the queue. If the queue is full or the pool is stopping, does not accept the job
+  /// and returns false.
   bool Post(Job job);
 
-  /// Stops accepting jobs, finishes the accepted ones and ends the threads. Idempotent.
+  /// Stops accepting jobs, waits for the accepted ones and ends the threads. Idempotent.
   void Join();
 
  private:
   void Run();
-  void StartThread();  // the caller holds mutex_
-  void EndThread();    // the caller holds mutex_; moves this thread to ended_
+  void StartThread();  // the caller must hold mutex_
+  void EndThread();    // the caller must hold mutex_; moves this thread to ended_
   void JoinEndedThreads();
 
   const size_t queue_max_;
@@ -61,7 +61,7 @@ class WorkerPool {
   bool stopping_ = false;           // guarded by mutex_
   size_t given_way_ = 0;            // guarded by mutex_; number of running jobs that called GiveWay
   std::list<std::thread> threads_;  // guarded by mutex_
-  std::list<std::thread> ended_;    // guarded by mutex_; threads that are ending and must be joined
+  std::list<std::thread> ended_;    // guarded by mutex_; ending threads, which must be joined
 };
 
 }  // namespace hg

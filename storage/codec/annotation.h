@@ -12,7 +12,7 @@
 
 namespace hg::codec {
 
-/// Orders texts as Java orders its strings. Stored custom fields are in this order.
+/// Compares texts as Java compares its strings. Stored custom fields are in this order.
 struct JavaOrder {
   bool operator()(const std::string& a, const std::string& b) const;
 };
@@ -23,14 +23,14 @@ struct Annotation {
   std::string tsuid;        // hexadecimal as the client wrote it; empty = global
   int64_t start_time = 0;   // seconds or milliseconds, as the client wrote it
   int64_t end_time = 0;     // 0 = the annotation has no end
-  std::string description;  // UTF-8, like notes and custom
+  std::string description;  // UTF-8, like `notes` and `custom`
   std::string notes;
-  std::optional<Custom> custom;  // no value = null in JSON
+  std::optional<Custom> custom;  // nullopt = null in JSON
 
   bool operator==(const Annotation&) const = default;
 };
 
-/// The stored position of an annotation: the base time of its row and its qualifier.
+/// Where an annotation is stored: the base time of its row, and its qualifier.
 struct AnnotationPlace {
   uint32_t base = 0;
   Bytes qualifier;  // 01 ‖ u16 seconds, or 01 ‖ u32 milliseconds
@@ -42,25 +42,25 @@ struct AnnotationPlace {
 /// computed before that division.
 AnnotationPlace PlaceAnnotation(int64_t start_time);
 
-/// Returns the milliseconds from the row base that are encoded in the qualifier (3 or 5 bytes) of
-/// an annotation or histogram.
+/// Returns the milliseconds from the row base that the qualifier (3 or 5 bytes) of an annotation or
+/// histogram encodes.
 uint32_t ObjectOffsetMs(ByteView qualifier);
 
-/// Returns the JSON to store, with a fixed order of fields and without spaces. Everything that
-/// stores annotations must produce exactly this form (opentsdb-schema.md §11.2).
+/// Returns the JSON to store, with a fixed order of fields and without spaces. All writers of
+/// annotations must produce exactly this form (opentsdb-schema.md §11.2).
 std::string EncodeAnnotation(const Annotation& annotation);
 
-/// Reads stored JSON. Unknown fields are ignored, and null strings become empty. Returns Corruption
-/// if the text is not a JSON object or a field has another type.
+/// Parses stored JSON. Ignores unknown fields; null strings become empty. Corruption: the text is
+/// not a JSON object, or a field has another type.
 Result<Annotation> DecodeAnnotation(ByteView json);
 
-/// Returns true if the request contains more than the identity of the annotation. If it does not,
+/// Returns whether the request contains more than the identity of the annotation. If it does not,
 /// there is nothing to change (opentsdb-schema.md §11.2).
 bool HasAnnotationChanges(const Annotation& request);
 
-/// Returns the annotation to store. With `replace` false (create and modify), fields that the
-/// request leaves at their defaults keep their stored values. With `replace` true, all fields come
-/// from the request. In both cases the result has the smaller positive start time of the two.
+/// Returns the annotation to store. If `replace` is false (create and modify), fields that the
+/// request leaves at their defaults keep their stored values. If it is true, all fields come from
+/// the request. In both cases the start time is the smaller positive one of the two.
 Annotation MergeAnnotation(const Annotation& request, const Annotation& stored, bool replace);
 
 }  // namespace hg::codec

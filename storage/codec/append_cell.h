@@ -12,12 +12,12 @@ namespace hg::codec {
 
 inline constexpr ByteView kAppendQualifier{"\x05\x00\x00", 3};
 
-/// Appends qualifier and value of one point to the value of an append cell.
+/// Appends the qualifier and the value of one point to the value of an append cell.
 void AppendPair(Bytes* out, const StoredPoint& point);
 
 struct AppendCell {
   std::vector<StoredPoint>
-      points;  // strictly ascending by offset; for equal offsets, the last point of the cell
+      points;  // strictly ascending by offset; for equal offsets, the last point
   /// Whether the cell has duplicate or unordered points. A repair replaces its value with the pairs
   /// of all points (AppendPair).
   bool needs_repair = false;

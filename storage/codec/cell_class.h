@@ -1,6 +1,6 @@
 #pragma once
-// Classifies cells of the data table by qualifier (opentsdb-schema.md §6.2). In a rollup table,
-// three-byte qualifiers are rollups instead (rollup.h). Only the table distinguishes the two.
+// Classifies cells of the data table by their qualifiers (opentsdb-schema.md §6.2). In a rollup
+// table, three-byte qualifiers are rollups instead (rollup.h). Only the table distinguishes them.
 
 #include "storage/base/bytes.h"
 
@@ -17,8 +17,8 @@ enum class CellClass : unsigned char {
   kAnnotation,  // 3 or 5 bytes, the first is 01
   kHistogram,   // 3 or 5 bytes, the first is 06
   kUnknown,     // any other odd length: readers ignore it
-  // Even length but no valid qualifier: empty, or two bytes that begin with F; readers reject the
-  // row.
+  // The qualifier has an even length but is invalid: it is empty, or has two bytes and begins with
+  // F. Readers reject the row.
   kMalformed,
 };
 
@@ -38,8 +38,8 @@ inline CellClass ClassifyQualifier(ByteView qualifier) {
   return CellClass::kUnknown;
 }
 
-/// Returns true if the length is odd: the cell is an object (annotation, histogram) and not one or
-/// several points.
+/// Returns whether the length is odd, which means that the cell is an object (annotation,
+/// histogram) and does not contain points.
 inline bool IsObjectQualifier(ByteView qualifier) { return qualifier.size() % 2 != 0; }
 
 }  // namespace hg::codec

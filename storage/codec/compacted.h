@@ -16,12 +16,12 @@
 
 namespace hg::codec {
 
-/// Appends the points of a cell in the way queries and compaction read them. It reads in the order
-/// of the cell until qualifier or value is exhausted, and ignores M (see above) and the remaining
-/// bytes of the other one. So a cell may yield no point. A single 2-byte cell is repaired first
-/// (opentsdb-schema.md §7.4), which sets `*repaired` to true; otherwise `*repaired` is unchanged.
-/// Returns Corruption for an incomplete qualifier or value, invalid flags, or a value that cannot
-/// be repaired. `points` then holds the points read so far. The caller adds the row to the message.
+/// Appends the points of a cell in the way in which queries and compaction read them. It reads in
+/// the order of the cell until qualifier or value is exhausted. It ignores M (see above) and the
+/// remaining bytes of the other one, so a cell may have no point. A single 2-byte cell is repaired
+/// first (opentsdb-schema.md §7.4), which sets `*repaired` to true; otherwise `*repaired` is
+/// unchanged. Corruption: incomplete qualifier or value, invalid flags, or a value that cannot be
+/// repaired. `points` then has the points read so far. The caller adds the row to the message.
 Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint>* points,
                      bool* repaired);
 
@@ -29,18 +29,18 @@ Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint
 struct StrictCell {
   std::vector<StoredPoint>
       points;             // ascending by offset; for equal offsets in the order of the cell
-  bool sorted = true;     // the points of the cell are in strictly ascending order
-  bool repaired = false;  // the value was repaired (opentsdb-schema.md §7.4)
-  uint8_t trailer = 0;    // M, only for compacted cells
+  bool sorted = true;     // whether the points of the cell are in strictly ascending order
+  bool repaired = false;  // whether the value was repaired (opentsdb-schema.md §7.4)
+  uint8_t trailer = 0;    // M (see above); only for compacted cells
 };
 
-/// Reads a cell strictly, for the `scan` and fsck tools. Unlike ReadPointCell, it requires that the
-/// values end exactly one byte before the end of a compacted cell's value. A single point must have
-/// the width that its flags say. Otherwise returns Corruption.
+/// Parses a cell strictly, for the `scan` and fsck tools. Unlike ReadPointCell, it requires that
+/// the values end exactly one byte before the end of a compacted cell's value, and that a single
+/// point has the width in its flags. Otherwise returns Corruption.
 Result<StrictCell> ParsePointCell(ByteView qualifier, ByteView value);
 
-/// Appends the cell of at least one point, in the given order, to `qualifier` and `value`. One
-/// point makes a plain cell, more points make a compacted cell with M.
+/// Appends the cell for at least one point, in the given order, to `qualifier` and `value`. One
+/// point makes a plain cell. Several points make a compacted cell with M (see above).
 void EncodePointCell(std::span<const StoredPoint> points, Bytes* qualifier, Bytes* value);
 
 }  // namespace hg::codec

@@ -18,7 +18,7 @@ inline constexpr uint32_t kSecondOffsetMask =
     0xFFF;  // 12 bits; offsets of a whole hour end at 3,599
 
 /// Immutable value in the form of PointEntry::qualifier. All bit patterns are allowed.
-/// valid_flags() tells whether the flags are valid.
+/// valid_flags() returns whether the flags are valid.
 struct Qualifier {
   uint32_t bits = 0;  // the 2-byte form in the low 16 bits, or the 4-byte form
 
@@ -28,14 +28,14 @@ struct Qualifier {
   [[nodiscard]] constexpr uint8_t flags() const { return bits & 0xF; }
   [[nodiscard]] constexpr bool valid_flags() const { return ValidPointFlags(flags()); }
   [[nodiscard]] constexpr bool is_float() const { return (bits & kFloatFlag) != 0; }
-  /// Returns the length of the value in bytes that the flags define: 1…8.
+  /// Returns the length of the value in bytes (1…8), which the flags define.
   [[nodiscard]] constexpr int value_width() const { return ValueWidth(flags()); }
   /// Returns the milliseconds from the row base.
   [[nodiscard]] constexpr uint32_t offset_ms() const {
     return is_millis() ? (bits >> 6) & kMillisOffsetMask : (bits >> 4) * 1000;
   }
-  /// Returns a qualifier with the same time and resolution and with other flags. Keeps the reserved
-  /// bits of the millisecond form.
+  /// Returns a qualifier with the same time and resolution, but with other flags. Keeps the
+  /// reserved bits of the millisecond form.
   [[nodiscard]] constexpr Qualifier with_flags(uint8_t flags) const {
     return {(bits & ~uint32_t{0xF}) | flags};
   }
@@ -63,11 +63,11 @@ struct Qualifier {
   constexpr bool operator==(const Qualifier&) const = default;
 };
 
-/// Returns true if a qualifier with this first byte has the 4-byte form.
+/// Returns whether a qualifier with this first byte has the 4-byte form.
 constexpr bool StartsMillisQualifier(uint8_t first) { return first >= 0xF0; }
 
-/// Takes one qualifier from the front of `in`. Returns false, and leaves `in` and `out` unchanged,
-/// if `in` does not begin with a complete qualifier.
+/// Removes one qualifier from the front of `in`. If `in` does not begin with a complete qualifier,
+/// returns false and leaves `in` and `out` unchanged.
 inline bool TakeQualifier(ByteView* in, Qualifier* out) {
   if (in->empty()) return false;
   const size_t width = StartsMillisQualifier(ByteAt(*in, 0)) ? 4 : 2;
@@ -77,8 +77,8 @@ inline bool TakeQualifier(ByteView* in, Qualifier* out) {
   return true;
 }
 
-/// A point in the form that rows store. `bits` is as in PointValue: integers are sign-extended, and
-/// floats are in the low 32 bits.
+/// A point in the form in which rows store it. `bits` is as in PointValue: integers are
+/// sign-extended, and floats are in the low 32 bits.
 struct StoredPoint {
   Qualifier qualifier;
   uint64_t bits = 0;

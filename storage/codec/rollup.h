@@ -16,8 +16,8 @@ namespace hg::codec {
 /// The unit of the time span of one row.
 enum class RollupSpanUnit : unsigned char { kHours, kDays, kMonths, kYears };
 
-/// One configured interval. The values are already checked: interval ≥ 1 s, at most 7774 intervals
-/// per row.
+/// One configured interval. The values are already validated: interval ≥ 1 s, at most 7774
+/// intervals per row.
 struct RollupInterval {
   uint32_t interval_s = 0;
   RollupSpanUnit unit = RollupSpanUnit::kHours;
@@ -25,12 +25,12 @@ struct RollupInterval {
   uint32_t intervals_max = 0;  // intervals in one row
 };
 
-/// Returns the maximum number of intervals in one row: as many as fit into one hour, a day, 32 days
-/// or 366 days (depending on `unit`), times span_count.
+/// Returns the maximum number of intervals in one row: the number that fits into one hour, a day,
+/// 32 days or 366 days (depending on `unit`), times span_count.
 uint32_t RollupIntervalsPerRow(uint32_t interval_s, RollupSpanUnit unit, uint32_t span_count);
 
-/// Returns the start (in seconds, UTC) of the row that holds `time_s`: the start of its hours, day,
-/// month or year.
+/// Returns the start (in seconds, UTC) of the row that contains `time_s`: the start of its hours,
+/// day, month or year.
 uint32_t RollupBase(int64_t time_s, const RollupInterval& interval);
 
 struct RollupQualifier {
@@ -42,30 +42,30 @@ struct RollupQualifier {
   bool operator==(const RollupQualifier&) const = default;
 };
 
-/// Maximum index in a qualifier. Readers would misinterpret a larger index as a millisecond
-/// qualifier. OpenTSDB writes such cells incorrectly; Hourglass rejects the value
+/// Maximum index in a qualifier. Readers would interpret a larger index as a millisecond qualifier.
+/// OpenTSDB writes cells with such indexes incorrectly; Hourglass rejects the value
 /// (opentsdb-schema.md §13.4, §22).
 inline constexpr uint32_t kRollupIndexMax = 3839;
 
-/// Makes the qualifier for a time. InvalidArgument: the time lies outside of the row, or its index
-/// is above kRollupIndexMax.
+/// Makes the qualifier for a time. InvalidArgument: the time is outside of the row, or its index is
+/// above kRollupIndexMax.
 Result<RollupQualifier> MakeRollupQualifier(uint8_t aggregator_id, int64_t time_s, uint8_t flags,
                                             const RollupInterval& interval);
 
-/// Decodes a qualifier. Returns Corruption if it does not have three bytes, the id is above 127, or
-/// the flags are invalid.
+/// Decodes a qualifier. Corruption: it does not have three bytes, the id is above 127, or the flags
+/// are invalid.
 Result<RollupQualifier> DecodeRollupQualifier(ByteView qualifier);
 
-/// The id and name under which cells store an aggregator.
+/// The id and the name of an aggregator in the qualifiers of cells.
 struct RollupAggregate {
   uint8_t id = 0;
   std::string name;  // lower case
 };
 
-/// Decodes the qualifier of one aggregator's cell. The qualifier begins with the id, or with the
+/// Decodes the qualifier of a cell of one aggregator. The qualifier begins with the id, or with the
 /// name and a colon ("sum:"), which older versions of OpenTSDB wrote (opentsdb-schema.md §13.4).
-/// The result holds the id in both cases. Returns none for cells of other aggregators and for other
-/// data.
+/// The result has the id in both cases. Returns nullopt for cells of other aggregators and for
+/// other data.
 std::optional<RollupQualifier> DecodeRollupQualifierOf(const RollupAggregate& aggregate,
                                                        ByteView qualifier);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The configured rollups and their tables (opentsdb-schema.md §13.1), read from tsd.rollups.config
-// and already checked.
+// The configured rollups and their tables (opentsdb-schema.md §13.1), from tsd.rollups.config. The
+// values are already validated.
 
 #include <cstdint>
 #include <map>
@@ -18,12 +18,12 @@ struct RollupLevel {
   std::string table;
   std::string pre_aggregate_table;
   RollupInterval interval;
-  bool is_default = false;  // the interval of raw data
+  bool is_default = false;  // whether it is the interval of raw data
   int64_t delay_s = 0;  // how long the newest rollups may be missing; 0 = they are never missing
 };
 
 struct RollupTables {
-  std::map<std::string, uint8_t, std::less<>> aggregator_ids;  // by lower-case name
+  std::map<std::string, uint8_t, std::less<>> aggregator_ids;  // key: name in lower case
   std::vector<RollupLevel> levels;                             // exactly one is the default
 
   /// Returns the interval with that name, or nullptr if there is none.

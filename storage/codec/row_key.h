@@ -12,18 +12,18 @@
 namespace hg::codec {
 
 /// Returns the TSUID of a metric and its pairs (tagk ‖ tagv, at least one). Sorts the pairs by
-/// their bytes. The caller is responsible for the widths.
+/// their bytes. The caller must ensure that all ids have the right widths.
 Bytes MakeTsuid(ByteView metric, std::vector<Bytes> pairs);
 
 /// Maximum length of a row key in bytes, as in HBase.
 inline constexpr size_t kRowKeyBytesMax = 32767;
 
-/// Returns ok if the bytes can be a TSUID: a metric and at least one complete pair, not too long
-/// for a row key. Otherwise returns InvalidArgument.
+/// Returns ok if the bytes can be a TSUID: a metric and at least one complete pair, and not too
+/// long for a row key. Otherwise returns InvalidArgument.
 Status CheckTsuid(const KeyLayout& layout, ByteView tsuid);
 
-/// Returns the salt bucket of a series, before it is cut to the width of the salt. Follows
-/// OpenTSDB's RowKey.prefixKeyWithSalt, which hashes metric and pairs as signed bytes and negates a
+/// Returns the salt bucket of a series before it is truncated to the width of the salt. Like
+/// OpenTSDB's RowKey.prefixKeyWithSalt, hashes metric and pairs as signed bytes and negates a
 /// negative remainder.
 uint32_t SaltBucket(const KeyLayout& layout, ByteView tsuid);
 
@@ -38,15 +38,15 @@ inline void SetRowKeyBase(const KeyLayout& layout, uint32_t base, Bytes* key) {
 }
 
 /// Returns the key of the row with the global annotations of an hour: zero salt, zero metric, base,
-/// no pairs (opentsdb-schema.md §11.1).
+/// and no pairs (opentsdb-schema.md §11.1).
 Bytes MakeGlobalRowKey(const KeyLayout& layout, uint32_t base);
 bool IsGlobalRowKey(const KeyLayout& layout, ByteView key);
 
-/// A row key that fits its layout and has at least one pair. Borrows the bytes and the layout.
+/// A row key that fits its layout and has at least one pair. Does not own the bytes and the layout.
 class RowKey {
  public:
-  /// Returns Corruption, with the key in the message, if the key is shorter than salt, metric and
-  /// base, has no pairs, or has an incomplete pair.
+  /// Returns Corruption if the key is shorter than salt, metric and base, has no pairs, or has an
+  /// incomplete pair. The error message contains the key.
   static Result<RowKey> Decode(const KeyLayout& layout, ByteView key);
 
   [[nodiscard]] ByteView bytes() const { return key_; }
@@ -55,7 +55,7 @@ class RowKey {
   [[nodiscard]] uint32_t base() const {
     return ReadBig32(key_.data() + salt_width() + metric_width());
   }
-  /// Returns all pairs in stored order. Writers other than Hourglass may not have sorted them.
+  /// Returns all pairs in stored order. Other writers than Hourglass may not have sorted the pairs.
   [[nodiscard]] ByteView pairs() const {
     return key_.substr(static_cast<size_t>(layout_->prefix_width()));
   }
@@ -83,10 +83,10 @@ class RowKey {
   ByteView key_;
 };
 
-/// Returns the TSUID of a row key, or Corruption like RowKey::Decode.
+/// Returns the TSUID of a row key. Fails with Corruption like RowKey::Decode.
 Result<Bytes> TsuidOf(const KeyLayout& layout, ByteView key);
 
-/// Calls visit(tagk, tagv) for each pair of a TSUID that passes CheckTsuid, in its order.
+/// Calls visit(tagk, tagv) for each pair of a TSUID, in order. CheckTsuid must accept the TSUID.
 template <typename Visit>
 void ForEachPair(const KeyLayout& layout, ByteView tsuid, Visit&& visit) {
   const auto tagk_width = static_cast<size_t>(layout.tagk_width);

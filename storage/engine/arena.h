@@ -11,14 +11,14 @@
 
 namespace hg::engine {
 
-/// An allocator with one writer. bytes() may be called from any thread. It takes memory from the
-/// heap in areas. Each area is twice as large as the previous one, from 64 KiB up to 2 MiB.
+/// An allocator for one writer. Any thread may call bytes(). It takes memory from the heap in
+/// areas. Each area is twice as large as the previous one, from 64 KiB up to 2 MiB.
 class Arena {
  public:
   /// `alignment` is the alignment of all allocations in bytes: a power of two, at most 16.
   explicit Arena(size_t alignment = 8) : alignment_(alignment) {}
 
-  /// Returns uninitialised memory, which lives as long as the arena.
+  /// Returns uninitialised memory, which is valid as long as the arena exists.
   char* Take(size_t bytes) {
     bytes = (bytes + alignment_ - 1) & ~(alignment_ - 1);
     if (bytes > left_) Grow(bytes);
@@ -50,9 +50,9 @@ class Arena {
   std::atomic<size_t> bytes_{0};
 };
 
-/// An array indexed by series number. Its slots never move, and unset slots read as null. One
-/// thread at a time may write, and any number of threads may read. Several threads may write only
-/// as the comment of BlockOf describes.
+/// An array indexed by series number. Its slots never move, and slots that were not set contain
+/// null. One thread at a time may write, and any number of threads may read. Several threads may
+/// write only as described for BlockOf.
 template <typename T>
 class SlotTable {
  public:
@@ -93,8 +93,8 @@ class SlotTable {
     }
   }
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  /// Returns the number of the block that holds slot `i`. Several threads may write to the array at
-  /// the same time if they write to different blocks.
+  /// Returns the number of the block that contains slot `i`. Several threads may write to the array
+  /// at the same time if they write to different blocks.
   [[nodiscard]] static uint32_t BlockOf(uint32_t i) { return i >> kBits; }
 
  private:

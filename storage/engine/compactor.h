@@ -41,28 +41,28 @@ struct MergeInput;
 /// a merge are written; regions_mutex_ is held while those of a flush are written.
 class Compactor {
  public:
-  /// All arguments outlive the object.
+  /// All arguments must outlive the object.
   Compactor(const Environment& env, FileSet& file_set, const TableCatalog& tables,
             Memstore& memstore, IdleReaders& readers, const ChangeListeners& listeners);
 
   /// Starts the threads. Without this call, the work runs only when it is requested.
   void Start();
-  /// Ends the threads and waits for all work. Call it once, after the store was marked as closed.
-  /// If `flush` is true, it flushes the memory at the end.
+  /// Ends the threads and waits for all work. Call this function once, after the store was marked
+  /// as closed. If `flush` is true, it flushes the memtables at the end.
   Status Stop(bool flush) EXCLUDES(regions_mutex_);
-  /// Wakes the flush thread, which then checks flush requests and the size of the memtables.
+  /// Wakes the flush thread, which then checks for flush requests and the size of the memtables.
   void WakeFlush() EXCLUDES(background_mutex_);
 
-  /// Flushes all memory.
+  /// Flushes all memtables.
   Status Flush() EXCLUDES(regions_mutex_);
   /// For callers that write much and may wait, such as deletes. If unflushed memory exceeds an
-  /// eighth of its limit, flushes the memory and returns when the flush has ended. Busy: the flush
+  /// eighth of its limit, flushes the memtables and returns after the flush. Busy: the flush
   /// failed.
   Status LeaveRoom();
-  /// Merges all parts of each region, of all tables or of one.
+  /// Merges all parts of each region, of all tables or of one table.
   Status Compact();
   Status Compact(const Table& table);
-  /// See Points::DropFiles.
+  /// Removes files as described for Points::DropFiles.
   Status DropFiles(const EndOfRows& end_of);
 
   // Regions. These calls may wait for merges of the region. Readers and writers continue.
@@ -75,13 +75,13 @@ class Compactor {
   /// region begins there, or the two belong to different salt buckets.
   Status MergeRegions(const Table& table, const Bytes& boundary);
 
-  // Each of these functions does one round of a background thread's work. Tests that run no
+  // Each of these functions does the work of one round of a background thread. Tests without
   // background threads call them directly.
   enum class MergePool : uint8_t { kAny, kSmall, kLarge };
   /// Hides the series that have no rows in memory or in files (Registry::Hidden). Deleted or
   /// expired rows that no merge has removed yet count as rows, and so do rollups. Reads at most one
-  /// block per series and points file, and all cell files of tables with row keys of series, but
-  /// stops as soon as all series are found.
+  /// block per series and points file, and all cell files of tables whose row keys contain series.
+  /// Stops as soon as all series are found.
   Status SweepSeries() EXCLUDES(sweep_mutex_);
   Status FlushIfNeeded() EXCLUDES(regions_mutex_);
   Status MergePending(MergePool pool);
@@ -95,8 +95,8 @@ class Compactor {
     RETURN_IF_ERROR(env_.CheckOpen());
     return change();
   }
-  /// Runs `work` while the regions are reserved: no merge, split or other work runs in them.
-  /// Flushes may add parts. The regions are released even if `work` fails or throws.
+  /// Runs `work` while the regions are reserved, so that no merge, split or other work runs in
+  /// them. Flushes may add parts. The regions are released even if `work` fails or throws.
   template <typename Work>
   Status WhileHeld(const std::vector<RegionPlace>& places, const Work& work) EXCLUDES(work_mutex_) {
     RETURN_IF_ERROR(HoldRegions(places));
@@ -104,8 +104,8 @@ class Compactor {
     ReleaseRegions(places);
     return status;
   }
-  /// Call it after files were repaired. Merges that failed because of damaged files are then tried
-  /// again.
+  /// Call this function after files were repaired. Merges that failed because of damaged files are
+  /// then tried again.
   void AfterRepair() EXCLUDES(work_mutex_);
 
   /// Sets the members of `stats` that describe background work.
@@ -126,9 +126,9 @@ class Compactor {
     bool wanted = false;
     Status error;
   };
-  /// Sleeps until the worker is wanted, at most for this time. Returns false if it must end.
+  /// Sleeps until the worker is needed, at most for `time`. Returns false if the worker must end.
   bool SleepUntilWanted(Worker worker, std::chrono::milliseconds time) EXCLUDES(background_mutex_);
-  /// Sleeps for this time, or until the threads must end.
+  /// Sleeps for `time`, or until the threads must end.
   void Pause(std::chrono::milliseconds time) EXCLUDES(background_mutex_);
   void EndRound(Worker worker, Status status) EXCLUDES(background_mutex_);
   void FlushLoop();
@@ -136,7 +136,7 @@ class Compactor {
   void SweepLoop();
   void WakeMerges() EXCLUDES(background_mutex_);
 
-  // Defined in compactor_flush.cc.
+  // The following functions are in compactor_flush.cc.
   bool PutOff(const Version& version) REQUIRES(regions_mutex_);
   Status FlushMemory() REQUIRES(regions_mutex_);
   Status FlushFrozen() REQUIRES(regions_mutex_);
@@ -162,7 +162,7 @@ class Compactor {
   struct MergeJob {
     RegionPlace place;
     Parts parts;          // newest first
-    bool bottom = false;  // no older part has rows in common with them
+    bool bottom = false;  // no older part has rows in common with `parts`
     bool paced = false;
   };
   struct RegionWork {
@@ -170,23 +170,23 @@ class Compactor {
     bool held = false;
   };
   /// A region whose last merge failed. Other regions are merged meanwhile, because the cause, such
-  /// as a damaged block, does not go away by itself.
+  /// as a damaged block, does not disappear by itself.
   struct FailedMerge {
     Status why;
-    /// Numbers of its input parts. The failure is forgotten once one of them is gone.
+    /// Numbers of the merge's input parts. The failure is forgotten once one of them is removed.
     std::set<uint64_t> parts;
-    /// If the merge failed because the disk was full: retry once this many bytes are free.
-    /// Otherwise 0.
+    /// If the merge failed because the disk was full: the number of free bytes at which it is
+    /// retried. Otherwise 0.
     uint64_t room_bytes = 0;
-    int64_t wait_ms = 0;   // doubles with each failure, up to a limit
+    int64_t wait_ms = 0;   // pause before a retry; doubles with each failure, up to a limit
     int64_t again_ms = 0;  // no retry before this time of the monotonic clock
   };
   Status HoldRegions(const std::vector<RegionPlace>& places) EXCLUDES(work_mutex_);
   void ReleaseRegions(const std::vector<RegionPlace>& places) EXCLUDES(work_mutex_);
 
-  // Defined in compactor_merge.cc.
+  // The following functions are in compactor_merge.cc.
   bool PickMerge(MergePool pool, MergeJob* job) EXCLUDES(work_mutex_);
-  /// The largest number of the region's parts that may hold one row.
+  /// Returns the maximum number of parts of the region in which one row may occur.
   [[nodiscard]] size_t DepthOf(RegionPlace place, const Parts& parts) const;
   void EndMerge(const MergeJob& job) EXCLUDES(work_mutex_);
   Status MergeJobParts(const MergeJob& job);
@@ -200,23 +200,23 @@ class Compactor {
   void NoteMerge(const MergeJob& job, const Status& status) EXCLUDES(work_mutex_);
   void ForgetMended(const Version& version) REQUIRES(work_mutex_);
   [[nodiscard]] bool MergeFailed(RegionPlace place) const EXCLUDES(work_mutex_);
-  /// The error of the first region whose last merge failed; ok if there is none.
+  /// Returns the error of the first region whose last merge failed; ok if there is none.
   [[nodiscard]] Status MergeFailure() const EXCLUDES(work_mutex_);
-  // Defined in compactor_drop.cc.
-  using MetricEnds = std::map<Bytes, uint32_t>;  // per metric, rows before this time may be dropped
+  // The following functions are in compactor_drop.cc.
+  using MetricEnds = std::map<Bytes, uint32_t>;  // key: metric; earlier rows may be dropped
   Status DropFilesHeld(RegionPlace place, const MetricEnds& ends);
   /// Returns the time before which all rows of the region may be dropped.
   [[nodiscard]] uint32_t EndIn(const region::RegionMap& regions, size_t region,
                                const MetricEnds& ends) const;
-  // Defined in compactor_expiry.cc.
+  // The following functions are in compactor_expiry.cc.
   Status DropExpired();
   Status DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms);
-  /// Estimates the expired bytes of a part of the points table. A merge of all parts of its region
-  /// would drop them.
+  /// Estimates how many bytes of a part of the points table have expired. A merge of all parts of
+  /// its region would remove these bytes.
   [[nodiscard]] uint64_t ExpiredBytes(const Part& part, int64_t now_ms) const;
-  // Defined in compactor_series.cc.
+  // The following class is in compactor_series.cc.
   class SeriesSearch;
-  // Defined in compactor_region.cc.
+  // The following functions are in compactor_region.cc.
   Result<Bytes> SplitHeld(const Table& table, RegionPlace place, const std::optional<Bytes>& at);
   Status MergeHeld(const Table& table, RegionPlace left, RegionPlace right);
   std::vector<region::GroupWeight> WeightsOf(const Table& table, const Parts& parts,
@@ -234,22 +234,22 @@ class Compactor {
   IdleReaders& readers_;
   const ChangeListeners& listeners_;
 
-  // Held while tables or regions change, and during a whole flush: a flush writes files per region,
-  // so only one may run and the regions must not change. Merges and file drops continue.
+  // Held while tables or regions change, and during a whole flush. A flush writes files per region,
+  // so only one may run, and regions must not change. Merges and file drops continue.
   Mutex regions_mutex_;
-  // The time at which the due flush was first postponed.
+  // The time at which the flush that is due was first postponed.
   std::optional<int64_t> flush_put_off_ms_ GUARDED_BY(regions_mutex_);
 
-  Mutex sweep_mutex_;  // held during a whole sweep; taken while no other engine lock is held
+  Mutex sweep_mutex_;  // held during a sweep; must be taken before all other locks
 
   region::Pace pace_;  // limits the write rate of all background merges together; thread-safe
 
   mutable Mutex work_mutex_;
   CondVar work_done_;
-  std::map<RegionPlace, RegionWork> work_ GUARDED_BY(work_mutex_);  // no entry: the region is idle
+  std::map<RegionPlace, RegionWork> work_ GUARDED_BY(work_mutex_);  // idle regions have no entry
   std::map<RegionPlace, FailedMerge> failed_merges_ GUARDED_BY(work_mutex_);
-  // Regions that could not be split, and the size in bytes at which a split is tried again. Used by
-  // one thread: that of the small merges, or that of a test without threads.
+  // Regions that could not be split, and the size in bytes at which a split is tried again. Only
+  // one thread uses this member: that of the small merges, or that of a test without threads.
   std::map<RegionPlace, uint64_t> cannot_split_;
 
   mutable Mutex background_mutex_;
@@ -259,7 +259,7 @@ class Compactor {
   std::array<std::thread, kWorkers> threads_;  // used by Start and Stop
 };
 
-/// The number of regions of all tables.
+/// Returns the number of regions of all tables.
 size_t CountRegions(const Version& version);
 /// Returns LimitExceeded if the store would have too many regions with `more` regions.
 Status CheckRegionCount(const Environment& env, const Version& version, size_t more);

@@ -22,12 +22,12 @@
 
 namespace hg {
 
-/// The guarantee that the store gives when it acknowledges a write (region-store.md §11.4).
+/// What the store guarantees when it acknowledges a write (region-store.md §11.4).
 enum class Durability : unsigned char {
   kNone,      // points stay in memory until a flush; ids, names and new series are still logged
-  kBuffered,  // written to the log within 1 s
-  kLogged,    // written to the log file before the acknowledgement: survives a killed process
-  kSynced,    // synced with fdatasync before the acknowledgement: survives a power failure
+  kBuffered,  // a write is in the log file within 1 s
+  kLogged,    // a write is in the log file when acknowledged: survives a killed process
+  kSynced,    // a write is synced when acknowledged: survives a power failure
 };
 
 struct EmbeddedOptions {
@@ -37,16 +37,16 @@ struct EmbeddedOptions {
   int sync_interval_ms = 1000;  // interval of the background fdatasync with kLogged
   uint64_t memory_limit_bytes = uint64_t{1} << 30;  // tsd.memory.limit
   double memory_share = 0.4;  // share of the limit for unflushed memory, names and series
-  double cache_share = 0.15;  // share for cached blocks; both shares together: at most 0.8
+  double cache_share = 0.15;  // share of the limit for cached blocks; both shares: at most 0.8
   uint64_t log_max_bytes = uint64_t{512} << 20;  // size of the unflushed log that triggers a flush
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
-  // A memtable of this age is flushed. Some flushes start up to a tenth of this time later.
+  // A memtable that is this old is flushed. Some flushes start up to a tenth of this time later.
   int64_t flush_age_ms = 3'600'000;
-  /// A flush is postponed while a region has merge.parts_blocking parts or more, for at most this
+  /// While a region has merge.parts_blocking parts or more, a flush is postponed, for at most this
   /// time in milliseconds.
   int64_t flush_put_off_max_ms = 90'000;
-  /// Runs flushes, merges and splits on background threads. If false, they run only when requested,
-  /// so that a tool can read a store without changing its files.
+  /// Whether background threads flush, merge and split. If false, this happens only on request, so
+  /// that a tool can read a store without changing its files.
   bool background = true;
   region::MergePolicy merge;
   region::SplitPolicy split;
@@ -55,16 +55,16 @@ struct EmbeddedOptions {
   /// Interval of the searches for series that have no rows any more. The first search follows after
   /// check_interval_ms.
   int64_t sweep_interval_ms = 3'600'000;
-  /// The value of tsd.storage.enable_compaction. If true, the cell store may show the points of an
+  /// The value of tsd.storage.enable_compaction: whether the cell store may show the points of an
   /// old row as one compacted cell.
   bool enable_compaction = true;
   StoreObservers observers;
-  /// Memory in bytes of the names that the process keeps outside the store (uid/name_cache.h). They
-  /// count against memory_share, as series do. Null means none.
+  /// Memory in bytes of the names that the process caches outside the store (uid/name_cache.h). The
+  /// names count against memory_share, as series do. Null: there are no such names.
   std::shared_ptr<const std::atomic<uint64_t>> name_bytes;
-  /// Shown to processes that find the directory locked, such as "127.0.0.1:4242".
+  /// A text for processes that find the directory locked, such as "127.0.0.1:4242".
   std::string lock_note;
-  /// Tables that must exist after Open; created if missing. The default is OpenTSDB's four tables.
+  /// Tables to create in Open if they do not exist. The default is OpenTSDB's four tables.
   std::vector<TableDescriptor> tables = DefaultTables();
 
   /// Returns the default tables with the given names: tsdb (family t, points), tsdb-uid (families
@@ -82,9 +82,9 @@ struct EmbeddedStats {
   uint64_t registry_bytes = 0;
   uint64_t name_bytes = 0;         // names that the process keeps outside the store
   uint64_t file_memory_bytes = 0;  // block indexes and filters of all open files
-  uint64_t refused_series = 0;  // new series and names that were refused because memory was short
-  /// True if series, names and indexes of files take so much memory that new names are refused and
-  /// a flush would not change that.
+  uint64_t refused_series = 0;  // new series and names that were rejected because memory was short
+  /// Whether series, names and indexes of files need so much memory that new names are rejected and
+  /// a flush would not help.
   bool series_full = false;
   uint64_t file_count = 0;
   uint64_t file_bytes = 0;
@@ -116,12 +116,12 @@ struct EmbeddedStats {
 /// and writes that table.
 class Embedded {
  public:
-  virtual ~Embedded() = default;  // closes the store
+  virtual ~Embedded() = default;  // the destructor closes the store
 
   /// Opens the store, or creates it in an empty directory. Busy: another process uses the
-  /// directory; the message contains that process's lock_note. InvalidArgument: the layout differs
-  /// from the one the directory was created with; the message names the width. Corruption: the
-  /// message names file and offset. `files` and `clock` must outlive the object.
+  /// directory; the error message contains that process's lock_note. InvalidArgument: the directory
+  /// was created with another layout; the message names the width. Corruption: the message names
+  /// file and offset. `files` and `clock` must outlive the object.
   static Result<std::unique_ptr<Embedded>> Open(const EmbeddedOptions& options,
                                                 FileSystem& files = PosixFileSystem(),
                                                 const Clock& clock = SystemClock());
@@ -130,17 +130,17 @@ class Embedded {
   virtual Points& points() = 0;
   /// Returns the same points as points(), with the functions that register change listeners.
   virtual WatchedPoints& watched() = 0;
-  /// Checks whether a new series whose new names take `name_bytes` of memory may be registered now.
-  /// Call it before any of these names gets an id, so that a refused point leaves no name behind.
-  /// Exhausted: there is no memory for the series, while known series are accepted; the message
-  /// says whether a flush will free memory. Busy and Unavailable: as for Points::Append. Never
-  /// blocks.
+  /// Checks whether a new series whose new names need `name_bytes` of memory may be registered now.
+  /// Call this function before any of these names gets an id, so that a rejected point leaves no
+  /// name behind. Exhausted: there is no memory for the series, but known series are accepted; the
+  /// message says whether a flush will free memory. Busy and Unavailable: as for Points::Append.
+  /// Never blocks.
   virtual Status MayAddSeries(uint64_t name_bytes) = 0;
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
   virtual Maintenance& maintenance() = 0;
-  /// Refuses new writes, stops the threads, writes and syncs the log, and releases the lock. It
-  /// flushes memory only with the durability kNone, because only then the log does not have the
-  /// points. Later calls return Unavailable. Idempotent.
+  /// Rejects new writes, stops the threads, writes and syncs the log, and releases the lock.
+  /// Flushes memtables only with the durability kNone, because only then the points are not in the
+  /// log. Later calls of other functions return Unavailable. Idempotent.
   virtual Status Close() = 0;
 };
 

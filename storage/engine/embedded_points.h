@@ -7,7 +7,7 @@
 
 namespace hg::engine {
 
-/// Thread-safe. The engine must outlive it.
+/// Thread-safe. The engine must outlive the object.
 class EmbeddedPoints : public Points, public WatchedPoints {
  public:
   explicit EmbeddedPoints(Engine& engine) : engine_(engine) {}

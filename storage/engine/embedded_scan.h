@@ -19,8 +19,8 @@
 
 namespace hg::engine {
 
-/// One thread at a time. The engine must outlive the scan. `listener` may be empty. It is called
-/// for rows that should be rewritten (UnsettledRowListener).
+/// For one thread at a time. The engine must outlive the scan. `listener` is called for rows that
+/// should be rewritten (UnsettledRowListener); it may be empty.
 class EmbeddedScan : public PointScan {
  public:
   static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
@@ -38,8 +38,8 @@ class EmbeddedScan : public PointScan {
   [[nodiscard]] bool ExpectsStatistics() const override;
   std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) override;
 
-  /// Returns the key of the next matching row that holds points or raw cells, or false at the end.
-  /// Use it instead of Next.
+  /// Sets *key to the key of the next matching row that has points or raw cells. Returns false at
+  /// the end. Use either this function or Next.
   Result<bool> NextKey(Bytes* key);
 
  private:
@@ -55,8 +55,8 @@ class EmbeddedScan : public PointScan {
   };
 
   // Returns the rows with the base time `base`. `rows` is sorted by base. The search starts at
-  // index *at, which must not be after such a row. It sets *at to the index of the first row with
-  // that base or a later one.
+  // index *at, which must not be after the first of these rows. Sets *at to the index of the first
+  // row with this base or a later base.
   template <typename Rows>
   static auto RowsOf(const Rows& rows, uint32_t base, size_t* at) {
     while (*at < rows.size() && rows[*at].base < base) ++*at;
@@ -93,7 +93,7 @@ class EmbeddedScan : public PointScan {
   const PointScanSpec spec_;
   const ReconcileOptions options_;
   const UnsettledRowListener listener_;
-  const points::RenderOptions render_options_;  // the options when the scan was created
+  const points::RenderOptions render_options_;  // the options at the time when the scan was created
   const int64_t oldest_ms_;                     // points before this time have expired
   const std::shared_ptr<const Version> version_;
   std::vector<uint32_t> series_;  // numbers of the matching series, ordered by TSUID
@@ -101,26 +101,26 @@ class EmbeddedScan : public PointScan {
   std::vector<uint32_t> bases_;  // base times of the rows of the current series
   size_t next_base_ = 0;
 
-  // The cells that are stored alongside the points, in memory and in cell files. They are read when
-  // the scan is opened, because most stores have few of them. The number in each pair is the source
-  // of the cells, newest first: memtables are counted first, then the parts of the row's region.
+  // The cells that are stored in addition to points, in memory and in cell files. They are read
+  // when the scan is opened, because most stores have few of them. The number in each pair is the
+  // source of the cells, newest first: first the memtables, then the parts of the region.
   std::map<RowId, std::vector<std::pair<size_t, lsm::CellRow>>> cells_;
   std::vector<IrregularRow> irregular_;
   size_t next_irregular_ = 0;
   Status misfit_;
 
-  MemoryTally memory_;      // charged for the series, cells and rows of the current series
-  uint64_t steps_ = 0;      // steps not yet reported to the watch
-  int64_t file_bytes_ = 0;  // share of memory_ that is charged for file_rows_
-  // Share of memory_ for the longest row in memory so far, because its buffers are kept.
+  MemoryTally memory_;      // charged for series and cells, and for rows of the current series
+  uint64_t steps_ = 0;      // steps that were not reported to the request context yet
+  int64_t file_bytes_ = 0;  // the part of memory_ that is charged for file_rows_
+  // The part of memory_ for the longest row in memory so far. Its buffers are kept.
   int64_t row_bytes_ = 0;
 
-  // A row of the current series in a file. The rows are ordered by base, and for equal bases from
-  // newest to oldest. The cursors of the files move forward from series to series.
+  // A row of the current series in a file. The rows are ordered by base; rows with equal bases are
+  // ordered from newest to oldest. The cursors of the files move forward from series to series.
   struct FileRow {
     uint32_t base;
     size_t source;
-    ByteView encoded;  // points into one of file_blocks_
+    ByteView encoded;  // a view of one element of file_blocks_
   };
   std::vector<FileRow> file_rows_;
   std::vector<std::shared_ptr<const Bytes>> file_blocks_;
@@ -128,23 +128,23 @@ class EmbeddedScan : public PointScan {
   size_t file_at_ = 0, memory_at_ = 0;
   std::span<const MemoryRow> memory_rows_;  // rows of the current series; a range of ahead_
   // Rows in memory of the current series and the next ones. They are looked up and prefetched
-  // together, because one lookup at a time would wait for a cache miss per row.
+  // together, because otherwise each look-up would wait for a cache miss.
   std::vector<MemoryRow> ahead_;  // series by series, each ordered by base, newest first
-  // For each series of the batch: index in ahead_ after its last row.
+  // For each series of the batch, the index in ahead_ after its last row.
   std::vector<size_t> ahead_ends_;
   size_t ahead_series_ = 0;  // index in series_ of the first series of the batch
-  size_t prefetched_ = 0;    // number of rows of ahead_ that are prefetched
+  size_t prefetched_ = 0;    // number of prefetched rows in ahead_
   struct PartCursor {
-    // Empty: the part has no rows in the requested time range.
+    // nullopt: the part has no rows in the requested time range.
     std::optional<lsm::BlockFileScan> scan;
     bool beyond = false;  // the scan has moved past the entries of the series that was read last
   };
   std::map<const Part*, PartCursor> cursors_;  // cursors of the parts that were read so far
   std::vector<region::SeriesSlice> slices_;    // the current series: one slice per region
   points::RowColumns columns_;
-  RowStatistics statistics_;  // statistics of the row returned last
-  ByteView unloaded_;         // encoded form of the row returned last; a view into file_rows_
-  // True if each row of the current series is in exactly one file and not in memory.
+  RowStatistics statistics_;  // statistics of the last row that was returned
+  ByteView unloaded_;         // encoded form of the last row that was returned; view of file_rows_
+  // Whether each row of the current series is in exactly one file and not in memory.
   bool in_files_alone_ = false;
   // Statistics of consecutive rows of file_rows_, beginning with hours_begin_.
   std::vector<HourStatistics> hours_;

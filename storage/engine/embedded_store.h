@@ -10,7 +10,7 @@
 
 namespace hg::engine {
 
-/// Thread-safe. The engine must outlive it.
+/// Thread-safe. The engine must outlive the object.
 class EmbeddedStore : public Store {
  public:
   explicit EmbeddedStore(Engine& engine)
@@ -57,14 +57,14 @@ class EmbeddedStore : public Store {
  private:
   EmbeddedStore(Engine& engine, std::nullptr_t) : engine_(engine) {}
 
-  /// Waits until the position is committed. The handle for later commits does not wait.
+  /// Waits until the position is committed. A handle for later commits (later_) does not wait.
   Status Commit(LogPosition position) {
     return later_ ? engine_.CommitAndWait(position) : Status();
   }
   Result<const Table*> Prepare(const std::string& table, ByteView key, ByteView family) const;
 
   Engine& engine_;
-  const std::unique_ptr<EmbeddedStore> later_;  // nullptr in the handle for later commits
+  const std::unique_ptr<EmbeddedStore> later_;  // nullptr in a handle for later commits
 };
 
 }  // namespace hg::engine

@@ -47,7 +47,7 @@ class Engine {
   [[nodiscard]] ChangeListeners& listeners() { return listeners_; }
   [[nodiscard]] IdleReaders& readers() const { return readers_; }
 
-  // Tables. The pointers stay valid as long as the engine lives: see TableCatalog.
+  // Functions for tables. The pointers are valid as long as the engine exists (TableCatalog).
   Result<const Table*> FindTable(const std::string& name) const { return tables_.Find(name); }
   [[nodiscard]] std::vector<const Table*> Tables() const { return tables_.All(); }
   [[nodiscard]] const Table* points_table() const { return tables_.points(); }
@@ -108,7 +108,7 @@ class Engine {
   Status SplitWhereDue() { return compactor_.SplitWhereDue(); }
   Status SweepSeries() { return compactor_.SweepSeries(); }
 
-  /// See storage/maintenance.h.
+  /// The following functions are as in storage/maintenance.h.
   Result<CheckReport> Check();
   Result<RepairReport> Repair();
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch);
@@ -118,7 +118,7 @@ class Engine {
   Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock);
 
   Status Start();
-  // Defined in engine_tables.cc.
+  // The following functions are in engine_tables.cc.
   [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
   /// Whether the table is one of EmbeddedOptions::tables.
   [[nodiscard]] bool IsOwnTable(const std::string& name) const;
@@ -128,7 +128,7 @@ class Engine {
   Status DropHeld(const Table& table, const std::vector<RegionPlace>& places);
 
   Environment env_;
-  // Shared with files, which a reader may keep open longer than the engine lives.
+  // Shared with files, which a reader may use longer than the engine exists.
   const std::shared_ptr<lsm::BlockCache> cache_;
   const std::shared_ptr<lsm::ReadCounters> read_counters_ = std::make_shared<lsm::ReadCounters>();
   std::unique_ptr<FileLock> lock_;  // the lock of the data directory; held until Close

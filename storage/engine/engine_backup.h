@@ -21,7 +21,7 @@ namespace hg::engine {
 
 inline constexpr char kBackupName[] = "BACKUP";
 inline constexpr char kIdentityName[] = "IDENTITY";
-/// Name of a file that marks a folder whose restore is not finished.
+/// Name of a file in folders whose restore is not finished.
 inline constexpr char kRestoringName[] = "RESTORING";
 
 struct BackupHead {
@@ -29,18 +29,18 @@ struct BackupHead {
   lsm::Manifest manifest;
 };
 
-/// NotFound: the folder has no complete backup. Corruption: its manifest is damaged.
+/// Loads a backup's manifest. NotFound: there is no complete backup. Corruption: it is damaged.
 Result<BackupHead> LoadBackupHead(FileSystem& files, const std::string& backup);
 
 /// Updates `backup` to the files of `manifest`. They are in `source` and must stay there until the
-/// call returns. Files that the backup already has are not copied again. Files of an older backup
-/// are removed at the end. See Maintenance::Backup.
+/// call returns. Does not copy files that the backup already has. Removes files of an older backup
+/// at the end. See Maintenance::Backup.
 Result<CopyProgress> WriteBackup(FileSystem& files, const std::string& source,
                                  const lsm::Manifest& manifest, int64_t now_ms,
                                  const std::string& backup, const CopyWatch& watch);
 
-/// Makes a data directory from a backup and verifies each file. InvalidArgument: the folder is not
-/// empty, or there is no complete backup. An interrupted restore is completed by another call.
+/// Makes a data directory from a backup and verifies each file. InvalidArgument: `folder` is not
+/// empty, or there is no complete backup. A repeated call completes an interrupted restore.
 Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
                              const std::string& folder, const CopyWatch& watch);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Verifies the files of a store without changing them. It continues after damage, so that all
-// damage is reported.
+// Verifies the files of a store without changing them. Continues after damage, so that all damage
+// is reported.
 
 #include <string>
 
@@ -15,7 +15,7 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
                const StoredFile& file, CheckReport* report);
 
 /// Verifies a data directory, or a backup: its manifest, every file, the series and the log. Busy:
-/// a process has it open. InvalidArgument: it is neither a data directory nor a backup.
+/// another process has it open. InvalidArgument: it is neither a data directory nor a backup.
 Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder);
 
 }  // namespace hg::engine

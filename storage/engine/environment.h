@@ -15,11 +15,11 @@
 
 namespace hg::engine {
 
-/// Thread-safe. Everything except `closed` is constant. The engine owns it, and it outlives the
-/// engine's other components.
+/// Thread-safe. Everything except `closed` is constant. The engine owns this object, which outlives
+/// the engine's other components.
 class Environment {
  public:
-  /// `files` and `clock` outlive the object.
+  /// `files` and `clock` must outlive the object.
   Environment(const EmbeddedOptions& options, FileSystem& files, const Clock& clock)
       : options(options),
         files(files),
@@ -34,15 +34,15 @@ class Environment {
     return {now_ms / 1000, options.enable_compaction, now_ms};
   }
   [[nodiscard]] int64_t MonotonicMs() const { return clock.MonotonicNs() / 1'000'000; }
-  /// If true, the log has everything that is not flushed, so a close need not wait for a flush.
+  /// Returns whether all unflushed data is in the log, so that a close need not wait for a flush.
   [[nodiscard]] bool memory_is_logged() const { return options.durability != Durability::kNone; }
 
-  /// Marks the store as closed. Returns false if it was closed before.
+  /// Marks the store as closed. Returns false if the store was already closed.
   bool Close() { return !closed_.exchange(true); }
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
   /// Returns Unavailable if Close was called. Engine::Close first marks the store as closed and
-  /// then takes each lock of its components. Call CheckOpen under one of these locks: if it returns
-  /// ok, Engine::Close waits until the caller releases the lock.
+  /// then takes each lock of its components. Call CheckOpen while you hold one of these locks: if
+  /// it returns ok, Engine::Close waits until the lock is released.
   [[nodiscard]] Status CheckOpen() const {
     if (closed()) return Status::Unavailable("the store is closed");
     return {};
@@ -52,7 +52,7 @@ class Environment {
   FileSystem& files;
   const Clock& clock;
   const std::shared_ptr<WorkCounters> work_counters = std::make_shared<WorkCounters>();
-  const ObserverChain observers;  // work_counters is one of them
+  const ObserverChain observers;  // work_counters is one of the observers
   const uint64_t memory_max;      // limit of unflushed memory, in bytes
 
  private:

@@ -22,17 +22,17 @@
 
 namespace hg::engine {
 
-/// The tables and their regions, and the ids that the next new table and region get. Plain value.
+/// The tables and their regions, and the ids for the next new table and region. Plain value.
 struct TableList {
   std::vector<lsm::TableEntry> entries;
   uint32_t next_table = 1;
   uint32_t next_region = 1;
 };
 
-/// Describes the memtable that a flush has made durable: the oldest frozen one. Plain value.
+/// The memtable that a flush has made durable: the oldest frozen memtable. Plain value.
 struct Flushed {
-  uint64_t sequence = 0;  // sequence number of the last record in the memtable
-  // The log file, and the position in it, at which the records of the next memtable begin.
+  uint64_t sequence = 0;  // sequence number of the memtable's last record
+  // The log file, and the position in it, where the records of the next memtable begin.
   uint64_t log_file = 0;
   LogPosition log_position = 0;
   int64_t stamp_floor_ms = 0;
@@ -40,26 +40,26 @@ struct Flushed {
 
 /// A change of the files of a store. Plain value.
 struct Edit {
-  /// The parts of the current version to remove.
+  /// The parts of the current version that are removed.
   Parts remove;
   /// The parts to add, newest first within a region. Their files are written and synced, or are the
   /// files of a part in `remove`. The new parts take the list position of the newest part that is
   /// removed from their region. If no part of the region is removed, they become its newest parts.
   std::vector<lsm::PartEntry> add;
-  /// The complete list of tables after the change. Only one thread at a time may change tables
-  /// (Compactor::regions_mutex_).
+  /// If set, the complete list of tables after the change. Only one thread at a time may change
+  /// tables (Compactor::regions_mutex_).
   std::optional<TableList> tables;
-  /// If set: removes the oldest frozen memtable. Its content is in the parts in `add`.
+  /// If set, removes the oldest frozen memtable. Its content is in the parts in `add`.
   std::optional<Flushed> flushed;
-  /// If true: drops these files from the page cache, because a merge has just read or written them.
+  /// Whether to drop the files from the page cache, because a merge has just read or written them.
   bool forget_cached = false;
-  /// If true: the change deletes rows of the parts in `remove`, although no memtable has tombstones
-  /// for them.
+  /// Whether the change deletes rows of the parts in `remove` for which no memtable has
+  /// tombstones.
   bool drops_rows = false;
 };
 
-/// The manifest and the version with the same files. While a thread reads files that the manifest
-/// names, it must hold the version, so that the files are not removed.
+/// The manifest, and the version with the same files. While a thread reads files of the manifest,
+/// it must hold the version, so that the files are not removed.
 struct FileSetState {
   lsm::Manifest manifest;
   std::shared_ptr<const Version> version;
@@ -88,8 +88,8 @@ class FileSet {
   /// Loads the manifest. If the folder has no file of a store, creates a manifest with this layout.
   /// InvalidArgument: the stored layout differs. Corruption, Unsupported: see lsm::LoadManifest.
   Status LoadManifest(const KeyLayout& layout);
-  /// Opens the files that the manifest names. Removes part files and log files that it does not
-  /// name.
+  /// Opens the files of the manifest. Removes part files and log files that are not in the
+  /// manifest.
   Status OpenFiles();
 
   [[nodiscard]] std::shared_ptr<const Version> Pin() const;
@@ -99,18 +99,18 @@ class FileSet {
   uint64_t NewNumber() { return next_number_++; }
   /// Returns the number of parts removed with `drops_rows`. The number rises after the new version
   /// is visible. A reader can read the number, then pin a version, and later read the number again:
-  /// if it is unchanged, no rows were dropped meanwhile.
+  /// if the number is unchanged, no rows were dropped in between.
   [[nodiscard]] uint64_t dropped_parts() const { return dropped_parts_; }
   /// Returns the memory of the block indexes and filters of all open files, in bytes.
   [[nodiscard]] uint64_t MemoryBytes() const { return *memory_bytes_; }
 
   /// Makes the change durable, then visible. After a failure, the manifest in memory, the version
   /// and the open files are as before, and the new files of `edit.add` are removed. If saving the
-  /// manifest fails, the disk may hold the old or the new manifest. Files that the manifest on disk
-  /// may name are then kept until the next start. An allocation failure has the same effects.
+  /// manifest fails, the disk may have the old or the new manifest. Files that may be in it are
+  /// then kept until the next start. An allocation failure has the same effects.
   Status Apply(const Edit& edit);
-  /// Removes files that were written but never passed to Apply. The next start removes the files
-  /// that could not be removed.
+  /// Removes files that were written but never passed to Apply. If some files cannot be removed,
+  /// the next start removes them.
   void RemoveFiles(std::span<const lsm::PartEntry> entries) const;
 
   /// Makes `memory` the new active memtable. Calls `freeze` while commit_ is held. `freeze` takes
@@ -146,15 +146,15 @@ class FileSet {
   const std::shared_ptr<lsm::ReadCounters> counters_;
   std::atomic<uint64_t> next_number_{1};
   std::atomic<uint64_t> dropped_parts_{0};
-  // Shared with the files: a reader may keep one longer than the FileSet lives.
+  // Shared with the files, because a reader may use a file longer than the FileSet exists.
   const std::shared_ptr<std::atomic<uint64_t>> memory_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);
 
   mutable Mutex commit_;
-  lsm::Manifest manifest_ GUARDED_BY(commit_);  // the manifest as last saved
+  lsm::Manifest manifest_ GUARDED_BY(commit_);  // the manifest that was saved last
 
   mutable Mutex version_mutex_;
-  // Readers need version_mutex_ only. To change it, hold commit_ as well.
+  // Readers need only version_mutex_. To change this member, also hold commit_.
   std::shared_ptr<const Version> version_ GUARDED_BY(version_mutex_) = std::make_shared<Version>();
 };
 

@@ -14,14 +14,14 @@ class IdleReader {
  public:
   virtual ~IdleReader() = default;
   /// Releases the version that this reader holds, unless the reader is in use or was used after
-  /// `time_ms`. Called from any thread.
+  /// `time_ms`. Any thread may call it.
   virtual void ReleaseIfIdleSince(int64_t time_ms) = 0;
 };
 
 /// Thread-safe.
 class IdleReaders {
  public:
-  /// Registers a reader as long as this object lives.
+  /// A reader is registered as long as this object exists.
   class Registration {
    public:
     Registration(IdleReaders& all, IdleReader* reader) : all_(all), reader_(reader) {

@@ -39,8 +39,8 @@ std::vector<Bytes> DeletedColumns(const std::vector<CellChange>& changes);
 /// listener. ReadModifyWrite calls `decide` while it holds write_.
 class Memstore {
  public:
-  /// All arguments outlive the object. `wake_flush` wakes the flush thread. The Memstore also calls
-  /// it while it holds the write lock, so it must be fast.
+  /// All arguments must outlive the object. `wake_flush` wakes the flush thread. The Memstore may
+  /// call it while it holds the write lock, so `wake_flush` must be fast.
   Memstore(const Environment& env, FileSet& file_set, const TableCatalog& tables,
            const ChangeListeners& listeners, std::function<void()> wake_flush);
 
@@ -50,22 +50,22 @@ class Memstore {
   Status Load(const lsm::Manifest& stored);
   /// Replays the log, and opens it for writing.
   Status Replay(const lsm::Manifest& stored);
-  /// Writes and syncs the log, and closes it. Call it after the store was marked as closed and
+  /// Writes, syncs and closes the log. Call this function after the store was marked as closed and
   /// WaitForWriters has returned.
   Status Close();
 
   [[nodiscard]] const Registry& registry() const { return registry_; }
-  /// Reads rows of this store.
+  /// Returns the object that reads rows of this store.
   [[nodiscard]] const RowReader& rows() const { return rows_; }
 
-  // Functions that write. Pass the log position that they return to Commit.
+  // Functions that write. Pass the log positions that they return to Commit.
   Result<SeriesNumber> Register(ByteView tsuid);
   Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) EXCLUDES(register_);
-  /// See Embedded::MayAddSeries. Its memory limit is a little lower than the limit of Register, so
-  /// that a series whose names were just created can still be registered.
+  /// See Embedded::MayAddSeries. Its memory limit is a little lower than that of Register, so a
+  /// series whose names were just created can still be registered.
   Status MayAddSeries(uint64_t name_bytes);
   Result<LogPosition> Append(std::span<const PointEntry> batch);
-  /// Applies changes that do not depend on stored data. The caller has checked them against the
+  /// Applies changes that do not depend on stored data. The caller must have checked them for this
   /// table.
   Result<LogPosition> Write(const Table& table, ByteView key,
                             const std::vector<CellChange>& changes);
@@ -75,8 +75,8 @@ class Memstore {
   Result<LogPosition> AppendToRow(const Table& table, ByteView key, ByteView bytes);
   /// ReadModifyWrite reads the selected columns of the row, calls `decide` and applies its changes
   /// atomically. `decide` sees at least the selected columns. It fills `changes`, or returns false
-  /// to change nothing. It may be called more than once, under the write lock, so it must be fast.
-  /// Columns that its changes delete must be among the selected ones.
+  /// to change nothing. It may be called more than once, and under the write lock, so it must be
+  /// fast. If its changes delete columns, these must be among the selected columns.
   using Decide =
       std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
   struct Outcome {
@@ -85,7 +85,7 @@ class Memstore {
   };
   Result<Outcome> ReadModifyWrite(const Table& table, ByteView key,
                                   const lsm::ColumnChoice& columns, const Decide& decide);
-  /// The server time of a change made now. Call it only from `decide`.
+  /// Returns the server time for a change that is made now. Call it only from `decide`.
   [[nodiscard]] int64_t stamp_ms_locked() const {
     write_.AssertHeld();
     return std::max(env_.clock.NowMs(), stamp_floor_ms_);
@@ -97,7 +97,7 @@ class Memstore {
   Status CommitAndWait(LogPosition position);
   Status Sync() { return log_->WaitSynced(log_->End()); }
 
-  // Changes of rows with a base time below the horizon are reported to listeners (WatchedPoints).
+  // From now on, changes of rows with bases below `base` are reported to listeners.
   void RaiseHorizon(uint32_t base);
   [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
 
@@ -111,22 +111,22 @@ class Memstore {
   /// Starts to record which series change. Returns a series number: only lower series numbers may
   /// be passed to EndSweep.
   uint32_t BeginSweep() EXCLUDES(write_);
-  /// Hides the series of `absent` that did not change since BeginSweep. `absent` is null if the
-  /// search failed. Creates a new index while other threads register series, and blocks them only
-  /// to add the last new ones.
+  /// Hides those series of `absent` that did not change since BeginSweep. `absent` is null if the
+  /// search failed. Creates a new index while other threads register series, and blocks these
+  /// threads only while it adds the last new series.
   void EndSweep(const NumberSet* absent) EXCLUDES(register_);
 
   // Functions for flushes. One flush at a time.
   struct FlushDue {
     bool due = false;
-    bool urgent = false;  // a new series was refused that would fit after a flush of this memtable
+    bool urgent = false;  // a new series was rejected that would fit after a flush of this memtable
   };
   /// Returns whether the active memtable should be flushed because of its size, its age or the
-  /// length of the log. Clears the flush request (AskForFlush), because the caller acts on it.
+  /// length of the log. Clears the flush request (AskForFlush), because the caller will flush.
   FlushDue TakeFlushDue(const Memtable& active);
-  /// Makes a new memtable the active one and freezes the previous one, unless that is empty or too
-  /// many are frozen. Only pointers change under the write lock, so nothing can fail after the
-  /// replacement.
+  /// Makes a new memtable the active one and freezes the previous one, unless the previous one is
+  /// empty or too many are frozen. Only pointers change under the write lock, so nothing can fail
+  /// after the replacement.
   void Freeze() EXCLUDES(register_);
   /// Waits until the log is durable up to the end of the frozen memtable.
   Status WaitSynced(const Memtable& frozen);
@@ -135,60 +135,60 @@ class Memstore {
   /// Removes the log files of a memtable whose contents were flushed to files.
   void ReleaseLog(const Memtable& flushed);
 
-  /// For Close, after the store was marked as closed: waits until no write is in progress.
+  /// Waits until no write is in progress. For Close, after the store was marked as closed.
   void WaitForWriters() EXCLUDES(write_) { MutexLock lock(write_); }
-  /// If true, the store takes writes: the log was replayed and opened.
+  /// Returns whether the store accepts writes: the log was replayed and opened.
   [[nodiscard]] bool has_log() const { return log_ != nullptr; }
   /// Sets the members of `stats` that describe memory, series and log.
   void AddTo(EmbeddedStats* stats) const;
 
  private:
-  // Defined in memstore_replay.cc.
+  // The following functions are in memstore_replay.cc.
   Status LoadSeries(const Version& version);
-  /// `met` collects new series of consecutive records that are not in the registry yet.
+  /// `met` collects the new series of consecutive records which the registry does not have yet.
   Status ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met)
       REQUIRES(write_);
   void AddMet(TsuidList* met);
 
-  // Defined in memstore_series.cc.
+  // The following functions are in memstore_series.cc.
   Status AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers) EXCLUDES(register_);
   /// Returns Exhausted, like MayAddSeries, if unflushed memory, ResidentBytes() and `more` bytes
-  /// together exceed `percent` of the budget. Requests a flush if FlushAdmitsSeries.
+  /// together exceed `percent` of the memory limit. Then requests a flush if FlushAdmitsSeries.
   Status CheckSeriesMemory(uint64_t more, uint64_t percent);
   /// Returns whether CheckSeriesMemory would succeed with UrgentFlushBytes() of unflushed memory.
   [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;
   [[nodiscard]] bool SeriesFull() const;  // computes EmbeddedStats::series_full
-  /// Memory that no flush frees, in bytes: series, names and the indexes of files.
+  /// Returns the memory in bytes that no flush frees: series, names and the indexes of files.
   [[nodiscard]] uint64_t ResidentBytes() const {
     return registry_.bytes() + NameBytes() + file_set_.MemoryBytes();
   }
-  /// Memory of the names that the process keeps outside the store, in bytes.
+  /// Returns the memory in bytes of the names that the process caches outside the store.
   [[nodiscard]] uint64_t NameBytes() const {
     const auto& bytes = env_.options.name_bytes;
     return bytes != nullptr ? bytes->load(std::memory_order_relaxed) : 0;
   }
-  /// A memtable must be larger than this, in bytes, to be flushed because memory is scarce.
+  /// A memtable must be larger than this many bytes to be flushed because memory is scarce.
   [[nodiscard]] uint64_t EarlyFlushBytes() const {
     return std::max(env_.memory_max / 16, kMemtableOverheadBytes);
   }
-  /// Like EarlyFlushBytes, for a flush that is requested because a new series was refused.
+  /// Like EarlyFlushBytes, for a flush that is requested because a new series was rejected.
   [[nodiscard]] uint64_t UrgentFlushBytes() const {
     return std::max(env_.memory_max / 64, kMemtableOverheadBytes);
   }
-  /// A memtable takes up to about this much memory with its first points. Flushing a smaller
-  /// memtable therefore frees memory only for a short time.
+  /// A memtable needs up to about this much memory for its first points. Therefore, flushing a
+  /// smaller memtable frees memory only for a short time.
   static constexpr uint64_t kMemtableOverheadBytes = uint64_t{512} << 10;
 
-  // Defined in memstore_write.cc.
+  // The following functions are in memstore_write.cc.
   Status CheckWritable();
-  /// Applies changes that are already in the log to memory. Running out of memory here terminates
-  /// the process, because a half-changed row can be neither shown nor undone. The next start
+  /// Applies changes that are already in the log to memory. If memory cannot be allocated, the
+  /// process ends, because a half-changed row can be neither shown nor undone. The next start
   /// replays the whole change from the log.
   void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept
       REQUIRES(write_);
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept
       REQUIRES(write_);
-  // Defined in memstore_series.cc. Called before a row changes.
+  // The following functions are in memstore_series.cc. They are called before a row changes.
   [[nodiscard]] bool NotesSeries() const REQUIRES(write_) {
     return sweeping_ || registry_.hidden_count() > 0;
   }
@@ -203,9 +203,9 @@ class Memstore {
                     std::vector<CellChange>* changes) const;
   Status RegisterKey(const Table& table, ByteView key);
   /// Takes the write lock of an open store and returns true, or sets `refused` and returns false.
-  /// If the write changes rows below the horizon, it first calls `tell`, without the lock, to
-  /// inform the listeners of these rows. `oldest` is at most the lowest base time that the write
-  /// touches.
+  /// If the write changes rows below the horizon, it first calls `tell` without the lock, to inform
+  /// the listeners about these rows. `oldest` must not be greater than the lowest base time of the
+  /// rows that the write changes.
   template <typename Tell>
   bool LockTold(uint32_t oldest, const Tell& tell, ToldRows* told, Status* refused)
       TRY_ACQUIRE(write_);
@@ -214,9 +214,9 @@ class Memstore {
   enum class FlushRequest : uint8_t {
     kNone,
     kIfNeeded,
-    kForSeries,  // a new series was refused that would fit after a flush
+    kForSeries,  // a new series was rejected that would fit after a flush
   };
-  /// Records the request and wakes the flush thread.
+  /// Stores the request and wakes the flush thread.
   void AskForFlush(FlushRequest request);
   void Account() REQUIRES(write_);
 
@@ -234,11 +234,11 @@ class Memstore {
   const RowReader rows_;
   std::atomic<uint64_t> refused_series_{0};
   std::atomic<uint64_t> active_bytes_{0};
-  // Shared with the frozen memtables: a reader may keep one longer than the engine lives.
+  // Shared with frozen memtables, because a reader may use one longer than the engine exists.
   const std::shared_ptr<std::atomic<uint64_t>> frozen_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<FlushRequest> flush_request_{FlushRequest::kNone};  // TakeFlushDue clears it
-  std::atomic<uint64_t> log_released_{0};  // log records up to this position are flushed to files
+  std::atomic<uint64_t> log_released_{0};  // records up to this position are flushed to files
   std::atomic<uint64_t> replayed_{0};
   std::atomic<uint32_t> horizon_{0};  // only rises, under write_
 
@@ -246,8 +246,8 @@ class Memstore {
 
   mutable Mutex write_;
   uint64_t sequence_ GUARDED_BY(write_) = 0;
-  // Lower bound of all later server times: the highest one so far, or one more if that belonged to
-  // a delete.
+  // Lower bound for all later server times: the highest server time so far, or one more if that
+  // time belonged to a delete.
   int64_t stamp_floor_ms_ GUARDED_BY(write_) = 0;
   Memtable* active_ GUARDED_BY(write_) = nullptr;  // the first memtable of the version
   Bytes body_ GUARDED_BY(write_);

@@ -1,6 +1,6 @@
 #pragma once
 // A memtable: the row-hours, the generic rows of every table and the new series of consecutive log
-// records. One memtable is active. Frozen ones wait to be flushed.
+// records. One memtable is active. Frozen memtables wait to be flushed.
 
 #include <array>
 #include <atomic>
@@ -14,12 +14,12 @@
 
 namespace hg::engine {
 
-/// Table ids are below this limit. They are never reused, so a write through a dropped table cannot
-/// appear in another table.
+/// Table ids are below this limit. An id is never reused, so a write to a dropped table cannot
+/// change another table.
 inline constexpr uint32_t kTablesMax = 1 << 20;
 
-/// The engine changes the memtable while it holds its write lock. Other threads may read it within
-/// the limits that the comments of the members state.
+/// The engine holds its write lock while it changes the memtable. Other threads may read the
+/// memtable within the limits in the comments of the members.
 class Memtable {
  public:
   explicit Memtable(int64_t made_ms) : made_ms(made_ms) {}
@@ -34,7 +34,7 @@ class Memtable {
     if (counted_in_ != nullptr) *counted_in_ -= counted_;
   }
   /// Adds the size of the memtable to `total`, and subtracts it when the last reader releases the
-  /// memtable. Called once, when the memtable is frozen.
+  /// memtable. Call this function once, when the memtable is frozen.
   void CountIn(std::shared_ptr<std::atomic<uint64_t>> total) {
     counted_ = bytes();
     *total += counted_;
@@ -58,7 +58,7 @@ class Memtable {
   const int64_t made_ms;
 
   // The following two members are set before the memtable becomes active.
-  uint64_t after_sequence = 0;  // records of the memtable have greater sequence numbers
+  uint64_t after_sequence = 0;  // all records of the memtable have greater sequence numbers
   uint32_t series_begin = 0;    // number of the first series that was created in the memtable
 
   RowMemory rows;
@@ -70,13 +70,13 @@ class Memtable {
   lsm::Log::Switch log_end{};  // where the log of the next memtable begins
 
  private:
-  // Table ids per group of tables_. Groups save memory, because few ids are in use and most of
-  // these ids are close together.
+  // Number of table ids in one group of tables_. Groups save memory, because few ids are used and
+  // most of these ids are close together.
   static constexpr uint32_t kGroup = 1 << 10;
   using Group = std::array<std::atomic<lsm::CellMemory*>, kGroup>;
 
-  // Returns *place. If it is null, creates the object first. During log replay, several threads may
-  // call this function at once.
+  // Returns *place. If *place is null, creates the object first. During log replay, several threads
+  // may call this function concurrently.
   template <typename T, typename Make>
   static T& LoadOrMake(std::atomic<T*>* place, const Make& make) {
     T* held = place->load(std::memory_order_acquire);
@@ -88,10 +88,10 @@ class Memtable {
     return *held;
   }
 
-  std::atomic<size_t> cell_bytes_{0};  // bytes of the cells of all tables
+  std::atomic<size_t> cell_bytes_{0};  // bytes of the cells in all tables
   uint64_t counted_ = 0;
   std::shared_ptr<std::atomic<uint64_t>> counted_in_;
-  std::array<std::atomic<Group*>, kTablesMax / kGroup> tables_{};  // by table id
+  std::array<std::atomic<Group*>, kTablesMax / kGroup> tables_{};  // index: group of the table id
 };
 
 }  // namespace hg::engine

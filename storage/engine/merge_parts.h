@@ -12,7 +12,7 @@
 
 namespace hg::engine {
 
-/// A part and the key range of the region that uses it.
+/// An input part of a merge, and the key range of the region that uses the part.
 struct MergeInput {
   std::shared_ptr<const Part> part;
   Bytes start;
@@ -21,12 +21,12 @@ struct MergeInput {
 
 struct MergeTask {
   const Table* table = nullptr;
-  // Newest first; parts of different regions that have no row in common may be in any order.
+  // Newest first. Parts of different regions that have no row in common may be in any order.
   std::vector<MergeInput> inputs;
-  // True if no older part has any of these rows, so that tombstones can be dropped.
+  // Whether no older part has any of these rows, so that the merge can drop tombstones.
   bool bottom = false;
   int64_t now_ms = 0;
-  /// Called between two rows. If it returns an error, the merge ends with this error. It may block.
+  /// Called between two rows. It may block. If it returns an error, the merge ends with this error.
   std::function<Status()> between;
 };
 

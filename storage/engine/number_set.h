@@ -8,11 +8,11 @@
 
 namespace hg::engine {
 
-/// Callers must lock: one writer, or any number of readers.
+/// Callers must lock the set: exclusively to change it, and at least shared to read it.
 class NumberSet {
  public:
   NumberSet() = default;
-  /// A set for numbers below `end`.
+  /// Creates an empty set for numbers below `end`.
   explicit NumberSet(uint32_t end) : words_((size_t{end} + 63) / 64) {}
 
   /// Grows the set, so that numbers below `end` can be added.

@@ -12,8 +12,8 @@ namespace hg::engine {
 
 /// Open addressing with linear probing, eight bytes per slot, 47 to 70 % full. The table grows by
 /// half instead of doubling, to save memory. Growing is cheap: slots are in the order of their
-/// hashes, so one pass through both tables suffices. Callers must lock: one writer, or any number
-/// of readers.
+/// hashes, so one pass through both tables suffices. Callers must lock the table: exclusively to
+/// change it, and at least shared to read it.
 class NumberSlots {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -27,7 +27,7 @@ class NumberSlots {
     }
     return kNone;
   }
-  /// Allocates memory for `more` further numbers, so that Add cannot fail.
+  /// Allocates memory for `more` further numbers, so that the next calls of Add cannot fail.
   void Reserve(size_t more) {
     size_t slots = std::max(kFirstSlots, slots_.size());
     while (used_ + more > slots / 10 * 7) slots += slots / 2;

@@ -1,6 +1,6 @@
 #pragma once
-// Repairs a damaged data directory so that it opens again. Damaged files are moved to its folder
-// "lost", never deleted. Intact blocks are kept. Engine::Repair repairs an open store.
+// Repairs a damaged data directory so that it can be opened again. Moves damaged files to its
+// folder "lost" and never deletes them. Keeps intact blocks. Engine::Repair repairs an open store.
 
 #include <string>
 

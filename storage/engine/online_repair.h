@@ -33,11 +33,11 @@ class OnlineRepair {
   Result<RepairReport> Repair();
 
  private:
-  /// The parts that use the files with this number: one for each region that shares them.
+  /// Returns the parts that use the files with this number: one for each region with these files.
   [[nodiscard]] Parts PartsWith(uint64_t number) const;
   Status RepairPart(uint64_t number, const std::vector<Damage>& damages);
   Status RepairHeld(const Parts& parts, const std::vector<Damage>& damages);
-  /// `damaged` maps the numbers of parts to their damage.
+  /// `damaged` maps the number of each damaged part to its damage.
   Status RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged);
   Status RewriteSeriesHeld(RegionPlace place,
                            const std::map<uint64_t, std::vector<Damage>>& damaged);

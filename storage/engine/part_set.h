@@ -1,6 +1,6 @@
 #pragma once
-// Writes rows, which callers add in sorted order, to several parts, such as one for each time
-// window.
+// Writes rows, which callers must add in sorted order, to several parts, such as one part for each
+// time window.
 
 #include <functional>
 #include <map>
@@ -12,14 +12,14 @@
 
 namespace hg::engine {
 
-/// One thread at a time. After a failure the files of all parts are unusable.
+/// For one thread at a time. After a failure the files of all parts are unusable.
 class PartSet {
  public:
-  /// Returns a number that selects the part for a row. Rows with the same number go to the same
-  /// part. `base` is the base time of the row, or nullopt for a row that does not belong to a
-  /// series.
+  /// A function that returns a number, which selects the part for a row. Rows with the same number
+  /// go to the same part. `base` is the base time of the row, or nullopt for a row that does not
+  /// belong to a series.
   using Choose = std::function<uint64_t(std::optional<uint32_t> base)>;
-  /// Creates the manifest entry of a new part. Called when the first row of the part is added.
+  /// A function that creates the manifest entry of a part. Called for the part's first row.
   using NewEntry = std::function<lsm::PartEntry()>;
 
   /// `folder`, `table` and `density` are passed to the PartWriter of each part. The manifest

@@ -14,31 +14,31 @@
 
 namespace hg::engine {
 
-/// The encoding of points. A flush uses kPlain, which is fast; a merge uses kPacked, which is
-/// compact (row_block.h).
+/// The encoding of points. A flush uses kPlain, which is fast. A merge uses kPacked, which needs
+/// less space (row_block.h).
 enum class RowDensity : uint8_t { kPlain, kPacked };
 
-/// One thread at a time. After a failure the files are unusable.
+/// For one thread at a time. After a failure the files are unusable.
 class PartWriter {
  public:
-  /// `folder`: an existing folder for the files. `table`: the table of the rows, which must outlive
-  /// the writer. Its families choose compression, block size and filter. Null for the table of
-  /// series or an unknown table: defaults apply until a merge rewrites the files.
+  /// `folder` is an existing folder for the files. `table` is the table of the rows, which must
+  /// outlive the writer. Its families determine compression, block size and filter. It is null for
+  /// the table of series or an unknown table: then defaults apply until a merge rewrites the files.
   PartWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
              const Table* table, RowDensity density = RowDensity::kPlain);
 
-  /// Adds a row of cells. Keys must be ascending.
+  /// Adds a row of cells. The caller must add rows in ascending order of keys.
   Status AddCells(ByteView key, const lsm::CellRow& row);
   /// Adds a row of the table of series.
   Status AddSeries(uint32_t number, ByteView tsuid);
-  /// Adds a row of points. Writes the points and the form of `row_part`. Series must be added in
-  /// the order of RowFileOrder, and the rows of each series in ascending order of `base`.
+  /// Adds a row of points. Writes the points and the form of `row_part`. The caller must add series
+  /// in the order of RowFileOrder, and the rows of each series in ascending order of `base`.
   Status AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part);
-  /// Like AddPoints, for a row that was read in its encoded form from another points file.
+  /// Like AddPoints, for a row in the encoded form that another points file has.
   Status AddEncodedPoints(ByteView file_key, ByteView value);
   /// Completes and syncs the files, but not their folder. Sets the members of `entry` that describe
   /// the files: sizes, checksums, whether they have tombstones, and for a points table the range of
-  /// rows. `entry` must have the part number of the writer.
+  /// rows. `entry` must have the part number of this writer.
   Status Finish(lsm::PartEntry* entry);
   /// Returns the number of bytes written so far to both files.
   [[nodiscard]] uint64_t bytes() const;

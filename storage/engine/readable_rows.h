@@ -1,5 +1,5 @@
 #pragma once
-// Functions for the repairs of an open store (online_repair.h) and of a closed one
+// Functions for repairs of an open store (online_repair.h) and of a closed store
 // (offline_repair.h). They find damaged parts, write the readable rows to new files, and move
 // damaged files to the folder "lost".
 
@@ -17,37 +17,37 @@
 
 namespace hg::engine {
 
-/// The folder for damaged files, relative to the folder of the store.
+/// The name of the folder for damaged files, in the folder of the store.
 inline constexpr char kLostFolder[] = "lost";
 
 using EntryVisit = std::function<Status(ByteView key, ByteView value)>;
 
-/// Verifies the files of these parts. Returns the damage by the number of the part. Parts without
-/// damage are omitted.
+/// Verifies the files of these parts. Returns the damage of each damaged part, by the number of the
+/// part.
 std::map<uint64_t, std::vector<Damage>> FindDamage(FileSystem& files, const std::string& folder,
                                                    const KeyLayout& layout,
                                                    const std::vector<lsm::PartEntry>& parts);
 
-/// Visits every readable entry in order and skips damaged blocks. Returns false if a block was
-/// skipped.
+/// Visits every readable entry in order and skips damaged blocks. Returns false if it skipped a
+/// block.
 Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit);
 
 /// Writes the readable rows of a cell file and a points file as the part with the number of
-/// `fresh`, and sets the members for its files; without rows, their sizes are 0. A file that is
-/// nullptr has no rows. Returns false if some rows could not be read. `folder` is that of the
-/// store.
+/// `fresh`, and sets those members of `fresh` that describe files; without rows, their sizes are 0.
+/// A file that is nullptr has no rows. Returns false if some rows could not be read. `folder` is
+/// that of the store.
 Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                              const lsm::BlockFile* cells, const lsm::BlockFile* points,
                              lsm::PartEntry* fresh);
 
-/// Writes the table of series to a new part with the number of `fresh`. It contains `count` series,
-/// and `tsuid_of` returns their TSUIDs. `flushed`: the last sequence that is in files.
+/// Writes the table of series to a new part with the number of `fresh`. The table has `count`
+/// series, whose TSUIDs `tsuid_of` returns. `flushed` is the last sequence number that is in files.
 Status WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                    uint32_t count, const std::function<ByteView(uint32_t number)>& tsuid_of,
                    uint64_t flushed, lsm::PartEntry* fresh);
 
-/// Hard-links or copies files of the store (`names`, relative to `folder`) into its folder "lost",
-/// and appends a line for each to `done`. Missing files are skipped.
+/// Hard-links or copies files of the store (`names`, relative to `folder`) to its folder "lost",
+/// and appends a line for each file to `done`. Skips missing files.
 Status LinkIntoLost(FileSystem& files, const std::string& folder,
                     const std::set<std::string>& names, std::vector<std::string>* done);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Replays the log on several threads at start. One thread reads and decodes records. The others
-// apply them, each in order for one shard (a subset of the series).
+// Replays the log on several threads at start. One thread reads and decodes records. Each other
+// thread applies the records of one shard (a subset of the series) in order.
 
 #include <condition_variable>
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace hg::engine {
 
-/// A decoded log record, or the part of it that belongs to one shard: points, or one change of a
-/// row.
+/// A decoded log record, or the part of a record that belongs to one shard: points, or one change
+/// of a row.
 struct ReplayItem {
   uint64_t sequence = 0;
   std::vector<PointEntry> points;
@@ -24,19 +24,19 @@ struct ReplayItem {
   RowRecord row;
 };
 
-/// One thread calls Next, Add and Finish. Items are applied on the threads of the shards.
+/// One thread calls Next, Add and Finish. The threads of the shards apply the items.
 class ReplayPipe {
  public:
-  /// Each shard has its own thread, which calls `apply` for the items of the shard in order. If a
-  /// shard's thread cannot be started, the thread that calls Add calls `apply` itself.
+  /// Each shard has its own thread, which calls `apply` for the items of the shard in order. If the
+  /// thread of a shard cannot be started, the thread that calls Add also calls `apply`.
   ReplayPipe(size_t shards, std::function<void(const ReplayItem&)> apply)
       : apply_(std::move(apply)), shards_(shards) {}
   ~ReplayPipe() { Finish(); }
   ReplayPipe(const ReplayPipe&) = delete;
   ReplayPipe& operator=(const ReplayPipe&) = delete;
 
-  /// Returns the item that the caller fills before it calls Add. Its previous content has no
-  /// meaning; only its memory is reused.
+  /// Returns an item, which the caller must fill before it calls Add. The previous content of the
+  /// item has no meaning; only its memory is reused.
   [[nodiscard]] ReplayItem& Next(size_t shard) { return shards_[shard].Next(); }
   /// Passes the item that Next returned to the thread of the shard. Blocks if that thread is far
   /// behind.
@@ -61,8 +61,8 @@ class ReplayPipe {
     void HandOver(const Apply& apply);
     void ApplyAll(const Apply& apply);
 
-    Batch batch_;        // used by the adding thread only
-    size_t filled_ = 0;  // items of batch_ in use; used by the adding thread only
+    Batch batch_;        // only the thread that adds items uses it
+    size_t filled_ = 0;  // number of used items in batch_; only the adding thread uses it
     std::thread thread_;
 
     std::mutex mutex_;

@@ -19,41 +19,41 @@
 namespace hg::engine {
 
 Bytes RowFileKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
-/// Splits a key into TSUID and base. Returns false if it is not a valid key.
+/// Splits a key into TSUID and base. Returns false if the key is invalid.
 bool SplitRowFileKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
-/// Returns the common prefix of the row keys of a series: salt and metric.
+/// Returns the prefix that the row keys of a series have in common: salt and metric.
 Bytes RowKeyPrefix(const KeyLayout& layout, ByteView tsuid);
-/// Returns the time span of the hours in `rows`, from the first to the last moment. If `rows` is
-/// empty, returns the span of its first hour.
+/// Returns the time span of the hours in `rows`, from their first to their last moment. If `rows`
+/// is empty, returns the span of its first hour.
 lsm::TimeSpan TimesOf(const RowRange& rows);
-/// Returns true if series a precedes series b in points files.
+/// Returns whether series a comes before series b in points files.
 bool RowFileOrder(const KeyLayout& layout, ByteView tsuid_a, ByteView tsuid_b);
 
-/// A fixed-size prefix of a series' sort key in points files. If two heads differ, the series with
-/// the smaller head comes first; if they are equal, RowFileOrder decides. Sorting many series by
-/// heads avoids reading their TSUIDs, which are scattered in memory.
+/// A fixed-size prefix of the sort key that a series has in points files. If two heads differ, the
+/// series with the smaller head comes first; if they are equal, RowFileOrder decides. Sorting many
+/// series by heads avoids reading their TSUIDs, which are scattered in memory.
 struct RowFileHead {
   uint64_t first = 0, second = 0;
   auto operator<=>(const RowFileHead&) const = default;
 };
 RowFileHead RowFileHeadOf(const KeyLayout& layout, ByteView tsuid);
 
-/// Appends the encoded points and form of a RowPart. The sequence numbers of its points are
-/// included if it has raw cells.
+/// Appends the encoded points and form of a RowPart. If it has raw cells, the sequence numbers of
+/// its points are included.
 void EncodeFileRow(const points::RowPart& row_part, Bytes* out);
 /// Decodes a row, and sets points and form of *row_part. Returns false if the bytes are not a valid
-/// row. `sequence` is used for points that were stored without their own sequence number. It is the
-/// last sequence number of the file.
+/// row. `sequence` is the last sequence number of the file. Points that were stored without their
+/// own sequence number get it.
 bool DecodeFileRow(ByteView in, uint64_t sequence, points::RowPart* row_part);
 
 /// Reads one row from a points file, and sets points and form of *row_part. Returns false if the
-/// file does not have the row. `sequence` is used for points that were stored without their own
-/// sequence number. `context` is that of BlockFile::Get.
+/// file does not have the row. Points that were stored without their own sequence number get
+/// `sequence`. `context` is that of BlockFile::Get.
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
                          uint32_t base, uint64_t sequence, points::RowPart* row_part,
                          RequestContext* context);
-/// Appends the base times, in ascending order, of the rows of a series that the file contains and
-/// that are in `range`.
+/// Appends, in ascending order, the base times of those rows of a series that are in the file and
+/// in `range`.
 Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
                      ByteView tsuid, const RowRange& range, std::vector<uint32_t>* bases);
 

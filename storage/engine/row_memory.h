@@ -26,8 +26,8 @@
 
 namespace hg::engine {
 
-/// The points of one series in one hour. Only the writer creates and changes it. Readers use only
-/// the functions that are marked for readers.
+/// The points of one series in one hour. Only the writer creates and changes the object. Readers
+/// may use only the functions that are marked for readers.
 class RowHourMemory {
  public:
   enum Flag : uint8_t {
@@ -35,30 +35,30 @@ class RowHourMemory {
     // the points together. The flag is set before the first change of the log record that brings
     // the cells. From then on the history also contains the sequence numbers of the log records.
     kRaw = 1,
-    kRawPoint = 2,  // some of these cells have the qualifier of a single point
-    kCleared = 4,   // the history deletes the whole row in older memtables and files
+    kRawPoint = 2,  // some of the raw cells have the qualifier of a single point
+    kCleared = 4,   // the history deletes the whole row in older memtables and in files
   };
 
   // The following functions are for readers on any thread.
   [[nodiscard]] uint32_t series() const { return series_; }
   [[nodiscard]] uint32_t base() const { return base_; }
-  /// Returns the row of this series that was created before this one in the memtable, of any base.
+  /// Returns the previous row (of any base) that was created for this series in the memtable.
   [[nodiscard]] const RowHourMemory* older() const { return older_; }
   [[nodiscard]] uint8_t flags() const { return flags_.load(std::memory_order_acquire); }
-  /// Fills the empty `row_part` from the history; `row_part->raw` stays empty. `sequence` applies
-  /// to points written before the row had raw cells. Later points carry the sequence of their
-  /// record.
+  /// Fills the empty `row_part` from the history; `row_part->raw` stays empty. Points that were
+  /// written before the row had raw cells get `sequence`. Later points have the sequence number of
+  /// their record.
   void Read(points::RowPart* row_part, uint64_t sequence = 0) const;
-  /// Appends the points in order of arrival and sets `form`, if the history consists of puts only.
-  /// Otherwise returns false, and `columns` may only be cleared.
+  /// If the history consists only of puts, appends the points in order of arrival and sets `form`.
+  /// Otherwise returns false, and the caller may only clear `columns`.
   bool AppendTo(points::RowColumns* columns, points::RowForm* form) const;
   /// Returns the approximate number of history entries that Read and AppendTo decode.
   [[nodiscard]] uint64_t entries() const {
     return uint64_t{chunks_.load(std::memory_order_relaxed)} * kSlots +
            tail_count_.load(std::memory_order_relaxed);
   }
-  /// Prefetches the memory that AppendTo reads, for all rows at once. Otherwise each row would wait
-  /// for a cache miss per page.
+  /// Prefetches the memory that AppendTo reads, for all rows at once. Without this, each row would
+  /// wait for a cache miss per page.
   static void Prefetch(std::span<const RowHourMemory* const> rows);
 
   // The following functions are for the writer only.
@@ -70,28 +70,28 @@ class RowHourMemory {
   // Eight entries keep a row with few points small, which is the most common case. An encoded chunk
   // of eight points takes 15 to 25 bytes.
   static constexpr uint8_t kSlots = points::kChunkEntries;
-  // Base-2 logarithms of chunk counts. Rows with fewer chunks than the minimum (4096 entries, more
-  // than one point a second) are not compacted. Rows with more chunks than the maximum (262,144
-  // entries) are not compacted either, because that would hold the write lock for long.
+  // Base-2 logarithms of numbers of chunks. Rows with fewer chunks than the minimum (4096 entries,
+  // more than one point a second) are not compacted. Rows with more chunks than the maximum
+  // (262,144 entries) are not compacted either: that would hold the write lock for too long.
   static constexpr uint8_t kCompactLogMin = 9, kCompactLogMax = 15;
 
   struct Page {
     const Page* older;
-    uint16_t capacity;  // bytes available
-    uint16_t used;      // bytes used; set when a newer page is added
+    uint16_t capacity;  // number of available bytes
+    uint16_t used;      // number of used bytes; set when a newer page is added
     char bytes[];
   };
   // The encoded chunks of a row.
   struct Chunks {
     const Page* newest = nullptr;
     uint32_t count = 0;
-    uint16_t newest_used = 0;  // used bytes of the newest page
+    uint16_t newest_used = 0;  // number of used bytes of the newest page
   };
   struct Entry {
     uint32_t op;
     uint64_t bits;
   };
-  // A copy of the row's state at one moment.
+  // A copy of the state of the row at one moment.
   struct Snapshot {
     Chunks chunks;
     uint8_t form = 0;
@@ -108,7 +108,7 @@ class RowHourMemory {
   /// Calls visit(begin, end) for the used bytes of each page, oldest first.
   template <typename Visit>
   static void VisitPages(const Chunks& chunks, Visit&& visit);
-  /// Visits the entries of the chunks in order of arrival, except where a chunk was sorted by time.
+  /// Visits the entries of the chunks in order of arrival; a chunk may be sorted by time, though.
   template <typename Visit>
   static void VisitChunks(const Chunks& chunks, Visit&& visit);
 
@@ -119,20 +119,20 @@ class RowHourMemory {
   uint32_t base_ = 0;
   std::atomic<uint32_t> version_{0};
   std::atomic<uint32_t> chunks_{0};
-  uint32_t record_start_ = 0;  // index of the first entry of the record last_sequence_
+  uint32_t record_start_ = 0;  // index of the first entry that the record last_sequence_ made
   uint32_t last_offset_ms_ = 0;
-  std::atomic<uint8_t> tail_count_{0};  // tail entries visible to readers
-  uint8_t tail_used_ = 0;  // tail entries written; tail_count_ is set to this number later
+  std::atomic<uint8_t> tail_count_{0};  // number of tail entries that readers see
+  uint8_t tail_used_ = 0;  // number of tail entries written; tail_count_ is set to it later
   uint8_t depth_ = 0;      // number of older rows of the series, at most 255
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};
   uint8_t compact_log_ = kCompactLogMin;  // the row is compacted at 2^compact_log_ chunks
-  std::atomic<uint16_t> page_used_{0};    // used bytes of the newest page
+  std::atomic<uint16_t> page_used_{0};    // number of used bytes of the newest page
   std::atomic<uint64_t> bits_[kSlots];
   std::atomic<uint32_t> ops_[kSlots];
 };
 
-/// Readers use Newest only. Series are divided into shards, and each shard has one writer at a
+/// Readers may use only Newest. Series are divided into shards, and each shard has one writer at a
 /// time.
 class RowMemory {
  public:
@@ -141,11 +141,11 @@ class RowMemory {
     return SlotTable<RowHourMemory>::BlockOf(series) % kShards;
   }
 
-  /// Returns the newest row of a series, or null if there is none. Its function older() returns the
+  /// Returns the newest row of a series, or null if there is none. Call older() of a row to get the
   /// next older row.
   [[nodiscard]] const RowHourMemory* Newest(uint32_t series) const { return heads_.Get(series); }
 
-  /// Returns the row of the series with this base, or null if the memtable does not have it.
+  /// Returns the row of the series with this base, or null if it is not in this memtable.
   [[nodiscard]] RowHourMemory* Find(uint32_t series, uint32_t base) {
     RowHourMemory* head = heads_.Get(series);
     return head == nullptr || head->base_ == base ? head : FindOlder(head, base);
@@ -155,20 +155,20 @@ class RowMemory {
     return row != nullptr ? row : Make(series, base);
   }
 
-  /// Adds one point of record `sequence`, visible at once. If one record has several points at the
-  /// same instant, the smaller qualifier counts as newer.
+  /// Adds one point of the record with the number `sequence`. Readers see it at once. If one record
+  /// has several points at the same instant, the smaller qualifier counts as newer.
   void Put(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
            points::RowForm form) {
     Add(row, sequence, qualifier, bits, form);
     row->tail_count_.store(row->tail_used_, std::memory_order_release);
   }
-  // To make several changes visible together: call Begin, make the changes, call Publish.
+  // To make several changes visible together, call Begin, make the changes, and call Publish.
   void Begin(RowHourMemory* row);
   void Write(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
              points::RowForm form) {
     Add(row, sequence, qualifier, bits, form);
   }
-  /// Deletes a qualifier that CanonicalQualifier accepts, in this memtable and in older RowParts.
+  /// Deletes a canonical qualifier (CanonicalQualifier), in this memtable and in older RowParts.
   void WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qualifier);
   /// Deletes all points of the row, in this memtable and in older RowParts.
   void WriteClear(RowHourMemory* row, uint64_t sequence);
@@ -201,10 +201,10 @@ class RowMemory {
   }
 
  private:
-  /// State of one writer.
+  /// The state of one writer. Each shard has one writer at a time.
   struct alignas(64) Shard {
     Arena arena;
-    // Rows of series with more than kWalkMax rows. Other rows are found by following older_.
+    // The rows of series with more than kWalkMax rows. Other rows are found through older_.
     std::unordered_map<uint64_t, RowHourMemory*> by_base;
     std::atomic<uint64_t> points{0};
   };

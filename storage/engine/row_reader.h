@@ -1,7 +1,7 @@
 #pragma once
 // Reads a row: collects its RowParts and cells from the memtables and files of a version, newest
-// first, and merges them. The cell store, the point store, writes that read first, flushes and the
-// listing of keys use it.
+// first, and merges them. Users are the cell store, the point store, writes that read first,
+// flushes and the listing of keys.
 
 #include <cstdint>
 #include <vector>
@@ -18,16 +18,16 @@
 
 namespace hg::engine {
 
-/// The files of a part that a reader needs. The cell file holds the cells of all families, the
-/// points file holds points.
+/// The files of a part that a reader needs. The cell file has the cells of all families, and the
+/// points file has the points.
 enum class FilesRead : uint8_t { kAll, kCells };
-/// The files that a reader of one family needs; "" means all families.
+/// Returns the files that a reader of one family needs; "" means all families.
 inline FilesRead FilesFor(const Table& table, ByteView family) {
   const bool points = family.empty() || table.FamilyIndex(family) == table.points_family;
   return points ? FilesRead::kAll : FilesRead::kCells;
 }
 
-/// The key of a row, decoded.
+/// The decoded key of a row.
 struct RowPlace {
   ByteView key;
   bool regular = false;  // if true, tsuid and base are set from the key
@@ -46,8 +46,8 @@ void ForEachHour(const Memtable& memtable, SeriesNumber series, const RowRange& 
   }
 }
 
-/// Thread-safe. The reader owns nothing and has no lock. Callers pin the versions that it reads.
-/// The constructor's arguments outlive it.
+/// Thread-safe. The reader owns nothing and has no lock. Callers must pin the versions that it
+/// reads. The arguments of the constructor must outlive it.
 class RowReader {
  public:
   RowReader(const Environment& env, const TableCatalog& tables, const Registry& registry)
@@ -56,14 +56,14 @@ class RowReader {
   /// Decodes the key of a row of the table.
   [[nodiscard]] RowPlace PlaceOf(const Table& table, ByteView key) const;
   /// Reads at least the selected columns of the row from memory and files. With FilesRead::kCells,
-  /// the points files are not read. Points of a regular row are not read if no selected column
-  /// depends on them. `memory` is charged before cells are copied, and if that fails, its error is
-  /// returned; null means no limit. Fails with Busy if it would read the disk and the context of
-  /// `memory` may not wait.
+  /// it does not read the points files. It does not read points of a regular row if no selected
+  /// column depends on them. `memory` is charged before cells are copied, and if that fails, its
+  /// error is returned; null means no limit. Fails with Busy if it would read the disk and the
+  /// context of `memory` may not wait.
   Result<StoredRow> Read(const Version& version, const Table& table, ByteView key,
                          FilesRead files = FilesRead::kAll, const lsm::ColumnChoice& columns = {},
                          MemoryTally* memory = nullptr) const;
-  // The two steps of Read. The result may contain expired cells.
+  // The two steps of Read: memory, then files. The result may have expired cells.
   Result<StoredRow> ReadMemory(const Version& version, const Table& table, const RowPlace& place,
                                const lsm::ColumnChoice& columns, MemoryTally* memory) const;
   Result<StoredRow> ReadFiles(const Version& version, const Table& table, const RowPlace& place,
@@ -73,8 +73,8 @@ class RowReader {
   /// memtable has no content of the row.
   bool ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
                      bool with_objects, StoredRow* out) const;
-  /// Returns the base times in `range` of the series' rows that may hold points, ascending and
-  /// without duplicates.
+  /// Returns the base times in `range` of those rows of the series that may have points, ascending
+  /// and without duplicates.
   Status ListBases(const Version& version, SeriesNumber series, const RowRange& range,
                    std::vector<uint32_t>* bases) const;
 

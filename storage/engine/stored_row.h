@@ -1,6 +1,6 @@
 #pragma once
 // The representation of a row of any table in the engine. A regular row of a points table is a
-// RowPart (storage/points/row_part.h). Every other row consists of cells.
+// RowPart (storage/points/row_part.h). All other rows consist of cells.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace hg::engine {
 
-/// Immutable: altering a table creates another object.
+/// Immutable: when a table is altered, another object is created.
 struct Table {
   uint32_t id = 0;
   TableDescriptor descriptor;
@@ -22,7 +22,7 @@ struct Table {
   int points_family = -1;  // number of the family that holds points natively; -1 = none
   lsm::CellOrder order = lsm::CellOrder::kByArrival;
 
-  /// Returns the number of the family, or -1.
+  /// Returns the number of the family, or -1 if the table does not have it.
   [[nodiscard]] int FamilyIndex(ByteView family) const;
   /// Returns whether each change must get a greater server time than the previous change. This is
   /// necessary if a column of the table may have several versions.
@@ -30,7 +30,7 @@ struct Table {
 };
 
 /// The id of the hidden table of series. Its keys are series numbers, big-endian. Each row has one
-/// cell, without family and qualifier, whose value is the TSUID.
+/// cell without family and qualifier, whose value is the TSUID.
 inline constexpr uint32_t kSeriesTable = 0;
 inline constexpr uint32_t kFirstTable = 1;
 
@@ -39,27 +39,27 @@ inline constexpr uint32_t kFirstTable = 1;
 /// irregular and has only cells.
 bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
 
-/// The content of a row, from one source or merged.
+/// The content of a row. It comes from one source, or was merged from several.
 struct StoredRow {
   bool regular = false;
   uint32_t base = 0;         // base time of the row; set only if the row is regular
-  points::RowPart row_part;  // cells of the points family; filled only if the row is regular
+  points::RowPart row_part;  // cells of the points family; set only if the row is regular
   lsm::CellRow cells;  // cells of the other families; if the row is not regular, all its cells
 };
 
 /// Stores a raw cell of the points family in `cells`. The sequence number of the cell is stored in
 /// the field for the time of a tombstone (FORMAT.md).
 void PutRaw(uint8_t points_family, const points::RawCell& cell, lsm::CellRow* cells);
-/// Moves the cells of the points family from `cells` into `row_part`, as raw cells and tombstones.
+/// Moves the cells of the points family from `cells` to `row_part`, as raw cells and tombstones.
 void CellsIntoRowPart(uint8_t points_family, lsm::CellRow* cells, points::RowPart* row_part);
-/// The reverse of CellsIntoRowPart, for writing files: converts the content of `row_part` to cells,
+/// Reverses CellsIntoRowPart, for writing files: converts the content of `row_part` to cells,
 /// except its points.
 void RowPartIntoCells(uint8_t points_family, const points::RowPart& row_part, lsm::CellRow* cells);
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
 
-/// Returns the time before which cells of the family have expired. Returns the lowest possible time
-/// if the family has no TTL.
+/// Returns the time before which cells of the family have expired. If the family has no TTL,
+/// returns the lowest possible time.
 int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms);
 
 /// Removes expired content from a complete row. A point expires by its own time. Another cell of a
@@ -67,7 +67,7 @@ int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms);
 /// timestamp. In tables ordered by time, RenderStored hides expired cells instead.
 void Expire(const Table& table, int64_t now_ms, StoredRow* row);
 
-/// Returns the cells of a complete row that the cell store shows at the time options.now_ms.
+/// Returns the cells of a complete row that the cell store shows at options.now_ms.
 std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
                                const points::RenderOptions& options,
                                const lsm::VersionRange& range = {});

@@ -10,8 +10,8 @@
 
 namespace hg::engine {
 
-/// Returns the keys in [start, stop) of the regular rows of a points table that hold points, in
-/// ascending order. One thread at a time. The object lists the rows of one metric and time range at
+/// Returns the keys in [start, stop) of the regular rows of a points table that have points, in
+/// ascending order. For one thread at a time. It lists the rows of one metric and time range at
 /// once, so rows that are added later are not found. It lists at most 65,536 rows at once, or four
 /// rows per series of the metric if that is more.
 class PointKeys {
@@ -22,7 +22,7 @@ class PointKeys {
 
   /// Moves to the next key and sets *key. Returns false at the end.
   Result<bool> Next(Bytes* key);
-  /// Continues at the first key ≥ start. `start` must not be before the last key returned.
+  /// Continues at the first key ≥ start. `start` must not be before the last returned key.
   void Seek(Bytes start) { start_ = std::move(start); }
 
  private:
@@ -43,16 +43,16 @@ class PointKeys {
   uint32_t bucket_ = 0;
   size_t metric_ = 0;
   // The following members hold the state for the current metric.
-  std::vector<uint32_t> series_;  // its series in the current salt bucket, ordered by TSUID
+  std::vector<uint32_t> series_;  // series in the current salt bucket, ordered by TSUID
   RowRange rest_{0, 0};           // base times that were not listed yet
   std::vector<Place> places_;     // listed rows, ordered by key
   size_t at_ = 0;
   MemoryTally memory_;
 };
 
-/// Returns the keys of a table's rows in [start, stop), in ascending order. It may leave out rows
-/// without cells of `family` or without cells since `min_ms`. One thread at a time. The engine must
-/// outlive it.
+/// Returns the keys of a table's rows in [start, stop), in ascending order. May leave out rows
+/// without cells of `family`, and rows without cells since `min_ms`. For one thread at a time. The
+/// engine must outlive the object.
 class TableKeys {
  public:
   /// `context` must outlive the object; null means no limits.
@@ -65,8 +65,8 @@ class TableKeys {
   /// Continues at the first key ≥ start. `start` must be after the current key.
   void Seek(Bytes start) { seek_ = std::move(start); }
   [[nodiscard]] const Bytes& key() const { return key_; }
-  /// Reads at least the selected columns of the current row. Call it at most once per row. `memory`
-  /// is charged as in RowReader::Read.
+  /// Reads at least the selected columns of the current row. Call this function at most once for
+  /// each row. `memory` is charged as in RowReader::Read.
   Result<StoredRow> Row(const lsm::ColumnChoice& columns, MemoryTally* memory);
 
  private:
@@ -89,7 +89,7 @@ class TableKeys {
   Bytes seek_;
 };
 
-/// Returns ascending keys that cut the table's rows in [start, stop) into pieces of a few blocks
+/// Returns ascending keys that divide the table's rows in [start, stop) into pieces of a few blocks
 /// each. In a points table, a piece may be as long as all rows of a metric. The memory of the keys
 /// is charged to `memory`.
 Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, const Version& version,

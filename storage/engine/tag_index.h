@@ -30,8 +30,8 @@ class Postings {
   Postings(Postings&&) noexcept;
   Postings& operator=(Postings&&) noexcept;
 
-  /// Adds a number that the set does not contain, below UINT32_MAX. Ascending numbers are added
-  /// fastest. Returns the approximate number of bytes by which the memory of the set has grown.
+  /// Adds a number below UINT32_MAX that the set does not contain. Adding is fastest in ascending
+  /// order. Returns the approximate number of bytes by which the memory of the set has grown.
   size_t Add(uint32_t number);
   void AddTo(Roaring* set) const;
   /// Calls visit(number) for each number, ascending.
@@ -51,19 +51,19 @@ class Postings {
   std::unique_ptr<Many> many_;  // all numbers, once there are two or more
 };
 
-/// Maps names of one fixed width to sets of numbers. Callers must lock: one writer, or any number
-/// of readers.
+/// Maps names of one fixed width to sets of numbers. Callers must lock the object: exclusively to
+/// change it, and at least shared to read it.
 class NamedPostings {
  public:
   explicit NamedPostings(size_t width) : width_(width) {}
 
   /// Returns the set of a name, or null if there is none. The address of a set does not change when
-  /// others are added.
+  /// other sets are added.
   [[nodiscard]] const Postings* Find(ByteView name) const;
-  /// Returns the set of a name, and creates it if it does not exist. The bytes of `name` must live
-  /// as long as this object.
+  /// Returns the set of a name, and creates it if it does not exist. The bytes of `name` must stay
+  /// valid as long as this object exists.
   Postings* FindOrMake(ByteView name);
-  /// Returns the memory of the table in bytes, without the content of the sets.
+  /// Returns the memory of the table in bytes, without the contents of the sets.
   [[nodiscard]] size_t bytes() const { return all_.size() * sizeof(Named) + slots_.bytes(); }
 
  private:
@@ -78,7 +78,7 @@ class NamedPostings {
   NumberSlots slots_;  // indexes in all_, found by name
 };
 
-/// Callers must lock: one writer, or any number of readers.
+/// Callers must lock the index: exclusively to change it, and at least shared to read it.
 class TagIndex {
  public:
   explicit TagIndex(const KeyLayout& layout)
@@ -86,26 +86,26 @@ class TagIndex {
         keys_(static_cast<size_t>(layout.tagk_width)),
         pairs_(static_cast<size_t>(layout.pair_width())) {}
 
-  /// Adds the series with the number `number`, which the index does not contain. Ascending numbers
-  /// are added fastest. The bytes of `tsuid` must live as long as the index.
+  /// Adds the series with the number `number`, which the index does not contain. Adding is fastest
+  /// in ascending order. The bytes of `tsuid` must stay valid as long as the index exists.
   void Add(uint32_t number, ByteView tsuid);
   /// Returns the numbers of the series of the metric ("" = all metrics) that match all clauses,
   /// ascending. The caller must also check matcher.exact_tags and matcher.tsuids.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// Returns an upper bound for the number of matching series, without searching them.
+  /// Returns an upper bound for the number of matching series, without a search.
   [[nodiscard]] uint64_t MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
   /// Returns the ids of the metrics that have series, in ascending order.
   [[nodiscard]] std::vector<Bytes> Metrics() const;
   [[nodiscard]] size_t bytes() const;
 
  private:
-  /// Adds the tag sets that have the clause's key with one of its values to *set.
+  /// Adds to *set the tag sets that have the key of the clause with one of its values.
   void AddOneOf(const TagClause& clause, Roaring* set) const;
-  /// Returns the postings of the tag sets that have the clause's key, one for each value of the
-  /// clause.
+  /// Returns the postings of the tag sets that have the key of the clause, one for each value of
+  /// the clause.
   [[nodiscard]] std::vector<const Postings*> ListsOf(const TagClause& clause) const;
   /// Like MatchSets, but returns the tag sets as ascending numbers. Returns nullopt if there may be
-  /// too many for that.
+  /// too many tag sets for this form.
   [[nodiscard]] std::optional<std::vector<uint32_t>> MatchFewSets(
       const std::vector<TagClause>& clauses) const;
   /// Returns the series of the metric (nullptr = all metrics) that belong to one of the tag sets,
@@ -117,7 +117,7 @@ class TagIndex {
   struct TagSet {
     ByteView pairs;
     uint32_t series = 0;    // number of series with this tag set
-    uint32_t last = kNone;  // the one of these series that was added last, or kNone
+    uint32_t last = kNone;  // the series of this set that was added last, or kNone
   };
   struct Series {
     uint32_t set = kNone;
@@ -133,8 +133,8 @@ class TagIndex {
   [[nodiscard]] Roaring MatchSets(const std::vector<TagClause>& clauses) const;
 
   const KeyLayout layout_;
-  std::map<Bytes, Postings, std::less<>> metrics_;  // metric id → its series
-  std::vector<Series> series_;  // by number; one that is not in the index has the set kNone
+  std::map<Bytes, Postings, std::less<>> metrics_;  // key: metric id; value: its series
+  std::vector<Series> series_;  // index: number; series not in the index have the set kNone
   uint64_t count_ = 0;          // number of series in the index
   std::vector<TagSet> sets_;
   NumberSlots set_slots_;  // indexes in sets_, found by the pairs of the set
@@ -142,7 +142,7 @@ class TagIndex {
   NamedPostings keys_;   // id of a tag key → tag sets that contain it
   NamedPostings pairs_;  // pair of ids → tag sets that contain it
   // The keys and pairs of the tag set that was added last, by position. The next tag set usually
-  // shares some of them, so they need not be looked up again.
+  // has some of them, too; they need not be looked up again then.
   std::vector<Recent> recent_keys_, recent_pairs_;
   size_t bytes_ = 0;  // estimated memory of the metrics and of the content of all sets
 };

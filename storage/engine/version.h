@@ -1,6 +1,6 @@
 #pragma once
-// A version is a snapshot of memory and files. As long as a reader holds it, nothing in it is freed
-// or reused.
+// A version is a snapshot of memory and files. As long as a reader holds the version, nothing in it
+// is freed or reused.
 
 #include <atomic>
 #include <map>
@@ -18,12 +18,12 @@
 
 namespace hg::engine {
 
-/// The open files of a part, shared by the regions that use it. If no manifest names the files any
-/// more, the thread that drops the last reference removes them.
+/// The open files of a part, which all regions with this part share. If the files are in no
+/// manifest any more, the thread that drops the last reference removes them.
 class PartFiles {
  public:
   /// Opens the files of a part. `folder` is the folder of the store. As long as the files are open,
-  /// the memory of their indexes and filters, in bytes, is added to `total`.
+  /// the memory of their indexes and filters in bytes is added to `total`.
   static Result<std::shared_ptr<const PartFiles>> Open(
       FileSystem& files, const std::string& folder, const lsm::PartEntry& entry,
       lsm::BlockReading reading, std::shared_ptr<std::atomic<uint64_t>> total);
@@ -32,11 +32,11 @@ class PartFiles {
   // Return the cell file and the points file; null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const { return points_; }
-  /// Advises the operating system to drop the files from its page cache. Called after a merge,
-  /// which has read or written them completely.
+  /// Advises the operating system to drop the files from its page cache. Call this function after a
+  /// merge has read or written the files completely.
   void ForgetCached() const;
-  /// Marks the files for removal by the thread that drops the last reference. Call it when no
-  /// manifest names the files any more.
+  /// Marks the files for removal by the thread that drops the last reference. Call this function
+  /// when the files are in no manifest any more.
   void Retire() const { retired_ = true; }
 
  private:
@@ -54,7 +54,7 @@ class PartFiles {
   mutable std::atomic<bool> retired_{false};
 };
 
-/// A part as one region uses it. Its files may hold rows of other regions too, so readers must
+/// A part as seen by one region. Its files may also have rows of other regions, so readers must
 /// ignore rows outside the region's key range. Immutable.
 class Part {
  public:
@@ -64,7 +64,7 @@ class Part {
   [[nodiscard]] const lsm::PartEntry& entry() const { return entry_; }
   [[nodiscard]] uint64_t bytes() const { return entry_.cells_bytes + entry_.points_bytes; }
   [[nodiscard]] const std::shared_ptr<const PartFiles>& files() const { return files_; }
-  /// Returns the sequence number that applies to points stored without their own one (PartPoint).
+  /// Returns the sequence number for points that were stored without their own one (PartPoint).
   [[nodiscard]] uint64_t last_sequence() const { return entry_.last_sequence; }
   // Return the cell file and the points file; null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const {
@@ -74,13 +74,13 @@ class Part {
     return files_->points();
   }
 
-  /// Returns the time span of both files. It is unknown if that of one file is unknown.
+  /// Returns the time span of both files. It is unknown if the span of one file is unknown.
   [[nodiscard]] lsm::TimeSpan times() const;
-  /// Returns the range of rows that a part of a points table may hold.
+  /// Returns the range of rows that a part of a points table may have.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
-  // Returns the path of a cell file. `folder` is the folder of the store, or that of the namespace
-  // to which the file belongs.
+  // Returns the path of a cell file. `folder` is the folder of the store, or the folder of the
+  // namespace to which the file belongs.
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 
@@ -95,11 +95,11 @@ class Part {
 using Parts = std::vector<std::shared_ptr<const Part>>;  // newest first
 using RegionPlace = std::pair<uint32_t, uint32_t>;       // ids of table and region
 
-/// Immutable.
+/// A snapshot of memory and files. Immutable.
 struct Version {
   std::vector<std::shared_ptr<Memtable>> memtables;  // newest first; the first is active
   std::map<RegionPlace, Parts> parts;
-  std::map<uint32_t, std::shared_ptr<const region::RegionMap>> regions;  // by table id
+  std::map<uint32_t, std::shared_ptr<const region::RegionMap>> regions;  // key: table id
 
   [[nodiscard]] const region::RegionMap& RegionsOf(uint32_t table) const {
     static const region::RegionMap kOne;

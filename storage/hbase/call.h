@@ -1,6 +1,6 @@
 #pragma once
-// Sends one call to HBase and repeats it if necessary (hbase-backend.md §8). Internal to this
-// folder.
+// Sends one call to HBase and repeats it if necessary (hbase-backend.md §8). Only this folder uses
+// this file.
 
 #include <functional>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace hg::hbase {
 
-/// Whether to repeat a call if it is unknown whether HBase has executed it.
+/// Whether to repeat a call when it is not known whether HBase has executed it.
 enum class Repeat : uint8_t { kAlways, kIfNotDone };
 
 struct CallOptions {
@@ -20,33 +20,33 @@ struct CallOptions {
   int deadline_ms = 0;  // 0 = the deadline of the options
 };
 
-/// Facts about a call that has ended.
+/// What happened during a call that has ended.
 struct CallTrace {
-  /// True if the call was repeated although an earlier attempt may have been executed.
+  /// Whether the call was repeated although an earlier attempt may have been executed.
   bool repeated_blindly = false;
   int attempts = 0;
 };
 
 /// Calls `send` with a connection until it succeeds, fails permanently, or the deadline passes.
-/// Fails at once if all gateways are unreachable (GatewayPool::Enter). Returns NotFound,
-/// InvalidArgument, Conflict, Unsupported or Busy if HBase reports such a failure. LimitExceeded
-/// means that the response exceeds the message limit. Unavailable means that HBase is unreachable,
-/// or that it is unknown whether the call was executed; the message says which.
+/// Fails at once if all gateways are unreachable (GatewayPool::Enter). NotFound, InvalidArgument,
+/// Conflict, Unsupported and Busy are failures that HBase reports. LimitExceeded: the response
+/// exceeds the message limit. Unavailable: HBase is unreachable, or it is unknown whether the call
+/// was executed; the message says which of the two.
 Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& call,
             const std::function<void(wire::THBaseServiceClient&)>& send, CallTrace* trace);
 
 /// The result of one attempt.
 struct Attempt {
   Status status;
-  bool temporary = false;  // another attempt may succeed
-  bool uncertain = false;  // HBase may have executed the call
-  bool lost = false;       // the connection was lost
+  bool temporary = false;  // whether another attempt may succeed
+  bool uncertain = false;  // whether HBase may have executed the call
+  bool lost = false;       // whether the connection was lost
 };
 Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
                  const std::function<void(wire::THBaseServiceClient&)>& send);
 
-/// Sleeps before repetition n (n ≥ 1) of a call. Returns false without sleeping if the deadline
-/// would pass.
+/// Sleeps before repetition n (n ≥ 1) of a call. If the deadline would pass meanwhile, returns
+/// false without sleeping.
 bool BackOff(const HbaseOptions& options, int n, bool busy, Deadline deadline);
 
 }  // namespace hg::hbase

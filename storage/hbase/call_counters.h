@@ -1,5 +1,5 @@
 #pragma once
-// Statistics of calls to HBase, by method. Internal to this folder.
+// Statistics of calls to HBase, by method. Only this folder uses this file.
 
 #include <chrono>
 #include <map>
@@ -53,7 +53,7 @@ class CallCounters {
  private:
   struct Totals {
     uint64_t repeats = 0, failures = 0, refused = 0;
-    Latency latency;  // also counts the calls
+    Latency latency;  // also has the number of calls
   };
 
   mutable std::mutex mutex_;

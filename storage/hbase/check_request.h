@@ -1,5 +1,5 @@
 #pragma once
-// Checks requests before they are sent. It rejects those to which the gateway would reply with
+// Checks requests before they are sent. Rejects requests to which the gateway would reply with
 // 'Internal error' or not at all (hbase-backend.md §6). Pure functions.
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace hg::hbase {
 
 inline constexpr size_t kKeyBytesMax = 32767;
-// The default of hbase.client.keyvalue.maxsize and hbase.server.keyvalue.maxsize: the maximum size
-// of a cell in bytes, as computed by CellBytes.
+// The maximum size of a cell in bytes, as computed by CellBytes: the default of
+// hbase.client.keyvalue.maxsize and hbase.server.keyvalue.maxsize.
 inline constexpr size_t kCellBytesMax = 10 << 20;
 
 /// Returns the size of a cell as a region server computes it: the whole key, the value and the

@@ -1,5 +1,5 @@
 #pragma once
-// State shared by the store and its scans. Internal to this folder.
+// State that the store and its scans share. Only this folder uses this file.
 
 #include <algorithm>
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace hg::hbase {
 
-// HBase treats a put in the same millisecond as a delete as older than the delete, whichever of the
-// two came first. Waiting one millisecond after a delete lets the caller put the column again at
+// If a put and a delete have the same millisecond, HBase treats the put as older, whichever came
+// first. Waiting one millisecond after a delete allows the caller to put the column again at
 // once.
 inline void LetDeleteGrowOld() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
@@ -27,7 +27,7 @@ struct Client {
     if (trace == nullptr) trace = &own;
     const auto begin = std::chrono::steady_clock::now();
     Status status = Call(pool, options, call, send, trace);
-    // Calls that were rejected at once are not counted here, because they would lower the average
+    // A call that was rejected at once is not counted here, because it would lower the average
     // latency.
     if (trace->attempts > 0) {
       counters.Count(call.what, trace->attempts, std::chrono::steady_clock::now() - begin, status);
@@ -37,8 +37,8 @@ struct Client {
     return status;
   }
 
-  /// Returns the time limit of a write with its repetitions, in ms. It is shorter for tables of the
-  /// spool, because the write can go to the spool and other writes wait for it.
+  /// Returns the time limit in ms of a write with its repetitions. For tables of the spool it is
+  /// shorter, because the write can go to the spool and other writes wait for it.
   [[nodiscard]] int PutDeadlineMs(const std::string& table) const {
     return Spooled(table) ? std::min(options.spool->patience_ms, options.deadline_ms)
                           : options.deadline_ms;

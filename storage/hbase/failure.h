@@ -12,7 +12,7 @@ namespace hg::hbase {
 
 struct Failure {
   Status status;
-  bool temporary = false;  // the same call may succeed later
+  bool temporary = false;  // whether the same call may succeed later
 };
 
 /// Interprets a TIOError. `message` is the text of HBase's exception with a stack trace.
@@ -20,7 +20,7 @@ struct Failure {
 Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
                     const std::string& table);
 
-/// Returns whether HBase may accept the write later, that is, whether the status is Unavailable or
+/// Returns whether HBase may accept the write later, which is so if the status is Unavailable or
 /// Busy.
 bool IsTemporary(const Status& status);
 

@@ -1,18 +1,18 @@
 #pragma once
-// A scan through a gateway. Internal to this folder.
+// A scan through a gateway. Only this folder uses this file.
 
 #include "storage/hbase/client.h"
 #include "storage/store.h"
 
 namespace hg::hbase {
 
-/// The gateway keeps the position of the scan. If the gateway forgets it or is lost, the scan is
-/// reopened after the last row received (hbase-backend.md §3, §8). No connection is held between
-/// fetches.
+/// The gateway keeps the position of the scan. If the gateway loses the position or cannot be
+/// reached, the scan is opened again after the last received row (hbase-backend.md §3, §8). The
+/// scan holds no connection between fetches.
 class HbaseScan : public ScanCursor {
  public:
-  /// Opens the scan and fetches the first rows, so that a missing table is reported at once. The
-  /// client must outlive the scan.
+  /// Opens the scan and fetches the first rows, so that an error such as a missing table is
+  /// returned at once. The client must outlive the scan.
   static Result<std::unique_ptr<ScanCursor>> Open(Client* client, const ScanSpec& spec);
   ~HbaseScan() override;
 
@@ -34,7 +34,7 @@ class HbaseScan : public ScanCursor {
   /// Returns whether no rows can follow the last row received.
   [[nodiscard]] bool AtEnd() const;
   [[nodiscard]] wire::TScan Describe() const;
-  /// Fetches the next rows. Sets done_ if there are none.
+  /// Fetches the next rows. If there are none, sets done_.
   Status Fetch();
   Status Fetch(int* attempts);
   Attempt FetchOnce(Deadline deadline, std::vector<wire::TResult>* results, bool* forgotten);
@@ -45,14 +45,14 @@ class HbaseScan : public ScanCursor {
   Client* const client_;
   const ScanSpec spec_;
   size_t fetch_rows_;
-  size_t row_bytes_ = 0;  // approximate size of a row of the last fetch
+  size_t row_bytes_ = 0;  // approximate size of one row in the last fetch
   std::optional<Scanner> scanner_;
-  std::optional<Bytes> last_;  // last key received
-  // The received rows that match. The rows before index given_of_ready_ were already returned.
+  std::optional<Bytes> last_;  // key of the last received row
+  // The received rows that match. Rows before index given_of_ready_ were already returned.
   std::vector<Row> ready_;
   size_t given_of_ready_ = 0;
   uint64_t given_ = 0;
-  MemoryTally memory_;  // memory of the rows that were returned last
+  MemoryTally memory_;  // memory of the rows returned by the last call
   uint64_t examined_ = 0;
   bool done_ = false;
 };

@@ -16,13 +16,13 @@ namespace hg::hbase {
 struct SpoolStats {
   uint64_t bytes = 0;  // size of the writes that wait in the log
   int64_t age_ms = 0;  // age of the oldest waiting write
-  // For how long HBase has rejected the first waiting write, in ms; 0 if HBase does not reject it.
+  // Time in ms since HBase began to reject the first waiting write; 0 if it does not reject it.
   int64_t stuck_ms = 0;
-  uint64_t rows_taken = 0, rows_replayed = 0;  // rows since the start of the daemon
+  uint64_t rows_taken = 0, rows_replayed = 0;  // number of rows since the start of the daemon
   uint64_t rows_refused = 0;       // rows rejected because the spool was full; also since the start
   uint64_t replay_rows_per_s = 0;  // recent rate of replay; 0 = nothing waits
   std::string failure;             // why replay makes no progress; "" = it makes progress
-  uint64_t rows_set_aside = 0;     // rows that HBase rejected permanently
+  uint64_t rows_set_aside = 0;     // number of rows that HBase rejected permanently
   std::string set_aside;           // file and reason of the last set-aside rows; "" = none
 };
 
@@ -33,10 +33,10 @@ struct HbaseStats {
   struct Calls {
     std::string method;
     uint64_t calls = 0;
-    uint64_t repeats = 0;   // attempts after the first one of each call
-    uint64_t failures = 0;  // calls that failed after all repetitions
+    uint64_t repeats = 0;   // number of attempts after the first one of each call
+    uint64_t failures = 0;  // number of calls that failed after all repetitions
     uint64_t refused =
-        0;  // not sent because all gateways were unreachable; not included in `calls`
+        0;  // number of calls not sent, because all gateways were unreachable; not in `calls`
     std::array<int64_t, kPercentiles.size()> millis{};  // latency percentiles in ms
     LatencyHistogram took;
   };
@@ -45,17 +45,17 @@ struct HbaseStats {
   struct Connections {
     std::string host;
     int port = 0;
-    size_t open = 0, idle = 0;  // open includes idle
+    size_t open = 0, idle = 0;  // number of connections; `open` includes `idle`
     uint64_t opened = 0;        // total number of connections opened
-    bool away = false;          // the last attempt to reach the gateway failed
+    bool away = false;          // whether the last attempt to reach the gateway failed
   };
   std::vector<Connections> gateways;  // one entry per gateway, in the order of the options
 
-  std::optional<SpoolStats> spool;  // none if there is no spool
+  std::optional<SpoolStats> spool;  // nullopt if there is no spool
 
-  size_t puts_waiting = 0;   // puts waiting for a call
-  uint64_t put_batches = 0;  // calls that carried puts
-  uint64_t put_rows = 0;     // rows in these calls
+  size_t puts_waiting = 0;   // number of puts that wait for a call
+  uint64_t put_batches = 0;  // number of calls that carried puts
+  uint64_t put_rows = 0;     // number of rows in these calls
 };
 
 }  // namespace hg::hbase

@@ -31,8 +31,8 @@ class Spool;
 /// Thread-safe. Calls block for at most the deadline of the options plus one receive timeout.
 class HbaseStore : public Store {
  public:
-  /// Returns InvalidArgument for invalid options, Unavailable if no gateway answers, and with a
-  /// spool the errors of Spool::Open. `files` holds the spool and must outlive the store.
+  /// Connects to the gateways. InvalidArgument: invalid options. Unavailable: no gateway responds.
+  /// With a spool, also fails like Spool::Open. `files` has the spool and must outlive the store.
   static Result<std::unique_ptr<HbaseStore>> Connect(const HbaseOptions& options,
                                                      FileSystem& files = PosixFileSystem());
   ~HbaseStore() override;
@@ -40,16 +40,16 @@ class HbaseStore : public Store {
   Status CreateTable(const TableDescriptor& table) override;
   Status AlterTable(const TableDescriptor& table) override;
   Status DropTable(const std::string& table) override;
-  /// Deletes all rows and keeps families, attributes and regions. If a step fails, the table may
-  /// stay disabled; a repetition continues.
+  /// Deletes all rows. Keeps families, attributes and regions. If a step fails, the table may stay
+  /// disabled; another call then continues.
   Status TruncateTable(const std::string& table);
   Result<TableDescriptor> DescribeTable(const std::string& table) override;
   /// Does not list the system tables of HBase.
   Result<std::vector<TableDescriptor>> ListTables() override;
 
-  /// Puts are batched with those of other callers (put_queue.h). If there is a spool, puts and
-  /// appends to its tables wait there while HBase is unreachable, and the result is ok. Busy means
-  /// that the spool is full.
+  /// Sends puts together with those of other callers (put_queue.h). If there is a spool, puts and
+  /// appends to its tables wait in it while HBase is unreachable, and the result is ok. Busy: the
+  /// spool is full.
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
@@ -67,25 +67,25 @@ class HbaseStore : public Store {
                 ByteView value) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
-  /// Deletes of columns apply only to the versions that were compared. One compared column must be
-  /// unchanged, preferably one that the mutation changes. A column added concurrently stays.
+  /// Deletes of columns apply only to the versions that were compared. HBase itself checks only one
+  /// of the compared columns, preferably one that the mutation changes. Other new columns stay.
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                  const std::string& table, const RowMutation& mutation) override;
-  /// The scan continues after the last row if the gateway forgets it or is lost.
+  /// If the gateway loses the scan, the scan continues after the last row.
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
 
   [[nodiscard]] StoreCapabilities Capabilities() const override {
     return {.cell_ttl = true, .seek_filters = true, .reverse_scan = true};
   }
-  /// Fills only the keys of the regions; HBase does not report the other members.
+  /// Sets only the keys of the regions, because HBase does not report the other members.
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
   Status Flush() override;
   Status Compact() override;
-  /// Syncs the log of the spool, so that waiting writes survive a power failure.
+  /// Syncs the log of the spool, so that writes that wait in it survive a power failure.
   Status Sync() override;
 
   [[nodiscard]] HbaseStats Stats() const;
-  /// Returns whether the store accepts points now. Sends no request to HBase. Unavailable: all
+  /// Returns whether the store accepts points now, without a request to HBase. Unavailable: all
   /// gateways are unreachable and there is no spool, or the disk of the spool fails. Busy: the
   /// spool is full.
   [[nodiscard]] Status TakesWrites() const;
@@ -98,11 +98,11 @@ class HbaseStore : public Store {
   Result<std::vector<CellChange>> Settle(const std::string& table, const RowMutation& row);
   Status MutateRow(const std::string& table, const RowMutation& row);
   Status OpenSpool(FileSystem& files);
-  /// Like MutateRows and Append, but never uses the spool.
+  /// Writes rows like MutateRows and Append, but never to the spool.
   std::vector<Status> WriteRows(const std::string& table, const std::vector<RowMutation>& rows);
   Status AppendNow(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                    ByteView value);
-  /// Fetches the rows of keys that are already checked.
+  /// Fetches the rows with these keys, which must already be checked.
   Result<std::vector<Row>> GetBatch(const std::string& table, const std::vector<Bytes>& keys,
                                     const CellSelection& wanted);
   Result<bool> MutationHolds(const std::string& table, const RowMutation& row);
@@ -110,7 +110,7 @@ class HbaseStore : public Store {
   const std::unique_ptr<Client> client_;
   const std::unique_ptr<PutQueue> puts_;
   std::unique_ptr<Spool>
-      // null: there is no spool. Destroyed first, because it writes through the other members.
+      // null if there is no spool. Destroyed first, because the spool writes through other members.
       spool_;
 };
 

@@ -12,18 +12,18 @@
 
 namespace hg::hbase {
 
-/// Returns the names of the columns that a family of the row has now.
+/// A function that returns the columns that a family of the row has now.
 using ColumnReader = std::function<Result<std::vector<Bytes>>(const Bytes& family)>;
 
 /// Returns changes that have, in any order, the same effect as `changes` in sequence. Changes with
 /// explicit times stay unchanged. A put after a delete of its column replaces the delete, so a
-/// family with several versions keeps the older ones. A delete of a family before a put into it
-/// becomes deletes of its existing columns. `columns` is called only in this last case.
+/// family with several versions keeps the older ones. A delete of a family before a put into this
+/// family becomes deletes of its existing columns. Only in this case is `columns` called.
 Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& changes,
                                             const ColumnReader& columns);
 
-/// Returns whether one of the changes is a delete without an explicit time, so that it deletes
-/// everything that is older than its arrival at HBase.
+/// Returns whether a change is a delete without an explicit time, which deletes everything that is
+/// older than its arrival at HBase.
 bool DeletesNow(const std::vector<CellChange>& changes);
 
 }  // namespace hg::hbase

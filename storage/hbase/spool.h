@@ -52,18 +52,18 @@ namespace hg::hbase {
 /// Thread-safe.
 class Spool {
  public:
-  /// Writes the rows of a record and returns a status for each. Blocks. The spool calls it again
-  /// with the rows that failed. If a row fails as Unavailable or Busy, no later row with its key
-  /// may be written.
+  /// A function that writes the rows of a record and returns a status for each. Blocks. The spool
+  /// calls it again with the rows that failed. If a row fails as Unavailable or Busy, the function
+  /// must not write a later row with the same key.
   using Send = std::function<std::vector<Status>(const SpoolRecord&)>;
 
-  /// Opens the spool. If it contains writes, it holds at once. Busy: another process uses the
-  /// folder. Corruption: a file is damaged; the message names it. `files` and `clock` must outlive
-  /// the spool.
+  /// Opens the spool. If it contains writes, it holds from the start. Busy: another process uses
+  /// the folder. Corruption: a file is damaged; the error message names it. `files` and `clock`
+  /// must outlive the spool.
   static Result<std::unique_ptr<Spool>> Open(FileSystem& files, SpoolOptions options,
                                              const Clock& clock);
-  /// Returns whether the folder has waiting writes, or damaged files that may have held some.
-  /// Changes nothing, and works while another process uses the folder.
+  /// Returns whether the folder has waiting writes, or damaged files that may have had some.
+  /// Changes nothing. Works even while another process uses the folder.
   static Result<bool> Waits(FileSystem& files, const std::string& folder);
   /// Calls Stop.
   ~Spool();
@@ -76,14 +76,14 @@ class Spool {
 
   /// Returns whether writes to the table go to the spool while HBase is unreachable.
   [[nodiscard]] bool Takes(const std::string& table) const;
-  /// Returns whether writes must go to the spool, because older writes wait in it.
+  /// Returns whether writes must go to the spool now, because older writes wait in it.
   [[nodiscard]] bool holding() const;
-  /// Adds a write to the spool. Blocks until the log has it at the durability of the options. The
-  /// spool holds from this call on. Busy: the spool is full. Unavailable: the disk of the spool
-  /// fails, and it is unknown whether the write is kept. Once the disk works again, the caller may
-  /// repeat the write.
+  /// Adds a write to the spool. Blocks until the write is in the log at the durability of the
+  /// options. The spool holds from this call on. Busy: the spool is full. Unavailable: the disk of
+  /// the spool fails, and it is unknown whether the write is kept. Once the disk works again, the
+  /// caller may repeat the write.
   Status Hold(SpoolRecord record);
-  /// Returns the error that Hold would return for a small write now, or ok. Changes nothing and
+  /// Returns ok, or the error that Hold would return now for a small write. Changes nothing and
   /// does not block.
   [[nodiscard]] Status Room() const;
   /// Blocks until all accepted writes survive a power failure.
@@ -92,8 +92,8 @@ class Spool {
   [[nodiscard]] SpoolStats Stats() const;
 
  private:
-  /// The content of the file REPLAYED: the first log file that is not replayed completely, and
-  /// where it begins.
+  /// The content of the file REPLAYED: the first log file that is not replayed completely, and the
+  /// position at which it begins.
   struct Mark {
     uint64_t file_number = 1;
     lsm::LogPosition position = 0;   // position at which that file begins
@@ -103,13 +103,13 @@ class Spool {
 
   Spool(FileSystem& files, SpoolOptions options, const Clock& clock);
   Status Recover();
-  /// Returns Busy if the spool would exceed its maximum size with `bytes` more bytes. The caller
-  /// must hold mutex_.
+  /// Returns Busy if `bytes` more bytes would exceed the spool's maximum size. The caller must hold
+  /// mutex_.
   [[nodiscard]] Status RoomFor(uint64_t bytes) const;
-  /// Reads the remaining records and opens a log that continues after them.
+  /// Reads the records that are left and opens a log that continues after them.
   Status OpenLog();
-  /// Opens a new log in place of one that failed permanently. If the log has not failed, does
-  /// nothing.
+  /// Opens a new log in place of a log that failed permanently. Does nothing if the log has not
+  /// failed.
   Status RebuildLog();
   [[nodiscard]] std::shared_ptr<lsm::Log> CurrentLog() const;
   Result<Mark> ReadMark() const;
@@ -119,29 +119,29 @@ class Spool {
   Status ChangeMark(const std::function<void(Mark*)>& change);
 
   void ReplayLoop();
-  /// Replays all writes that the spool has accepted so far. If no write was added meanwhile, the
-  /// spool then stops holding.
+  /// Replays all writes that the spool has accepted so far. If no write was added in the meantime,
+  /// the spool then stops holding.
   Status ReplayTaken();
   /// A file of the log. FilesBefore returns the log files with numbers below `number`, beginning
-  /// with the file of the mark. Files without records are left out.
+  /// with the file of the mark, without files that have no records.
   struct LogFile {
     std::string path;
     uint64_t number;
     lsm::LogPosition start;
   };
   Result<std::vector<LogFile>> FilesBefore(uint64_t number) const;
-  /// Replays a log file. `end` is the position up to which it must have records. If it does not,
-  /// returns Corruption and sends nothing.
+  /// Replays a log file. It must have records up to the position `end`; otherwise returns
+  /// Corruption and sends nothing.
   Status ReplayFile(const LogFile& file, lsm::LogPosition end);
   /// Sends a record until HBase has accepted or permanently rejected each row. Then records that
   /// all writes before `end` are replayed. Unavailable: the spool is stopping.
   Status SendPatiently(SpoolRecord record, lsm::LogPosition end);
   /// Sends up to `*count` of the remaining rows once. Removes finished rows from `left`, adds
-  /// rejected rows to `refused`, and sets `*count` for the next attempt. Returns the reason why
-  /// rows remain, or ok.
+  /// rejected rows to `refused`, and sets `*count` for the next attempt. Returns ok, or the reason
+  /// why rows remain.
   Status SendSome(const SpoolRecord& of, std::vector<RowMutation>* left, size_t* count,
                   std::vector<RefusedRow>* refused);
-  /// Returns whether a row that HBase rejected with this status is not sent again.
+  /// Returns whether to stop sending a row that HBase rejected with this status.
   bool GivesUp(const std::string& table, const Status& refused);
   Status SetAside(const SpoolRecord& record, const std::vector<RefusedRow>& rows,
                   lsm::LogPosition end);
@@ -160,15 +160,15 @@ class Spool {
   mutable Mutex mark_mutex_;
   Mark mark_ GUARDED_BY(mark_mutex_);
 
-  // For each table and status: since when rows of the table are rejected with this status. Only the
-  // replay thread uses it once that thread runs. Filled only while holding_ is set.
+  // For each table and status: the time since which rows of the table are rejected with this
+  // status. Only the replay thread uses it once that thread runs. Set only while holding_ is set.
   std::map<std::pair<std::string, StatusCode>, int64_t> refused_since_ms_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // The following members are guarded by mutex_.
   std::shared_ptr<lsm::Log> log_;  // shared, because threads that wait for a failed log keep it
-  bool log_failed_ = false;        // a write was rejected because log_ failed
+  bool log_failed_ = false;        // whether a write was rejected because log_ failed
   bool holding_ = false;
   bool stopping_ = false;
   uint64_t sequence_ = 0;          // sequence number of the last record that was accepted
@@ -177,7 +177,7 @@ class Spool {
   // are read.
   SpoolStats stats_;
   Status failure_;  // failure of the last attempt to replay
-  // Since when HBase rejects the first row; 0: HBase does not reject it.
+  // The time since which HBase rejects the first row; 0: HBase does not reject it.
   int64_t stuck_since_ms_ = 0;
   int64_t oldest_ms_ = 0;      // time of the oldest waiting write; valid while the spool holds
   int64_t rate_since_ms_ = 0;  // start of the interval for the replay rate

@@ -1,5 +1,5 @@
 #pragma once
-// The records in the log of the spool. Each record has the rows of one call of a writer. Pure
+// The records in the log of the spool. Each record has the rows of one call of one writer. Pure
 // functions.
 
 #include <string>
@@ -27,7 +27,7 @@ struct SpoolRecord {
 /// of rows. Each row has its key and the number of its puts. Each put has family, qualifier, value,
 /// a byte of flags (1: it has a time, 2: it has a TTL) and these two values.
 Bytes EncodeSpoolRecord(const SpoolRecord& record);
-/// Returns false if the bytes are not a body that EncodeSpoolRecord produced.
+/// Decodes a body. Returns false if EncodeSpoolRecord did not produce these bytes.
 bool DecodeSpoolRecord(uint8_t kind, ByteView body, SpoolRecord* record);
 
 }  // namespace hg::hbase

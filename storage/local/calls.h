@@ -13,22 +13,22 @@
 
 namespace hg::local {
 
-/// File name of the socket in the folder of the store. Its mode is 0600.
+/// File name of the socket in the folder of the store. The mode of the file is 0600.
 inline constexpr std::string_view kSocketName = "SOCKET";
 
-/// Version of the protocol. It must be raised with each change of a packed structure or a call. The
-/// server rejects clients with another version.
+/// Version of the protocol. Raise it with each change of a packed structure or a call. The server
+/// rejects clients with another version.
 inline constexpr uint64_t kProtocol = 2;
 
-/// Maximum size of a greeting in bytes. A larger one is an error and ends the connection.
+/// Maximum size of a greeting in bytes. A larger greeting ends the connection with an error.
 inline constexpr uint32_t kGreetingBytesMax = 1024;
-/// Maximum size of a request in bytes. It is this large because a value has at most 10 MiB and
-/// tools send hundreds of rows at once.
+/// Maximum size of a request in bytes. It is large because a value has up to 10 MiB and tools send
+/// hundreds of rows at once.
 inline constexpr uint32_t kRequestBytesMax = uint32_t{256} << 20;
-/// Maximum size of a response in bytes. Responses are smaller than this, unless a single row is
+/// Maximum size of a response in bytes. Responses are smaller than this, except if a single row is
 /// larger.
 inline constexpr uint32_t kAnswerBytesMax = uint32_t{1} << 30;
-/// Number of bytes after which a fetch of a scan ends. The fetch includes the row that reaches it.
+/// Number of bytes at which a fetch of a scan ends. The row that reaches it is still included.
 inline constexpr size_t kFetchBytes = size_t{4} << 20;
 
 enum class Call : uint8_t {
@@ -57,7 +57,7 @@ enum class Call : uint8_t {
   kSplit,
   kMergeRegions,
   kSync,
-  // The calls that follow may be sent before the client has sent its key layout.
+  // Clients may make the following calls even if they have not sent their key layout.
   kBackup,
   kBackupProgress,
   kCheck,

@@ -1,7 +1,7 @@
 #pragma once
-// A connection over a socket in a folder. It transfers frames of bytes with a length in front.
-// Addresses use the descriptor of the folder, so that its path may be longer than a socket address
-// allows.
+// A connection over a socket in a folder. It transfers frames of bytes, each preceded by its
+// length. Addresses use the descriptor of the folder, so that its path may be longer than a socket
+// address allows.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace hg::local {
 
-/// A file descriptor that its owner closes.
+/// A file descriptor, which the destructor closes.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -33,10 +33,10 @@ class Channel {
  public:
   explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
 
-  /// Sends a frame of less than 4 GiB. Blocks until the other side has received most of it. Returns
-  /// Unavailable if the other side is gone.
+  /// Sends a frame of less than 4 GiB. Blocks until the other side has received most of it.
+  /// Unavailable: the other side has closed the connection.
   Status Send(ByteView frame);
-  /// Receives a frame. Returns Unavailable if the other side is gone, and Corruption if the frame
+  /// Receives a frame. Unavailable: the other side has closed the connection. Corruption: the frame
   /// is longer than `bytes_max`.
   Result<Bytes> Receive(uint32_t bytes_max);
   /// Ends both directions of the connection, so that blocked calls return. Any thread may call it.
@@ -51,10 +51,10 @@ class Channel {
 };
 
 /// Listens at kSocketName in the folder, for the current user only. Replaces an existing socket
-/// file, which cannot be in use, because the caller must hold the lock of the folder.
+/// file. No process can use that file, because the caller must hold the lock of the folder.
 Result<Descriptor> Listen(const std::string& folder);
-/// Connects to the socket in the folder. Returns NotFound if there is no socket or no process
-/// listens.
+/// Connects to the socket in the folder. NotFound: there is no socket, or no process listens on
+/// it.
 Result<Channel> Connect(const std::string& folder);
 
 }  // namespace hg::local

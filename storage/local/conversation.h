@@ -21,12 +21,12 @@ class Conversation {
                Channel* channel)
       : store_(store), options_(options), channel_(*channel) {}
 
-  /// Handles requests until the client is gone, the channel is shut, or a request cannot be read.
+  /// Handles requests until the client disconnects, the channel is shut, or a request is invalid.
   void Run();
 
  private:
-  /// Returns the response to a frame. If the frame cannot be read, returns nullopt, and the
-  /// connection must end.
+  /// Returns the response to a frame. If the frame is invalid, returns nullopt, and the connection
+  /// must end.
   std::optional<Bytes> Answer(ByteView frame);
   std::optional<Bytes> Greet(Unpacker* in);
   std::optional<Bytes> OfTable(Unpacker* in, Status (Store::*call)(const TableDescriptor&));

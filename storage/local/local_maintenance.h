@@ -16,7 +16,7 @@ class LocalMaintenance : public Maintenance {
 
   /// `folder` is an absolute path as seen by the daemon's process.
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) override;
-  /// Returns the progress of the daemon's backup. Returns empty progress if no daemon answers.
+  /// Returns the progress of the daemon's backup; empty progress if no daemon responds.
   [[nodiscard]] CopyProgress BackupProgress() const override;
   Result<CheckReport> Check() override;
   Result<RepairReport> Repair() override;

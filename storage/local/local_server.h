@@ -1,7 +1,7 @@
 #pragma once
 // Serves the cell store and the maintenance functions of this process to other processes on the
 // same machine. Tools use it while a daemon holds the data directory. The socket is in that
-// directory and accepts only the same user and root.
+// directory. Only the same user and root may connect.
 
 #include <cstddef>
 #include <functional>
@@ -25,17 +25,17 @@ namespace hg::local {
 bool IsOwnUserOrRoot(unsigned user);
 
 struct LocalServerOptions {
-  std::string folder;  // this process holds its lock
+  std::string folder;  // folder of the store; this process must hold its lock
   KeyLayout layout;    // clients with another layout are rejected
   /// Copies and checks the files of the store. Null if the store has no files.
   Maintenance* maintenance = nullptr;
-  /// Called on the thread of the connection after rows may have changed, but not for a conditional
+  /// Called on the thread of the connection after rows may have changed, except after a conditional
   /// put of absent columns. The function may be empty.
   ChangeReport changed = {};
   size_t connections_max = 64;  // further connections are closed at once
   size_t answer_bytes_max = kAnswerBytesMax;
   /// Returns whether processes of that user may connect. The mode of the socket file allows only
-  /// the same user and root; this check also covers a socket that was passed to another user.
+  /// the same user and root; this check is also for a socket that was passed to another user.
   /// Called on the acceptor thread.
   std::function<bool(unsigned user)> lets_in = IsOwnUserOrRoot;
 };
@@ -43,14 +43,14 @@ struct LocalServerOptions {
 /// Serves each connection on its own thread, which calls the store. Thread-safe.
 class LocalServer {
  public:
-  /// Serves until Stop. `store` is called for each request to get the store. IoError: the socket
-  /// cannot be created.
+  /// Starts a server that runs until Stop. It calls `store` for each request to get the store.
+  /// IoError: the socket cannot be created.
   static Result<std::unique_ptr<LocalServer>> Start(std::function<Store&()> store,
                                                     LocalServerOptions options);
   ~LocalServer();
 
-  /// Finishes running calls, except backups, which end early, and closes all connections. When it
-  /// returns, no scan is open and the socket is removed. Idempotent; call it from one thread.
+  /// Finishes running calls (backups end early) and closes all connections. When it returns, no
+  /// scan is open and the socket is removed. Idempotent. One thread at a time may call it.
   void Stop();
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 // The cell store of a daemon on this machine (local_server.h). Each call runs in the store of the
-// daemon. In addition to the errors of Store, each call may return Unavailable if the daemon is
-// gone (a write may have been executed then), and LimitExceeded if a response would be too large.
+// daemon. In addition to the errors of Store, each call may return Unavailable if the daemon has
+// stopped (a write may have been executed), and LimitExceeded if a response would be too large.
 
 #include <memory>
 #include <mutex>

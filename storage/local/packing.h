@@ -1,5 +1,5 @@
 #pragma once
-// Serializes the types of the cell store and of maintenance. It writes each field; numbers become
+// Serializes the types of the cell store and of maintenance. Each field is written; numbers become
 // varints, and bytes are preceded by their length. The data has no field names, so client and
 // server must have the same version, which the greeting checks (calls.h).
 
@@ -175,7 +175,7 @@ class Packer {
 };
 
 /// Reads values in the order in which they were written. Get returns false if the bytes end early
-/// or hold an invalid value. In that case, the variables that Get fills have unspecified values.
+/// or have an invalid value. The variables that Get should set then have unspecified values.
 class Unpacker {
  public:
   /// Maximum depth of nested structures. Only filters have children, and only few levels of them.
@@ -220,8 +220,8 @@ class Unpacker {
   template <typename T>
   bool One(std::vector<T>* values) {
     uint64_t count;
-    // A count above the number of remaining bytes is invalid, because each element takes at least
-    // one byte.
+    // A count above the number of remaining bytes is invalid, because each element has at least one
+    // byte.
     if (!GetVarint64(&in_, &count) || count > in_.size()) return false;
     values->clear();
     for (uint64_t i = 0; i < count; ++i) {

@@ -25,12 +25,12 @@ struct BlockCacheStats {
   uint64_t evicted = 0;  // number of evicted blocks
 };
 
-/// Thread-safe. The cache is divided into shards. Each shard has a lock, which a thread holds for
-/// one look-up only. So readers of different blocks rarely wait for each other. No thread reads the
+/// Thread-safe. The cache is divided into shards. Each shard has a lock, which a thread holds only
+/// for one look-up. So readers of different blocks rarely wait for each other. No thread reads the
 /// disk or decompresses a block while it holds the lock.
 class BlockCache {
  public:
-  /// The cache never holds more than this many bytes. 0 means that it keeps nothing.
+  /// The cache never has more than this many bytes. 0 means that it keeps nothing.
   explicit BlockCache(uint64_t capacity_bytes);
 
   /// Returns a new number for a file. Numbers are never reused.
@@ -38,7 +38,7 @@ class BlockCache {
 
   /// Returns the block, or null if it is not cached.
   std::shared_ptr<const Bytes> Find(uint64_t file, size_t block);
-  /// Adds the block if it is not present, and evicts others if necessary.
+  /// Adds the block if it is not in the cache, and evicts other blocks if necessary.
   void Insert(uint64_t file, size_t block, std::shared_ptr<const Bytes> bytes, bool in_memory);
   /// Removes the blocks of a file that has `blocks` blocks.
   void Drop(uint64_t file, size_t blocks);
@@ -70,8 +70,8 @@ class BlockCache {
   };
 
   Shard& ShardOf(const Key& key) { return shards_[(HashKey()(key) >> 32) % shards_.size()]; }
-  // The caller of these functions holds the shard's lock. They move removed entries to `gone`. The
-  // caller frees these after it has released the lock.
+  // Callers of these functions must hold the shard's lock. Removed entries are moved to `gone`,
+  // which the caller frees after it has released the lock.
   void Evict(Shard& shard, Entries* gone);
   static void Remove(Shard& shard, Entries::iterator entry, Entries* gone);
 

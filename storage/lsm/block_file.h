@@ -23,23 +23,23 @@ namespace hg::lsm {
 class BlockPacker {
  public:
   virtual ~BlockPacker() = default;
-  /// Appends the packed form of a block's entries. Returns false if they are not of the expected
-  /// kind.
+  /// Appends the packed form of the entries of a block. Returns false if the entries are not of the
+  /// expected kind.
   virtual bool Pack(ByteView entries, Bytes* packed) const = 0;
   /// Sets *entries to the unpacked entries. Returns false if `packed` is not a valid packed block.
   virtual bool Unpack(ByteView packed, Bytes* entries) const = 0;
 };
 
-/// The form in which a block is stored. The block's first byte contains it.
+/// The form in which a block is stored. It is in the first byte of the block.
 enum class Packing : uint8_t { kPlain = 0, kSnappy = 1, kByPacker = 2, kZstd = 3 };
 
 /// Options for writing a file.
 struct BlockWriting {
-  const BlockPacker* packer = nullptr;  // tried first; must outlive the writer
-  // For blocks that the packer does not pack: kPlain, kSnappy or kZstd.
+  const BlockPacker* packer = nullptr;  // used first; must outlive the writer
+  // The form of those blocks that the packer does not pack: kPlain, kSnappy or kZstd.
   Packing packing = Packing::kSnappy;
   size_t block_bytes = 32 << 10;  // a block ends when its size before compression reaches this
-  // Whether the file gets a filter, so that a Get of an absent key rarely reads a block.
+  // Whether the file gets a filter, with which a Get of an absent key rarely reads a block.
   bool bloom = false;
 };
 
@@ -61,9 +61,9 @@ struct TimeSpan {
 
 /// Counts the work of all readers of a store's files. Thread-safe.
 struct ReadCounters {
-  std::atomic<uint64_t> blocks{0};            // blocks read from disk
-  std::atomic<uint64_t> skipped_by_bloom{0};  // file accesses of gets avoided by a filter
-  std::atomic<uint64_t> skipped_by_time{0};   // file accesses avoided by the time span
+  std::atomic<uint64_t> blocks{0};            // number of blocks read from disk
+  std::atomic<uint64_t> skipped_by_bloom{0};  // number of file accesses of gets avoided by a filter
+  std::atomic<uint64_t> skipped_by_time{0};   // number of file accesses that the time span avoided
   std::atomic<uint64_t> forgotten_bytes{0};  // bytes of files that were dropped from the page cache
 };
 
@@ -71,11 +71,11 @@ struct ReadCounters {
 struct BlockReading {
   const BlockPacker* packer = nullptr;          // decodes packed blocks; must outlive the file
   std::shared_ptr<BlockCache> cache = {};       // null: blocks are not cached
-  bool in_memory = false;                       // blocks get the cache's highest priority
+  bool in_memory = false;                       // whether blocks get the cache's highest priority
   std::shared_ptr<ReadCounters> counters = {};  // null: nothing is counted
 };
 
-/// The way in which a reader uses the block cache.
+/// How a reader uses the block cache.
 enum class CacheUse : uint8_t {
   kKeep,  // looks up blocks, and inserts those that it reads
   kFind,  // looks up blocks, and does not insert those that it reads
@@ -83,22 +83,22 @@ enum class CacheUse : uint8_t {
 };
 
 /// A function that selects pieces of an entry. Each piece has some parts of the entry's value, in
-/// order. The function returns the first wanted part that is equal to `part` or after it, or
+/// order. The function returns the first wanted part that is equal to `part` or comes after it, or
 /// nullopt if there is none.
 using PieceChoice = std::function<std::optional<Bytes>(ByteView part)>;
 
 /// A block in the index of its file.
 struct BlockEntry {
   Bytes first_key;
-  // If not empty: the block is a further piece of the entry with this key, and begins with this
+  // If not empty, the block is not the first piece of the entry with this key, and begins with this
   // part.
   Bytes first_part;
   uint64_t offset;
   uint64_t size;
 };
 
-/// One thread at a time. Add entries in ascending key order, then call Finish. Without Finish the
-/// file is unusable.
+/// For one thread at a time. Add entries in ascending order of keys, then call Finish. Without
+/// Finish the file is unusable.
 class BlockFileWriter {
  public:
   /// Creates the file. Readers of the file need the same packer.
@@ -108,12 +108,12 @@ class BlockFileWriter {
 
   Status Add(ByteView key, ByteView value);
   /// Adds a further piece to the value of the last entry. The piece gets its own block, so that
-  /// readers can select pieces (BlockFile::VisitPieces). `first` names the first part of the value
-  /// in this piece and must not be empty. The caller defines the order of these names. The pieces
-  /// of an entry must be added in this order.
+  /// readers can select pieces (BlockFile::VisitPieces). `first` is the name of the first part of
+  /// the value in this piece and must not be empty. The caller defines the order of these names.
+  /// The pieces of an entry must be added in this order.
   Status AddPiece(ByteView first, ByteView value);
-  /// Extends the file's time span so that it includes this time. Without any call, the time span of
-  /// the file is unknown.
+  /// Extends the file's time span so that it includes this time. If this function is never called,
+  /// the time span of the file is unknown.
   void AddTime(int64_t time_ms) { times_.Add(time_ms); }
   /// Writes the rest of the file and syncs it, but not its folder.
   Status Finish();
@@ -155,15 +155,15 @@ class BlockFile {
   ~BlockFile();
 
   // Reads of entries fail with Busy if they would read the disk and `context` may not wait
-  // (RequestContext::MayWait). nullptr means that they may wait. If an entry has several pieces,
-  // Get and Find return the first one.
+  // (RequestContext::MayWait). If `context` is nullptr, they may wait. If an entry has several
+  // pieces, Get and Find return the first one.
 
   /// Copies the value of the entry to *value. Returns false if there is no such entry.
   Result<bool> Get(ByteView key, Bytes* value, RequestContext* context = nullptr) const;
-  /// Like Get, but copies nothing: `value` points into `block`.
+  /// Like Get, but copies nothing: `value` is a view of `block`.
   Result<bool> Find(ByteView key, std::shared_ptr<const Bytes>* block, ByteView* value,
                     RequestContext* context = nullptr) const;
-  /// Visits the first piece of an entry and the selected other pieces, in order, and reads no other
+  /// Visits the first piece of an entry and the other selected pieces, in order. Reads no other
   /// blocks. Returns false if there is no such entry. An error of `visit` ends the call.
   Result<bool> VisitPieces(ByteView key, const PieceChoice& wanted,
                            const std::function<Status(ByteView value)>& visit,
@@ -179,8 +179,8 @@ class BlockFile {
   /// Returns the first keys of the blocks in order, each key once.
   [[nodiscard]] std::vector<Bytes> FirstKeys() const;
   [[nodiscard]] size_t blocks() const { return index_.size(); }
-  /// `continues` returns whether the block holds only a further piece of the previous block's last
-  /// entry.
+  /// `continues` returns whether the block has only a further piece of the last entry in the block
+  /// before it.
   [[nodiscard]] bool continues(size_t block) const { return !index_[block].first_part.empty(); }
   [[nodiscard]] const Bytes& first_key(size_t block) const { return index_[block].first_key; }
   /// Visits the entries of one block, read from disk, in order. An error of `visit` ends the call.
@@ -189,8 +189,8 @@ class BlockFile {
                      const std::function<Status(ByteView key, ByteView value)>& visit) const;
   /// Reads and verifies every block of the file. The message of Corruption has file and offset.
   static Status Check(const std::shared_ptr<const BlockFile>& file);
-  /// Returns whether the file may hold content of these times. If it returns false, it counts an
-  /// avoided access.
+  /// Returns whether the file may have content of these times. If not, counts an avoided
+  /// access.
   [[nodiscard]] bool MayHoldTime(const TimeSpan& times) const;
   /// Advises the operating system to drop the file from its page cache (region-store.md F6).
   void ForgetCached() const;
@@ -206,7 +206,7 @@ class BlockFile {
   Status Load();
   Status LoadBloom(uint64_t offset, uint64_t size, uint32_t crc);
   Status LoadIndex(uint64_t offset, uint64_t size, uint32_t crc);
-  [[nodiscard]] bool MayHold(ByteView key) const;  // false: the key is certainly absent
+  [[nodiscard]] bool MayHold(ByteView key) const;  // false: the file does not have the key
   Result<std::shared_ptr<const Bytes>> ReadBlock(size_t i, CacheUse use,
                                                  RequestContext* context) const;
   Status ReadFromDisk(size_t i, Bytes* block) const;
@@ -214,16 +214,16 @@ class BlockFile {
   /// Returns the block in which the entry with the key begins. If there is no such entry, returns a
   /// block that is at or before the first entry with a greater key.
   [[nodiscard]] size_t BlockOf(ByteView key) const;
-  /// Returns the first block after the last piece of the entry. `block` is the block of one of its
-  /// further pieces, or the first block after the entry.
+  /// Returns the first block after the last piece of the entry. `block` is either the block of a
+  /// further piece of the entry, or the first block after the entry.
   [[nodiscard]] size_t EndOfEntry(size_t block, ByteView key) const;
-  /// Returns the first of the entry's further pieces in the blocks [block, end) that may hold a
-  /// wanted part, or `end`.
+  /// Returns the first block in [block, end) with a further piece of the entry that may have a
+  /// wanted part. Returns `end` if there is none.
   [[nodiscard]] size_t NextWanted(size_t block, size_t end, const PieceChoice& wanted) const;
   /// Like Find. Also sets *at to the place of the block in the index.
   Result<bool> FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
                       ByteView* value, RequestContext* context) const;
-  /// Reads the piece of the entry with the key that is in the block.
+  /// Reads the piece that the entry with this key has in the block.
   Status ReadPiece(size_t block, ByteView key, CacheUse use, RequestContext* context,
                    std::shared_ptr<const Bytes>* bytes, ByteView* value) const;
 
@@ -241,27 +241,27 @@ class BlockFile {
 };
 
 /// Iterates over the entries in [start, stop) in ascending order. An empty `stop` means no end.
-/// Keeps the file open. One thread at a time.
+/// Keeps the file open. For one thread at a time.
 class BlockFileScan {
  public:
-  /// Reads fail with Busy if they would read the disk and `context` may not wait. It must outlive
-  /// the scan. nullptr means that they may wait.
+  /// Reads fail with Busy if they would read the disk and `context` may not wait. `context` must
+  /// outlive the scan. If it is nullptr, reads may wait.
   BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
                 CacheUse use = CacheUse::kKeep, RequestContext* context = nullptr);
 
   /// Moves to the next entry, at its first piece. Returns false at the end.
   Result<bool> Next();
-  /// Moves to the next selected piece of the current entry, which value() then returns. Returns
-  /// false if there is none.
+  /// Moves to the next selected piece of the current entry. value() then returns this piece.
+  /// Returns false if there is none.
   Result<bool> NextPiece(const PieceChoice& wanted);
   /// Continues at the first entry ≥ start. Reads nothing if that entry is in the current block.
   void Seek(Bytes start);
   /// Return key and value of the current entry. They are valid until the next call of Next.
   [[nodiscard]] const Bytes& key() const { return key_; }
   [[nodiscard]] ByteView value() const { return value_; }
-  /// Returns the block that value() points into. Holding it keeps the value alive.
+  /// Returns the block of which value() is a view. While the caller holds it, the view is valid.
   [[nodiscard]] const std::shared_ptr<const Bytes>& block() const { return block_; }
-  /// Returns a Corruption that names the current block, to report a value that cannot be decoded.
+  /// Returns a Corruption that names the current block, for a value that cannot be decoded.
   [[nodiscard]] Status Damaged(const char* what) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The parts of a block file that its writer and its readers share (FORMAT.md "Block file").
-// Internal to this folder.
+// The parts of a block file that its writer and its readers share (FORMAT.md "Block file"). Only
+// this folder uses this file.
 
 #include <cstring>
 
@@ -20,14 +20,14 @@ constexpr size_t kTrailerHeadBytes = 8 + 8 + 8 + 8 + 4 + 1 + kCrcBytes;
 // preceding trailer, magic.
 constexpr size_t kTrailerBytes = kTrailerHeadBytes + 8 + 8 + 8 + 4 + 4 + kMagicBytes;
 
-// Limits the memory that a damaged block can request.
+// Limits the memory that a damaged block can make a reader allocate.
 constexpr size_t kZstdBlockMax = 64 << 20;
 
 inline void AppendLittle(Bytes* out, uint64_t v, int width) {
   for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
 }
 
-/// Takes a little-endian number from the front of `in`, which must have at least `width` bytes.
+/// Removes a little-endian number from the front of `in`, which must have at least `width` bytes.
 inline uint64_t TakeLittle(ByteView* in, int width) {
   uint64_t v = 0;
   std::memcpy(&v, in->data(), static_cast<size_t>(width));
@@ -35,8 +35,8 @@ inline uint64_t TakeLittle(ByteView* in, int width) {
   return v;
 }
 
-/// Decodes one entry from the front of a block. Returns false if it is cut short. `key` must hold
-/// the previous key.
+/// Decodes one entry from the front of a block. Returns false if the entry is incomplete. `key`
+/// must be the previous key.
 inline bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
   uint64_t shared;
   uint64_t rest;

@@ -17,13 +17,13 @@ Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer);
 void AppendPiece(CellRow piece, CellRow* row);
 
 /// Reads the selected columns of a row. Returns false if there is no such row. `memory` is charged
-/// before the columns are copied. If `memory` refuses, the function returns its error. null means
-/// no limit. Fails with Busy if it would read the disk and the context of `memory` may not wait.
-/// Corruption names file and offset.
+/// before the columns are copied. If that fails, returns the error of `memory`. null means no
+/// limit. Fails with Busy if it would read the disk and the context of `memory` may not wait. The
+/// message of Corruption names file and offset.
 Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wanted,
                     MemoryTally* memory, CellRow* row);
-/// Returns the rows in [start, stop). Keeps the file open. `context` has the meaning of the
-/// argument of BlockFileScan.
+/// Returns the rows in [start, stop). The result keeps the file open. `context` has the same
+/// meaning as in BlockFileScan.
 std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
                                     CacheUse use = CacheUse::kKeep,
                                     RequestContext* context = nullptr);

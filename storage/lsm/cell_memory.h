@@ -19,7 +19,7 @@ namespace hg::lsm {
 struct KeyedRow {
   Bytes key;
   CellRow row;
-  bool left_out = false;  // the row is wide, so it was not copied; use CellMemory::Get to read it
+  bool left_out = false;  // whether the row is wide and was not copied; CellMemory::Get reads it
 };
 
 /// A row in a memtable. Most rows are one small put, such as names and ids. Such a row is stored as
@@ -36,15 +36,15 @@ class HeldRow {
   /// Returns the number of cells and tombstones.
   [[nodiscard]] size_t cells() const;
   [[nodiscard]] CellRow Get(const ColumnChoice& wanted = {}) const;
-  /// Returns all columns like Get, but may leave this row empty. It is for callers that then
-  /// replace the row by calling Set.
+  /// Returns all columns like Get, but may leave this row empty. For callers that then replace the
+  /// row by calling Set.
   CellRow Take();
   void Set(CellRow row);
-  /// For wide rows: returns a row with this column, and with everything else that determines the
-  /// effect of a change of this column.
+  /// For wide rows: returns a row with this column and everything else on which a change of this
+  /// column depends.
   [[nodiscard]] CellRow GetColumn(uint8_t family, ByteView qualifier) const;
-  /// For wide rows: replaces the column by the same column of `row`. The caller got `row` from
-  /// GetColumn and changed it.
+  /// For wide rows: replaces the column by the same column of `row`, which the caller got from
+  /// GetColumn and then changed.
   void SetColumn(uint8_t family, ByteView qualifier, CellRow row);
   /// Returns the approximate size in bytes, including the map node.
   [[nodiscard]] size_t MemoryBytes() const;
@@ -59,7 +59,7 @@ class HeldRow {
 };
 
 /// One writer at a time (under the engine's write lock) and any number of readers. Rows are changed
-/// only through a Writer object, so readers see each mutation completely or not at all.
+/// only through a Writer, so readers see each mutation completely or not at all.
 class CellMemory {
  public:
   using Rows = std::map<Bytes, HeldRow, std::less<>>;
@@ -78,10 +78,10 @@ class CellMemory {
     Writer& operator=(const Writer&) = delete;
     /// Returns the row, and creates it if it does not exist.
     CellRow& Row(ByteView key);
-    /// Returns the row, or null.
+    /// Returns the row, or null if there is none.
     CellRow* Find(ByteView key);
-    /// Returns the row for a change of this column only, and creates the row if it does not exist.
-    /// If the row is wide, the result may hold only the column and the tombstones of families.
+    /// Returns the row for a change of only this column, and creates the row if it does not exist.
+    /// If the row is wide, the result may have only this column and the tombstones of families.
     CellRow& Column(ByteView key, uint8_t family, ByteView qualifier);
     /// Like Column, but returns null if there is no row.
     CellRow* FindColumn(ByteView key, uint8_t family, ByteView qualifier);
@@ -103,26 +103,26 @@ class CellMemory {
 
     CellMemory& memory_;
     std::unique_lock<FairSharedMutex> lock_;
-    Rows::iterator at_;                 // the row requested last, or the end
-    CellRow row_;                       // that row, or the requested column of it
+    Rows::iterator at_;                 // the last requested row, or the end
+    CellRow row_;                       // that row, or its requested column
     std::optional<ColumnName> column_;  // set if row_ is this column of a wide row
     size_t accounted_ = 0;
   };
 
   /// Copies the row. Returns false if there is none.
   bool Get(ByteView key, CellRow* row) const;
-  /// Copies the selected columns. `memory` is charged before the copy; if it refuses, its error is
-  /// returned; null means no limit.
+  /// Copies the selected columns. `memory` is charged before the copy, and if that fails, its error
+  /// is returned; null means no limit.
   Result<bool> Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
                    CellRow* row) const;
   /// Appends copies of up to `max` rows with key ≥ first (key > first if `after` is set) and key <
-  /// stop. An empty stop means no end. Wide rows are returned without their columns.
+  /// stop. An empty `stop` means no end. Wide rows are returned without their columns.
   void Copy(ByteView first, bool after, ByteView stop, size_t max,
             std::vector<KeyedRow>* out) const;
   /// Appends every n-th key in [start, stop) to *keys.
   void SampleKeys(ByteView start, ByteView stop, size_t n, std::vector<Bytes>* keys) const;
-  /// Runs f while readers may read and writers wait. It is for readers that also read other state,
-  /// which changes together with this memtable.
+  /// Runs f while readers may read and writers wait. For readers that also read other state which
+  /// changes together with this memtable.
   template <typename F>
   void WithShared(F&& f) const {
     std::shared_lock lock(mutex_);
@@ -132,8 +132,8 @@ class CellMemory {
   [[nodiscard]] bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
  private:
-  // A fair mutex, so that overlapping readers do not keep a writer waiting, which holds the
-  // engine's write lock.
+  // A fair mutex, because a writer that waits for it holds the engine's write lock. With it,
+  // overlapping readers cannot keep the writer waiting.
   mutable FairSharedMutex mutex_;
   Rows rows_;  // guarded by mutex_
   std::atomic<size_t> size_{0};

@@ -1,5 +1,5 @@
 #pragma once
-// The content that one memtable or file has of a row of cells: values and tombstones. The row is
+// The content that one memtable or file has for a row of cells: values and tombstones. The row is
 // the merge of its contents in all memtables and files, newest over oldest.
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace hg::lsm {
 
 /// Decides which of two writes to a column is newer.
 enum class CellOrder : uint8_t {
-  // The one with the later cell time, and for equal times the later arrival; used with
+  // The write with the later cell time; for equal times the one that arrived later. Used with
   // CellRow::versions.
   kByTime,
-  kByArrival,  // the one that arrived later; used for points tables, with CellRow::cells
+  kByArrival,  // the write that arrived later; for points tables, with CellRow::cells
 };
 
 inline constexpr int64_t kNoTombstone = std::numeric_limits<int64_t>::min();
@@ -28,7 +28,7 @@ inline constexpr int64_t kNoTombstone = std::numeric_limits<int64_t>::min();
 struct StoredCell {
   uint8_t family = 0;  // index in the table descriptor
   bool has_value = false;
-  bool operand = false;  // the value must be appended to the value in older memtables or files
+  bool operand = false;  // whether to append the value to that in older memtables or files
   Bytes qualifier;
   Bytes value;
   int64_t timestamp_ms = 0;
@@ -42,7 +42,7 @@ struct StoredCell {
 struct CellRow {
   std::vector<StoredCell> cells;  // sorted by family, then qualifier; unique
   std::vector<int64_t>
-      family_tombstones;  // times of tombstones by family index; missing = kNoTombstone
+      family_tombstones;  // index: family; value: time of the tombstone, or kNoTombstone
   CellVersions versions;
 
   [[nodiscard]] bool empty() const {
@@ -56,8 +56,8 @@ struct CellRow {
   // The following functions are for tables with the order kByArrival.
   void Put(uint8_t family, ByteView qualifier, ByteView value, int64_t timestamp_ms);
   /// Appends bytes to the value of the column. If this row has no value, a merge will append the
-  /// bytes to the value of an older row. `tombstone_ms` is set to the time of the tombstone, if
-  /// there is one.
+  /// bytes to the value in an older row. `tombstone_ms` is the time of the tombstone, if there is
+  /// one.
   void Append(uint8_t family, ByteView qualifier, ByteView more, int64_t timestamp_ms,
               int64_t tombstone_ms);
   void DeleteColumn(uint8_t family, ByteView qualifier, int64_t tombstone_ms);
@@ -69,8 +69,8 @@ struct CellRow {
   /// Removes the tombstones. The result is what readers see if no older memtable or file has the
   /// row.
   void DropTombstones();
-  /// Returns whether the row has a tombstone that no newer value replaces. A merge that includes
-  /// the oldest file can drop such tombstones.
+  /// Returns whether the row has a tombstone that no newer value replaces. A merge with the oldest
+  /// file can drop such tombstones.
   [[nodiscard]] bool HasTombstones() const;
 
   /// Returns the approximate size in memory, in bytes.
@@ -86,20 +86,20 @@ struct CellRow {
 CellRow MergeRows(CellOrder order, CellRow newer, CellRow older);
 
 /// Encodes and decodes a row (FORMAT.md "Row"). DecodeCellRow returns false if the bytes are not a
-/// row. It checks columns that are not selected, and skips them.
+/// row. It checks columns that are not selected, too, but does not return them.
 void EncodeCellRow(const CellRow& row, Bytes* out);
 bool DecodeCellRow(ByteView in, CellRow* row, const ColumnChoice& wanted = {});
-/// Returns the number of cells and tombstones in an encoded row. Returns 0 if there are none or if
+/// Returns the number of cells and tombstones in an encoded row. Returns 0 if there are none, or if
 /// the bytes are not a row.
 uint64_t CellsIn(ByteView in);
 
 /// Reports the work and charges the memory for copying a row with `cells` cells and tombstones and
-/// `bytes` bytes. Call it before the copy. `memory` null means no limit.
+/// `bytes` bytes. Call this function before the copy. If `memory` is null, there is no limit.
 Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory);
 
-/// Returns the value of an encoded row that consists of exactly one put, as a view into `in`. Such
-/// rows need no decoding. Returns nullopt if the row may have other content, or if the bytes are
-/// not a row.
+/// Returns the value of an encoded row that consists of exactly one put, as a view of `in`, so that
+/// such rows need not be decoded. Returns nullopt if the row may have other content, or if the
+/// bytes are not a row.
 std::optional<ByteView> OnlyValueOf(ByteView in);
 
 }  // namespace hg::lsm

@@ -15,8 +15,8 @@
 
 namespace hg::lsm {
 
-/// Kinds of cells, with the codes of HBase. At equal times the greater code sorts first, so a
-/// tombstone precedes the put that it hides.
+/// The kinds of cells, with HBase's codes. At equal times the greater code sorts first, so a
+/// tombstone comes before the put that it hides.
 enum class CellKind : uint8_t {
   kPut = 4,
   kDelete = 8,  // tombstone of the version with exactly this time
@@ -35,10 +35,10 @@ struct CellVersion {
   Bytes qualifier;
   Bytes value;
   int64_t timestamp_ms = 0;
-  // Last time at which the cell is visible (region-store.md D15).
+  // The last time at which the cell is visible (region-store.md D15).
   int64_t expires_ms = kNeverExpires;
   /// The order of writes: 256 × the sequence number of the log record, plus the position in the
-  /// record (at most 255). The number 0 sorts before all others.
+  /// record (at most 255). A cell with the number 0 sorts before all others.
   uint64_t sequence = 0;
 
   bool operator==(const CellVersion&) const = default;
@@ -48,17 +48,17 @@ struct CellVersion {
 /// time, kind and sequence descending.
 bool SortsBefore(const CellVersion& a, const CellVersion& b);
 
-/// Cells in the order of SortsBefore. For each family, qualifier, time and kind there is one cell,
-/// the last one written.
+/// Cells in the order of SortsBefore. For each family, qualifier, time and kind there is at most
+/// one cell: the last one written.
 using CellVersions = std::vector<CellVersion>;
 
-/// The descriptors that determine which cells are kept. A family without a descriptor was dropped
-/// and keeps nothing.
+/// The descriptors of families, which determine the cells to keep. A family without a descriptor
+/// was dropped and keeps no cells.
 using Families = std::span<const FamilyDescriptor>;
 
 /// Adds one cell. Then removes cells of its column (for a tombstone of a family: of the family)
 /// that are no longer needed: hidden cells, versions above the limit, and redundant tombstones. The
-/// removal does not change the cells that readers see.
+/// removal does not change what readers see.
 void AddVersion(Families families, CellVersion cell, CellVersions* row);
 
 /// Returns the union of two lists.
@@ -66,14 +66,14 @@ CellVersions MergeVersions(CellVersions newer, CellVersions older);
 
 struct TidyOptions {
   int64_t now_ms = 0;
-  /// Tombstones up to this time are dropped. Set it only if no older file can have the row.
+  /// Tombstones up to this time are dropped. Set this only if no older file can have the row.
   int64_t tombstones_until_ms = std::numeric_limits<int64_t>::min();
 };
 /// Removes everything that no reader will see: hidden cells, expired cells, versions above the
-/// limit, and the tombstones that the options name. Used when files are written.
+/// limit, and the tombstones according to the options. Used for writing files.
 void TidyVersions(Families families, const TidyOptions& options, CellVersions* row);
 
-/// The versions that a reader requests, among those that the family keeps.
+/// The versions that a reader requests, out of those that the family keeps.
 struct VersionRange {
   int64_t min_ms = std::numeric_limits<int64_t>::min();
   int64_t max_ms =
@@ -88,9 +88,9 @@ struct VersionRange {
 std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_ms,
                                                 const VersionRange& range, const CellVersions& row);
 
-/// Encodes and decodes versions (FORMAT.md "Versions"). DecodeVersions takes the bytes from the
+/// Encodes and decodes versions (FORMAT.md "Versions"). DecodeVersions removes the bytes from the
 /// front of `in` and returns false if they are invalid. It checks columns that are not selected,
-/// and skips them.
+/// too, but does not return them.
 void EncodeVersions(const CellVersions& row, Bytes* out);
 bool DecodeVersions(ByteView* in, CellVersions* row, const ColumnChoice& wanted = {});
 

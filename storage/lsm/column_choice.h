@@ -32,8 +32,8 @@ class ColumnChoice {
     return all_ || std::binary_search(qualifiers_.begin(), qualifiers_.end(), qualifier);
   }
   /// Returns the first selected column that is not before `column`, or nullopt if there is none. A
-  /// column is given as one byte with the family number, followed by the qualifier. Tombstones of
-  /// families have no qualifier and are always selected.
+  /// column is one byte with the family number, followed by the qualifier. Tombstones of families
+  /// have no qualifier and are always selected.
   [[nodiscard]] std::optional<Bytes> NextFrom(ByteView column) const {
     if (all_ || column.size() <= 1) return Bytes(column);
     const auto found = std::lower_bound(qualifiers_.begin(), qualifiers_.end(), column.substr(1));

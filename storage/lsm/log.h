@@ -1,6 +1,6 @@
 #pragma once
-// The write-ahead log: one stream of records in numbered files that are preallocated and recycled
-// (FORMAT.md "Log"). Add buffers records and Commit makes them durable. These are two steps, so
+// The write-ahead log: one stream of records in numbered files, which are preallocated and recycled
+// (FORMAT.md "Log"). Add buffers records, and Commit makes them durable. These are two steps, so
 // that a caller can add a record while it holds a lock, and wait for I/O without the lock.
 
 #include <condition_variable>
@@ -23,57 +23,57 @@ namespace hg::lsm {
 struct LogOptions {
   std::string folder;
   uint64_t file_bytes = uint64_t{64} << 20;
-  // Whether Commit writes to the file; if false, the background thread writes, at least once per
+  // Whether Commit writes to the file. If false, the background thread writes at least once per
   // second.
   bool write_on_commit = true;
   bool sync_on_commit = false;  // whether Commit waits for fdatasync
   int sync_interval_ms = 1000;  // interval of background fdatasync calls
   int retry_ms = 1000;          // interval of retries after a failed write
-  /// Durably records that these files must exist. The log calls it on its background thread. By
-  /// then the files, their names and their first records are durable, but nothing in them is
-  /// reported as synced. If the function fails, threads that wait for that sync get the failure,
-  /// and the log calls the function again at the next sync. The function may be empty.
+  /// Durably records that these files must exist. The log calls it on its background thread. At
+  /// this time the files, their names and their first records are durable, but nothing in them is
+  /// reported as synced. If it fails, threads that wait for this sync get the failure, and the log
+  /// calls the function again at the next sync. The function may be empty.
   std::function<Status(const std::list<LogFile>&)> name_files = {};
 };
 
-/// The position at which the log continues. Everything before it is durable.
+/// Where the log continues. Everything before this position is durable.
 struct LogStart {
   uint64_t file_number = 1;
   LogPosition position = 0;
   std::vector<uint64_t> old_files;  // numbers of older files that are still needed, ascending
 };
 
-/// Thread-safe. A thread in Commit writes its records and those of other threads that wait, but at
-/// most a few times in a row. Then the writer thread of the log continues. A third thread calls
+/// Thread-safe. A thread in Commit writes its records and those of other waiting threads, but
+/// only a few times in a row. Then the log's writer thread continues. A third thread calls
 /// fdatasync.
 ///
-/// After a failed write, for example on a full disk, every call fails with that error until the log
-/// has written the same bytes, which it retries by itself. After any failure, the records of failed
-/// calls may still be written to the log later.
+/// After a failed write, for example on a full disk, every call fails with that error until the
+/// log has written the same bytes. The log retries this by itself. After any failure, the records
+/// of failed calls may still be written to the log later.
 ///
 /// After a failed sync the state of the disk is unknown, and every call fails until the store is
 /// reopened. Running out of memory while writing or syncing counts as a failed sync. Add, Commit
-/// and Release may throw on allocation failure. In that case they have changed nothing, and the log
-/// stays usable.
+/// and Release may throw on allocation failure. In that case they have changed nothing, and the
+/// log stays usable.
 class Log {
  public:
-  /// Gets the result of a commit. It must not throw, because no caller could handle the exception.
+  /// Called with the result of a commit. Must not throw: no caller could handle the exception.
   using Done = std::function<void(Status)>;
 
-  /// Creates a log that continues at `start`. Does no I/O before the first write. `files` must
+  /// Creates a log that continues at `start`. Does no I/O until the first write. `files` must
   /// outlive the log.
   Log(FileSystem& files, LogOptions options, LogStart start);
-  ~Log();  // calls Close
+  ~Log();  // the destructor calls Close
   /// Writes and syncs all added records. If that fails, waiting callbacks get Unavailable.
-  /// Afterwards the log does no I/O, and all calls fail. Idempotent; call it from one thread at a
-  /// time.
+  /// Afterwards the log does no I/O, and all calls fail. Idempotent. One thread at a time may call
+  /// it.
   Status Close();
 
-  /// Copies a record to the buffer and returns the position after it. The calls must be in
-  /// ascending order of sequence numbers. Does no I/O.
+  /// Copies a record to the buffer and returns the position after it. The caller must add records
+  /// in ascending order of sequence numbers. Does no I/O.
   LogPosition Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc);
-  /// The result of SwitchFile, which begins a new file with the next record: the number of the file
-  /// and the position of its start.
+  /// The result of SwitchFile, after which the next record begins a new file: the number of this
+  /// file and the position at which it starts.
   struct Switch {
     uint64_t file_number;
     LogPosition position;
@@ -81,21 +81,21 @@ class Log {
   Switch SwitchFile();
 
   /// Makes all records up to `position` durable at the configured level. Calls `done` once, on this
-  /// thread or on another one, possibly before it returns.
+  /// thread or another one, possibly before Commit returns.
   void Commit(LogPosition position, Done done);
-  /// Blocks until everything up to `position` survives a power failure.
+  /// Blocks until all records up to `position` survive a power failure.
   Status WaitSynced(LogPosition position);
-  /// Blocks until everything up to `position` is written to the files.
+  /// Blocks until all records up to `position` are written to the files.
   Status WaitWritten(LogPosition position);
   [[nodiscard]] LogPosition End() const;
   [[nodiscard]] Status Failure() const;
-  /// Returns whether the log failed permanently, so that the store must be reopened: it is unknown
-  /// which unsynced records are on disk.
+  /// Returns whether the log failed permanently, because it is unknown which unsynced records are
+  /// on disk. If so, the store must be reopened.
   [[nodiscard]] bool NeedsReopening() const;
   /// Returns the position up to which all records survive a power failure.
   [[nodiscard]] LogPosition Synced() const;
 
-  /// Declares that files with smaller numbers are no longer needed. They are recycled or removed.
+  /// Tells the log that files with smaller numbers are not needed. They are recycled or removed.
   void Release(uint64_t file_number);
 
  private:
@@ -109,8 +109,8 @@ class Log {
     Done done;
     Status status;
   };
-  // Waiters are in lists, because moving an element to another list allocates nothing. So waiting
-  // threads get their result even if memory is exhausted.
+  // Waiting threads are in lists, because moving an element to another list allocates nothing. So
+  // they get their result even if memory is exhausted.
   using Waiters = std::list<Waiter>;
   using Segments = std::list<Segment>;
 
@@ -124,7 +124,7 @@ class Log {
   Status SyncFiles(Folder* folder, const std::vector<std::shared_ptr<File>>& files) noexcept;
   Status NameFiles(const std::list<LogFile>& files) noexcept;
   void SyncOnce(std::unique_lock<std::mutex>& lock);
-  /// Records a failure. If a write failed, its bytes are pending again and the log may recover.
+  /// Stores a failure. If a write failed, its bytes are pending again, and the log may recover.
   void Fail(const Status& status, bool may_recover) noexcept;
   void RefuseSync(const Status& status, Waiters* ready) noexcept;
   static void TakeReached(Waiters* waiters, LogPosition reached, Waiters* ready);
@@ -135,12 +135,12 @@ class Log {
   const LogOptions options_;
   const Status no_memory_ = Status::Unavailable("no memory");  // created while memory is available
 
-  // The following members are used only by the thread that set writing_.
+  // Only the thread that set writing_ uses the following members.
   std::shared_ptr<File> file_;
   uint64_t file_number_ = 0;  // number of file_
   uint64_t file_offset_ = 0;
-  // The next log file, while it is created: its name exists, but its header may not be written yet.
-  // If a step of creating it fails, a retry continues with that step.
+  // The next log file while it is being created: its name exists, but its header may not be written
+  // yet. If a step of creating it fails, a retry continues with that step.
   uint64_t begun_number_ = 0;
   std::unique_ptr<File> begun_;  // null: not open yet
 
@@ -152,7 +152,7 @@ class Log {
   std::condition_variable wanted_;        // for the thread that syncs
   std::condition_variable write_wanted_;  // for the thread that writes
   Segments pending_;
-  Bytes spare_;                  // a written buffer, kept for its capacity
+  Bytes spare_;                  // a written buffer, kept for reuse of its memory
   uint64_t next_file_number_;    // number of the file that gets new records
   uint64_t next_file_used_ = 0;  // bytes added to that file; 0 = its header is not added yet
   LogPosition end_;
@@ -165,8 +165,8 @@ class Log {
   Status failure_;
   // Whether failure_ is the failure of a write, after which the log may recover.
   bool may_recover_ = false;
-  // Number of syncs for which name_files failed, and the last such failure. Only the waiters of
-  // these syncs get the failure.
+  // Number of syncs for which name_files failed, and the last of these failures. Only those that
+  // wait for these syncs get the failure.
   uint64_t refusals_ = 0;
   Status refused_;
   Waiters write_waiters_;

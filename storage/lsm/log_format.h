@@ -10,29 +10,29 @@
 
 namespace hg::lsm {
 
-/// A position in the log: the total number of bytes of records since the store was created, over
-/// all files. Each record adds the length of its header and body.
+/// A position in the log: the total number of bytes of all records before it since the store was
+/// created. Each record adds the length of its header and body.
 using LogPosition = uint64_t;
 
 inline constexpr char kLogMagic[9] = "HGLOG\0\0\1";
 inline constexpr size_t kLogFileHeaderBytes = 36;
 inline constexpr size_t kLogRecordHeaderBytes = 29;
-// Offsets of fields in an encoded LogRecordHeader.
+// Offset of a field in an encoded LogRecordHeader.
 inline constexpr size_t kLogSequenceOffset = 8;
 inline constexpr size_t kLogSyncedOffset = 16;
 inline constexpr size_t kLogKindOffset = 24;
 
 struct LogFileHeader {
-  // Number of this file. A recycled file that was not started yet still has its older number.
+  // Number of this file. A recycled file still has its older number until it is started.
   uint64_t number = 0;
   LogPosition start = 0;   // position of its first record
   LogPosition synced = 0;  // position known to be durable when the file was started
 };
 
-/// A log file with durable records, as listed in the manifest. It must exist.
+/// A log file with durable records. The manifest lists it, and it must exist.
 struct LogFile {
   uint64_t number = 0;
-  uint64_t first_sequence = 0;  // sequence number of the first record in the file
+  uint64_t first_sequence = 0;  // sequence number of its first record
 
   bool operator==(const LogFile&) const = default;
 };
@@ -93,7 +93,7 @@ inline void EncodeLogRecordHeader(uint64_t file_number, const LogRecordHeader& h
   internal::PutLittle(&p, internal::HeaderCrc(file_number, out, kLogRecordHeaderBytes - 4));
 }
 
-/// Decodes a record header. Returns true if `in` begins with an undamaged record header of the file
+/// Decodes a record header. Returns whether `in` begins with an undamaged record header of the file
 /// `file_number`.
 inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHeader* h) {
   if (in.size() < kLogRecordHeaderBytes || in[kLogKindOffset] == 0) return false;
@@ -107,7 +107,7 @@ inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHe
          internal::HeaderCrc(file_number, in.data(), kLogRecordHeaderBytes - 4);
 }
 
-/// Decodes a record. Returns true if `in` begins with a complete, undamaged record of the file
+/// Decodes a record. Returns whether `in` begins with a complete, undamaged record of the file
 /// `file_number`.
 inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* h, ByteView* body) {
   if (!DecodeLogRecordHeader(file_number, in, h)) return false;
@@ -118,8 +118,8 @@ inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* 
 
 /// Returns the name of a log file, such as "000000000042.log".
 std::string LogFileName(uint64_t number);
-/// Sets *number to the number (≥ 1) in a name that LogFileName returned. Returns false for any
-/// other name.
+/// Sets *number to the number (≥ 1) in a name that LogFileName created. Returns false for any other
+/// name.
 bool ParseLogFileName(const std::string& name, uint64_t* number);
 
 }  // namespace hg::lsm

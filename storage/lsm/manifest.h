@@ -1,6 +1,6 @@
 #pragma once
-// The contents of a data directory. A flush or merge takes effect when the manifest is replaced,
-// and not before (FORMAT.md "Manifest"). Files that the manifest does not list are not part of the
+// The contents of a data directory. A flush or merge takes effect at the moment when the manifest
+// is replaced (FORMAT.md "Manifest"). Files that are not in the manifest are not part of the
 // store.
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 namespace hg::lsm {
 
 inline constexpr char kManifestName[] = "MANIFEST";
-/// Maximum number of salt buckets of a table. Each salt bucket is at least one region.
+/// Maximum number of salt buckets of a table. Each salt bucket has at least one region.
 inline constexpr int kSaltBucketsMax = 1 << 20;
 
-/// A range of the keys of a table, from `start` to the start of the next region or to the end.
+/// A range of the keys of a table: from `start` to the start of the next region or to the end.
 struct RegionEntry {
   uint32_t id = 0;  // never reused within the table
   Bytes start;
@@ -31,10 +31,10 @@ struct TableEntry {
   uint32_t id = 0;  // never reused; 0 is the hidden table `series`, which has one region with id 0
   std::string name;
   bool points = false;
-  /// The index of a family is its number in stored rows and never changes. A family without a name
-  /// was dropped.
+  /// A family is identified in stored rows by its index in this list, which never changes. A family
+  /// without a name was dropped.
   std::vector<FamilyDescriptor> families;
-  // Together, the regions contain each key exactly once (Tiles).
+  // Together, the regions have each key exactly once (Tiles).
   std::vector<RegionEntry> regions = {RegionEntry{}};
 };
 
@@ -51,28 +51,28 @@ struct PartEntry {
   uint64_t cells_bytes = 0;  // size of the whole cell file in bytes; 0 = the part has no cell file
   // Size of the whole points file in bytes; 0 = the part has no points file.
   uint64_t points_bytes = 0;
-  // Checksums of the trailers of both files. They cover the whole file, so a reader also detects a
-  // file of another part.
+  // Checksums of the trailers of both files. They protect the whole files, so a reader also detects
+  // a file of another part.
   uint32_t cells_crc = 0;
   uint32_t points_crc = 0;
-  /// True if the files also hold rows of other regions, in whose entries they are listed, too
+  /// Whether the files also have rows of other regions, whose entries contain these files, too
   /// (region-store.md R16). Readers use only rows with keys of their region.
   bool reference = false;
-  bool tombstones = false;  // the part may hold tombstones
+  bool tombstones = false;  // whether the part may have tombstones
   int64_t made_ms = 0;      // time at which the part was written
   // For a points table: the smallest and the greatest base time of the rows. If first_base >
   // last_base, there are no rows. After a repair the range may be wider than necessary.
   uint32_t first_base = 0;
   uint32_t last_base = UINT32_MAX;
-  // True if the part may hold rows whose keys do not identify an hour of a series. No key of
-  // another table identifies an hour of a series.
+  // Whether the part may have rows whose keys do not identify an hour of a series. In tables other
+  // than a points table, no key identifies an hour of a series.
   bool loose = true;
   uint32_t rewrites = 0;  // number of merges that the oldest bytes of the part went through
-  /// The namespace in whose folder the files are. "" means the data directory itself, as for the
+  /// The namespace whose folder has the files. "" means the data directory itself, as for the
   /// default namespace.
   std::string space = {};
 
-  /// Sets all members that describe files to those of `other`.
+  /// Copies from `other` all members that describe files.
   void TakeFilesOf(const PartEntry& other) {
     number = other.number;
     cells_bytes = other.cells_bytes;
@@ -84,24 +84,24 @@ struct PartEntry {
   bool operator==(const PartEntry&) const = default;
 };
 
-/// Returns the folder for the files of a namespace, below the folder of the store. For "" it is the
-/// folder of the store.
+/// Returns the folder for the files of a namespace, below the folder of the store. For the
+/// namespace "", returns the folder of the store.
 std::string NamespaceFolder(const std::string& store, const std::string& space);
-/// The folder that holds one folder for each namespace except the default one.
+/// The name of the folder with one subfolder for each namespace except the default one.
 inline constexpr char kNamespacesName[] = "namespaces";
 
-/// Plain value.
+/// The contents of a data directory. Plain value.
 struct Manifest {
   KeyLayout layout;
   uint64_t next_number = 1;      // next number for file names
-  uint64_t flushed = 0;          // records up to this sequence number are in files
+  uint64_t flushed = 0;          // records up to this sequence number are in part files
   uint64_t log_file = 1;         // number of the first log file that is still needed
   LogPosition log_position = 0;  // position at which that file begins
-  /// The log files that hold durable records and must exist, in ascending order, from log_file on.
-  /// Other log files may exist, because a file is listed when its first records are durable and not
-  /// when it is created.
+  /// The log files that have durable records and must exist, in ascending order, from log_file on.
+  /// Other log files may exist, because a file is added to this list when its first records are
+  /// durable, not when it is created.
   std::vector<LogFile> logs;
-  int64_t stamp_floor_ms = 0;  // all future server times of cells are at or above this time
+  int64_t stamp_floor_ms = 0;  // no future server time of a cell is below this time
   uint32_t next_table = 1;
   uint32_t next_region = 1;  // greater than all region ids of all tables
   std::vector<TableEntry> tables;
@@ -113,24 +113,24 @@ struct Manifest {
 /// checks that ids are unique.
 bool Tiles(const std::vector<RegionEntry>& regions);
 /// Returns whether the regions of all tables satisfy Tiles, every part belongs to a region, and log
-/// files ascend. Every saved manifest satisfies this.
+/// files ascend. This is true for every saved manifest.
 bool IsWhole(const Manifest& manifest);
-/// Returns one region per salt bucket of the layout, with the bucket as id. Without salt it returns
-/// one region.
+/// Returns one region for each salt bucket of the layout, with the bucket as its id. Without salt,
+/// returns one region.
 std::vector<RegionEntry> SaltRegions(const KeyLayout& layout);
 
 Bytes EncodeManifest(const Manifest& manifest);
 /// Decodes a manifest. Returns false unless `in` is a complete, undamaged manifest of this version.
 bool DecodeManifest(ByteView in, Manifest* manifest);
 
-/// Decodes the manifest in `content`. Error messages contain `path`. Returns Corruption if it is
-/// damaged, and Unsupported if it has another version.
+/// Decodes the manifest in `content`. `path` is for error messages. Corruption: it is damaged.
+/// Unsupported: it has another version.
 Result<Manifest> ManifestFrom(ByteView content, const std::string& path);
-/// Reads the manifest of a store. Returns NotFound if there is none, Corruption if it is damaged,
-/// and Unsupported if it has another version.
+/// Reads the manifest of a store. NotFound: there is none. Corruption: it is damaged. Unsupported:
+/// it has another version.
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder);
-/// Replaces the manifest. If it returns ok, the new manifest is durable. Otherwise either the old
-/// or the new one is present after a restart.
+/// Replaces the manifest. If the result is ok, the new manifest is durable. Otherwise either the
+/// old or the new manifest exists after a restart.
 Status SaveManifest(FileSystem& files, const std::string& folder, const Manifest& manifest);
 
 }  // namespace hg::lsm

@@ -10,22 +10,22 @@
 
 namespace hg::lsm {
 
-/// The rows of one memtable or file in ascending order of keys. Not thread-safe.
+/// The rows of one memtable or file, in ascending order of keys. Not thread-safe.
 class RowSource {
  public:
   virtual ~RowSource() = default;
   /// Moves to the next row. Returns false at the end.
   virtual Result<bool> Next() = 0;
-  /// Continues with the first row ≥ start at the next call of Next. `start` must be after the
+  /// Makes the next call of Next continue with the first row ≥ start. `start` must be after the
   /// current row.
   virtual void Seek(Bytes start) = 0;
   /// Returns the key of the current row, which is valid until the next call of Next.
   [[nodiscard]] virtual const Bytes& key() const = 0;
-  /// Returns the selected columns of the current row. Call it at most once per row. `memory` is
-  /// charged before the columns are copied; if it refuses, its error is returned; null means no
-  /// limit. Corruption means that the row cannot be read.
+  /// Returns the selected columns of the current row. Call this function at most once for each row.
+  /// `memory` is charged before the columns are copied, and if that fails, its error is returned;
+  /// null means no limit. Corruption: the row cannot be read.
   virtual Result<CellRow> TakeRow(const ColumnChoice& wanted, MemoryTally* memory) = 0;
-  /// Returns all columns, without a memory limit.
+  /// Returns all columns of the current row, without a memory limit.
   Result<CellRow> TakeRow() { return TakeRow({}, nullptr); }
 };
 
@@ -45,8 +45,8 @@ class MergedRows {
   Result<bool> Next();
   /// Returns the key of the current row, which is valid until the next call of Next.
   [[nodiscard]] const Bytes& key() const { return key_; }
-  /// Returns the current row. Call it at most once per row. Corruption means that a source cannot
-  /// be read.
+  /// Returns the current row. Call this function at most once for each row. Corruption: a source
+  /// cannot be read.
   Result<CellRow> TakeRow();
 
  private:

@@ -12,40 +12,40 @@ namespace hg::lsm {
 
 inline constexpr size_t kFamiliesMax = 16;  // per table (region-store.md D6)
 
-/// Returns the name without the namespace "default". Returns InvalidArgument if it cannot be the
-/// name of a table.
+/// Returns the name without the namespace "default". InvalidArgument: the text cannot be the name
+/// of a table.
 Result<std::string> TableName(std::string_view name);
 
 /// Returns the namespace of a table; "" = "default". `table` must come from TableName.
 std::string_view NamespaceOf(std::string_view table);
 
-/// Checks the attributes of a table. InvalidArgument and Unsupported have the name of the wrong
-/// attribute and its allowed values.
+/// Checks the attributes of a table. The messages of InvalidArgument and Unsupported have the name
+/// of the wrong attribute and its allowed values.
 Status CheckDescriptor(const TableDescriptor& table);
 
 /// Returns whether both describe the same table. The order of families does not matter.
 bool SameDescriptor(const TableDescriptor& a, const TableDescriptor& b);
 
-/// Describes an attribute of families.
+/// An attribute of families, with its names and the functions that read and set it.
 struct FamilyAttribute {
   std::string_view name;      // HBase's name, for example "MIN_VERSIONS"
   std::string_view option;    // option of the command line, for example "--min-versions"
   std::string_view argument;  // the possible values, for the usage text
   std::string_view meaning;
   Status (*set)(std::string_view name, std::string_view text, FamilyDescriptor* family);
-  // Returns the value in the form that `set` reads.
+  // Returns the value in the form that `set` parses.
   std::string (*text)(const FamilyDescriptor& family);
 };
 std::span<const FamilyAttribute> FamilyAttributes();
 
-/// Sets one attribute by its name in FamilyAttributes, in any case. An attribute of HBase that has
-/// no effect here is accepted with the value that turns it off.
+/// Sets the attribute with this name in FamilyAttributes, in any case. An attribute of HBase that
+/// has no effect in Hourglass may only have the value that turns it off.
 Status SetAttribute(std::string_view name, std::string_view text, FamilyDescriptor* family);
 
-/// Returns the text in single quotes. A quote in it gets a backslash.
+/// Returns the text in single quotes, with a backslash before each quote in it.
 std::string Quoted(std::string_view text);
 
-/// Returns every attribute of the family in the form that SetAttribute reads: "NAME => 't',
+/// Returns every attribute of the family in the form that SetAttribute parses: "NAME => 't',
 /// VERSIONS => '1', …".
 std::string DescribeFamily(const FamilyDescriptor& family);
 

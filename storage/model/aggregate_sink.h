@@ -17,7 +17,7 @@
 
 namespace hg {
 
-/// Names are as in NamedPoint. Borrows all texts.
+/// A histogram. Names are as in NamedPoint. Does not own its texts.
 struct NamedHistogram {
   std::string_view metric;
   std::span<const TagText> tags;
@@ -29,10 +29,10 @@ struct NamedHistogram {
 class LimitedSink {
  public:
   virtual ~LimitedSink() = default;
-  /// Returns ok if `values` values of these metrics may be stored now. Call it before the first Put
-  /// of a request. LimitExceeded: none of the values may be stored; the message names the user or
-  /// metric that exceeds its limit. Busy or Unavailable: the limits cannot be checked now. Put does
-  /// not check the limits again, but counts the values that it stores.
+  /// Returns ok if `values` values of these metrics may be stored now. Call this function before
+  /// the first Put of a request. LimitExceeded: none of the values may be stored; the error message
+  /// names the user or metric that exceeds its limit. Busy or Unavailable: the limits cannot be
+  /// checked now. Put does not check the limits again, but counts the values that it stores.
   virtual Status AskFor(std::span<const std::string_view> metrics, uint64_t values,
                         WriteContext& context) {
     return (void)metrics, (void)values, (void)context, Status();
@@ -51,7 +51,7 @@ class HistogramSink : public LimitedSink {
 };
 
 /// One value of a rollup or pre-aggregate table. Names are as in NamedPoint and include the
-/// aggregate tag (AggregateTagValue). Absent texts are "". Borrows all texts.
+/// aggregate tag (AggregateTagValue). Absent texts are "". Does not own its texts.
 struct NamedRollup {
   std::string_view metric;
   std::span<const TagText> tags;
@@ -67,12 +67,12 @@ struct NamedRollup {
 /// Thread-safe.
 class RollupSink : public LimitedSink {
  public:
-  /// Returns the key of the tag that marks values aggregated over several series.
+  /// Returns the tag key that marks values which were aggregated over several series.
   [[nodiscard]] virtual std::string_view aggregate_key() const = 0;
-  /// Returns the value of that tag for values of a single series. "": such values get no such tag.
+  /// Returns the value of that tag for values of one series; "": such values do not have the tag.
   [[nodiscard]] virtual std::string_view raw_value() const = 0;
-  /// Checks the value, resolves its names and stores it. Errors are as in PointSink::AppendNamed,
-  /// and Unsupported if no such interval is configured. Blocks.
+  /// Checks the value, resolves its names and stores it. Errors are as in PointSink::AppendNamed.
+  /// Unsupported: no such interval is configured. Blocks.
   virtual Status Put(const NamedRollup& rollup, WriteContext& context) = 0;
 };
 

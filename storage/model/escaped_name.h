@@ -1,5 +1,5 @@
 #pragma once
-// Converts names of other ingestion protocols, which may contain any character, into names that
+// Converts names of protocols other than OpenTSDB's, which may contain any character, to names that
 // OpenTSDB's schema allows (docs/ingestion.md).
 
 #include <string>
@@ -11,19 +11,19 @@ namespace hg {
 
 /// Appends the name in legal characters. Characters that are legal by `rules` and in ISO-8859-1
 /// stay. Every other character becomes _xHHHH_ (or _xHHHHHHHH_ beyond U+FFFF) with its code point
-/// in upper-case hexadecimal digits. A '_' that is followed by an x and four such digits is escaped
-/// too, so different names stay different. Returns false if the text is not UTF-8; *out is then
-/// meaningless.
+/// in upper-case hexadecimal digits. A '_' before an x and four such digits is escaped, too, so
+/// different names stay different. Returns false if the text is not UTF-8; *out then has no
+/// meaning.
 bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::string* out);
 
 /// The inverse of AppendEscapedName for all rules: replaces escapes from left to right by the
 /// characters that they encode, and keeps all other text. An escape that AppendEscapedName does not
-/// produce by any rules, such as "_x0041_", is kept as well. Clients of OpenTSDB's API may write
-/// it, and it must not be taken for the name "A".
+/// produce by any rules, such as "_x0041_", also stays. Clients of OpenTSDB's API may write it, and
+/// it must not be taken for the name "A".
 std::string UnescapedName(std::string_view name);
 
 /// Returns a legal name that AppendEscapedName never produces: the first character is escaped
-/// although it is legal. `name` must be legal and contain no escape.
+/// although it is legal. `name` must be legal and must not contain an escape.
 std::string MarkedName(std::string_view name);
 
 }  // namespace hg

@@ -1,6 +1,6 @@
 #pragma once
-// Converts the times of protocols other than OpenTSDB's to stored times, by one rule for all
-// protocols (docs/ingestion.md, "Timestamps").
+// Converts the times of protocols other than OpenTSDB's to stored times. The rule is the same for
+// all of these protocols (docs/ingestion.md, "Timestamps").
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +29,7 @@ inline std::optional<Timestamp> TimestampOfMillis(int64_t ms) {
   return millis;
 }
 
-/// Returns the error for a time that cannot be stored. `shown` is the time as the client sent it.
+/// Returns the error for a time that cannot be stored. `shown` is the time as sent by the client.
 inline Status BadInstant(std::string_view shown) {
   return Status::InvalidArgument("the time " + std::string(shown) +
                                  " cannot be stored: times go from 1970-01-01T00:00:01Z to "

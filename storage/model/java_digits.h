@@ -1,7 +1,7 @@
 #pragma once
 // The decimal digits that JVMs before version 19 print for floating point numbers (Double.toString,
-// Float.toString). OpenTSDB prints numbers with them, for example in names of histogram buckets and
-// in /api/query/last. JDK-4511638 describes how they differ from the shortest digits.
+// Float.toString). OpenTSDB prints numbers in this form, for example in names of histogram buckets
+// and in /api/query/last. JDK-4511638 describes how the digits differ from the shortest digits.
 
 namespace hg {
 

@@ -1,7 +1,7 @@
 #pragma once
-// Java's string hash and the iteration order of its hash maps. They decide the order in which names
-// get their ids (opentsdb-schema.md §3.3) and in which some objects are printed
-// (opentsdb-http-api.md §A).
+// Java's string hash, and the order in which Java's hash maps iterate. This order determines the
+// order in which names get their ids (opentsdb-schema.md §3.3) and in which some objects are
+// printed (opentsdb-http-api.md §A).
 
 #include <cstddef>
 #include <cstdint>
@@ -14,29 +14,29 @@
 namespace hg {
 
 /// Returns java.lang.String.hashCode of a UTF-8 text. Each byte that is not valid UTF-8 counts as
-/// U+FFFD.
+/// the character U+FFFD.
 uint32_t JavaHashUtf8(std::string_view text);
 
 /// Returns the capacity of a Java HashMap that was created with the default capacity and then got n
 /// keys: 16, 32 from 13 keys, 64 from 25 keys, and so on.
 size_t Hash16Capacity(size_t n);
 /// Returns the capacity of a Java map that was created for n keys: the smallest power of two ≥ n,
-/// doubled if n is more than ¾ of it.
+/// or twice this number if n is more than ¾ of it.
 size_t HashNCapacity(size_t n);
-/// Returns the capacity of the Java map in which OpenTSDB has the tags of a query result with n
+/// Returns the capacity of the Java map that OpenTSDB uses for the tags of a query result with n
 /// tags.
 size_t HashQCapacity(size_t n);
 
-/// Returns the positions 0…n−1 in the order in which a map of that capacity iterates. `hashes` has
-/// the hashes of the keys in order of insertion.
+/// Returns the positions 0…n−1 in the order in which a map with this capacity iterates. `hashes`
+/// has the hashes of the keys in order of insertion.
 std::vector<size_t> JavaMapOrder(std::span<const uint32_t> hashes, size_t capacity);
 
-/// Returns the positions of a query result's tags in the order in which OpenTSDB's map of them
-/// iterates.
+/// Returns the positions of the tags of a query result in the order in which OpenTSDB's map for
+/// them iterates.
 std::vector<size_t> ResultTagOrder(std::span<const std::pair<std::string, std::string>> tags);
 
-/// Returns true if a comes before b in Java's string order, which compares UTF-16 units. Both are
-/// UTF-8.
+/// Returns whether a comes before b in Java's order of strings, which compares UTF-16 units. Both
+/// are in UTF-8.
 bool JavaLess(std::string_view a, std::string_view b);
 
 }  // namespace hg

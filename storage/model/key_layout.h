@@ -1,6 +1,6 @@
 #pragma once
 // Widths that define the layout of every row key (opentsdb-schema.md §4, §19 keys marked F). They
-// never change during the life of a data directory.
+// never change as long as a data directory exists.
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ struct KeyLayout {
   int salt_width = 0;     // bytes, 0…8; 0 = no salt
   int salt_buckets = 20;  // ≥ 1; meaningful only with a salt
 
-  /// Returns the bytes of one tag pair.
+  /// Returns the number of bytes of one tag pair.
   [[nodiscard]] int pair_width() const { return tagk_width + tagv_width; }
   /// Returns the number of bytes before the first tag pair of a row key: salt, metric, base time.
   [[nodiscard]] int prefix_width() const { return salt_width + metric_width + 4; }

@@ -1,5 +1,5 @@
 #pragma once
-// Upper and lower case of ASCII letters. All other bytes stay unchanged.
+// Converts ASCII letters to upper or lower case. All other bytes stay unchanged.
 
 #include <algorithm>
 #include <string>

@@ -15,7 +15,7 @@ namespace hg {
 /// characters of tsd.core.tag.allow_specialchars. Immutable, thread-safe.
 class NameRules {
  public:
-  /// `extra`: additional legal characters, in UTF-8.
+  /// `extra` has additional legal characters, in UTF-8.
   explicit NameRules(std::string_view extra = {});
 
   /// Returns ok for a legal name of at least one character (UTF-8). Otherwise returns
@@ -30,14 +30,14 @@ class NameRules {
   std::u32string extra_;  // additional characters beyond ASCII, sorted
 };
 
-/// Returns true for a letter (categories Lu Ll Lt Lm Lo) of the basic plane. Java tests single
-/// UTF-16 units, so characters beyond the basic plane are not letters.
+/// Returns whether the character is a letter (categories Lu Ll Lt Lm Lo) of the basic plane. Java
+/// tests single UTF-16 units, so characters beyond the basic plane are not letters.
 bool IsUnicodeLetter(char32_t c);
 
 /// Returns the bytes in which a UTF-8 name is stored. Every character above U+00FF, and every byte
 /// that is not UTF-8, becomes '?'.
 Bytes ToLatin1(std::string_view utf8);
-/// Returns true if ToLatin1 loses no character. Different names for which it returns true have
+/// Returns whether ToLatin1 keeps all characters. Different names for which this is true have
 /// different bytes.
 bool FitsLatin1(std::string_view utf8);
 /// Converts stored bytes to UTF-8.

@@ -13,8 +13,8 @@
 
 namespace hg {
 
-/// The interface through which a value was received. It decides the stored type of numbers that are
-/// not integers.
+/// The interface through which a value was received. It determines the stored type of numbers that
+/// are not integers.
 enum class EntryPath : unsigned char {
   kTelnet,  // float if it represents the number exactly, else double
   kHttp,    // always double
@@ -32,42 +32,42 @@ enum class NumberFault : unsigned char {
   kNotFinite,         // floating point outside of the range of its type
 };
 
-/// The reason why a text was rejected. `message` is the text that OpenTSDB puts after "invalid
-/// value: ". For kNotFinite it is only "Infinity" or "-Infinity", which OpenTSDB's message about
-/// the point contains. Bytes of the input appear unchanged in the message.
+/// Why a text was rejected. `message` is the text that OpenTSDB puts after "invalid value: ". For
+/// kNotFinite it is only "Infinity" or "-Infinity", which OpenTSDB's message about the point
+/// contains. Bytes of the input are unchanged in the message.
 struct NumberError {
   NumberFault fault = NumberFault::kNone;
   std::string message;
 };
 
-/// Returns a number with a fraction in the type in which its entry path stores it. For telnet that
-/// is a float if a float is exact.
+/// Returns a number with a fraction in the type for its entry path. For telnet, this is a float if
+/// a float represents the number exactly.
 inline PointValue FloatingValue(double v, EntryPath path) {
-  // Checked first, because the cast of a number beyond the range of float is undefined.
+  // Checked first, because casting a number beyond the range of float is undefined behaviour.
   const bool fits = path == EntryPath::kTelnet && std::abs(v) <= std::numeric_limits<float>::max();
   const bool single = fits && static_cast<double>(static_cast<float>(v)) == v;
   return single ? PointValue::Float(static_cast<float>(v)) : PointValue::Double(v);
 }
 
-/// Reads the value of a point. Text without '.', 'e' and 'E' is an integer ([+-]?[0-9]+, at most 19
-/// digits, within int64) and is stored in its shortest form. Other text is parsed like Java's
+/// Parses the value of a point. Text without '.', 'e' and 'E' is an integer ([+-]?[0-9]+, at most
+/// 19 digits, within int64) and is stored in its shortest form. Other text is parsed like Java's
 /// Double.parseDouble and stored in the type of the path. On failure returns false, sets `error`
 /// and leaves `value` unchanged.
 bool ParseValue(std::string_view text, EntryPath path, PointValue* value, NumberError* error);
 
-/// Reads an integer: [+-]?[0-9]+, at most 19 digits, within int64. On failure sets `error` and
-/// leaves `out` unchanged.
+/// Parses an integer: [+-]?[0-9]+, at most 19 digits, within int64. On failure returns false, sets
+/// `error` and leaves `out` unchanged.
 bool ParseLong(std::string_view text, int64_t* out, NumberError* error);
 
 /// Parses a 32-bit integer as Java's Integer.parseInt does: sign and decimal digits. Returns
 /// nullopt on failure.
 std::optional<int32_t> ParseInt32(std::string_view text);
 
-/// Reads the time of a telnet line. It removes every '.' and reads an integer, so "seconds.mmm"
-/// becomes milliseconds. The caller checks the range. Import lines use ParseLong.
+/// Parses the time of a telnet line. Removes every '.' and parses an integer, so "seconds.mmm"
+/// becomes milliseconds. The caller must check the range. For import lines, use ParseLong.
 bool ParseTelnetTime(std::string_view text, int64_t* out, NumberError* error);
 
-/// Reads the texts that Java's Double.parseDouble accepts, except NaN and Infinity: surrounding
+/// Parses the texts that Java's Double.parseDouble accepts, except NaN and Infinity: surrounding
 /// blanks, decimal or hexadecimal digits, a suffix f F d D. Numbers out of range become infinity.
 /// Returns false if the text is not a number.
 bool ParseJavaDouble(std::string_view text, double* out);
@@ -79,8 +79,8 @@ bool ParseJavaFloat(std::string_view text, float* out);
 void AppendJavaDouble(std::string* out, double v);
 /// Appends the text of Java's Float.toString.
 void AppendJavaFloat(std::string* out, float v);
-/// Appends Java's "%f": six decimals. The digits of Double.toString are rounded half up. NaN and
-/// infinities are printed as by Double.toString.
+/// Appends the output of Java's "%f": six decimals. The digits of Double.toString are rounded half
+/// up. NaN and infinities are printed as by Double.toString.
 void AppendFixed6(std::string* out, double v);
 
 std::string JavaDouble(double v);

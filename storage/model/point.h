@@ -27,7 +27,7 @@ constexpr bool ValidPointFlags(uint8_t flags) {
 /// Returns the length of the stored value in bytes.
 constexpr int ValueWidth(uint8_t flags) { return (flags & kLengthMask) + 1; }
 
-/// A number and its stored form.
+/// A number in its stored form.
 struct PointValue {
   uint64_t bits = 0;  // integer: two's complement, sign-extended to 64 bits; kFloat32: IEEE float
                       // in the low 32 bits; kFloat64: IEEE double

@@ -40,20 +40,20 @@ struct RawKey {
 };
 
 /// A point whose value was parsed successfully. The time is in range (Timestamp::in_range) and
-/// above 0. A value of Dialect::kLabels may be a NaN or an infinity; all others are finite.
+/// above 0. A value of Dialect::kLabels may be a NaN or an infinity; all other values are finite.
 struct KeyedPoint {
   RawKey series;
   Timestamp time;
   PointValue value;
 };
 
-/// A line of the InfluxDB line protocol. Its points have one time, and their series have the same
-/// measurement and tags. Values and time are as in KeyedPoint. Borrows all texts.
+/// A line of the InfluxDB line protocol. All its points have one time, and their series have the
+/// same measurement and tags. Values and time are as in KeyedPoint. Does not own its texts.
 struct KeyedLine {
   std::string_view series;  // the text before the first blank
   Timestamp time;
   uint32_t fields =
-      0;  // the number of consecutive fields of the batch that belong to this line; at least 1
+      0;  // number of the line's fields, which are consecutive in the batch; at least 1
 };
 struct KeyedField {
   std::string_view name;
@@ -66,15 +66,15 @@ struct TagText {
   bool null_value = false;  // JSON null: rejected with its own message
 };
 
-/// A point with unchecked UTF-8 names. The tags are in the order in which they get their ids. For
-/// OpenTSDB's protocols that is the iteration order of OpenTSDB's hash map (java_hash.h).
+/// A point with UTF-8 names that were not checked. The tags are in the order in which they get ids.
+/// For OpenTSDB's protocols this is the iteration order of OpenTSDB's hash map (java_hash.h).
 struct NamedPoint {
   std::string_view metric;
   std::span<const TagText> tags;
   Timestamp time;
   PointValue value;
   /// The raw series key. If the point is accepted, the sink remembers this key for AppendKeyed,
-  /// unless the metric in the key is empty. The dialect decides which limit of tags applies.
+  /// unless its metric is empty. The dialect determines which limit applies to the number of tags.
   RawKey raw_key;
 };
 
@@ -88,8 +88,8 @@ class PointSink {
   using Position = uint64_t;
 
   /// AppendKeyed appends all points. If at least one series key was never accepted, it sets `known`
-  /// to false and stores nothing; the caller then passes the whole batch to AppendNamed. It returns
-  /// Busy or Unavailable like Points::Append; some points may then be stored. Never blocks on I/O.
+  /// to false and stores nothing; the caller then passes the batch to AppendNamed. It fails with
+  /// Busy or Unavailable like Points::Append; some points may be stored then. Never blocks on I/O.
   struct Appended {
     bool known = true;
     Position position = 0;
@@ -114,7 +114,7 @@ class PointSink {
   }
 
   /// Like AppendKeyed, for lines of the InfluxDB line protocol. `fields` has the fields of all
-  /// lines, in order. A series is known if AppendNamed accepted it as Dialect::kInflux.
+  /// lines, in order. A series is known after AppendNamed accepted it with Dialect::kInflux.
   virtual Result<Appended> AppendLines(std::span<const KeyedLine> lines,
                                        std::span<const KeyedField> fields, WriteContext& context) {
     (void)lines, (void)fields, (void)context;
@@ -134,13 +134,13 @@ class PointSink {
   virtual Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                std::vector<Status>* results) = 0;
 
-  /// Makes points durable, with the contract of Points::Commit.
+  /// Makes points durable. The contract is that of Points::Commit.
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;
 
-  /// Forgets all remembered series keys, because names were renamed or deleted.
+  /// Forgets all series keys. Call this function when names were renamed or deleted.
   virtual void ForgetRawKeys() = 0;
 
-  /// Returns the maximum number of tags of a point. Points from protocols other than OpenTSDB's are
+  /// Returns the maximum number of tags of a point. Points of protocols other than OpenTSDB's are
   /// rejected if they have more tags, so their parsers need not prepare such points.
   [[nodiscard]] virtual size_t tags_max() const { return SIZE_MAX; }
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Doubles that Prometheus and OpenTelemetry send and OpenTSDB's protocols refuse: NaN, stale
+// Doubles that Prometheus and OpenTelemetry send and OpenTSDB's protocols reject: NaN, stale
 // markers and infinities (docs/ingestion.md, "Values that are not numbers").
 
 #include <array>
@@ -20,7 +20,7 @@ inline constexpr uint64_t kStaleMarkerBits = 0x7FF0000000000002;
 
 inline constexpr uint64_t kInfinityBits = 0x7FF0000000000000;
 
-/// Returns the value as which a NaN with these bits is stored.
+/// Returns the stored value for a NaN with these bits.
 inline PointValue StoredNan(uint64_t bits) {
   return {bits == kStaleMarkerBits ? kStaleMarkerBits : kNormalNanBits, kFloat64};
 }
@@ -42,8 +42,8 @@ inline constexpr std::array<std::pair<std::string_view, uint64_t>, 4> kSpecialDo
     {"-Inf", kInfinityBits | uint64_t{1} << 63},
 }};
 
-/// Returns the value for a text of a CSV cell. Returns nullopt if the text is none of the special
-/// values.
+/// Returns the value for a text in a CSV cell. Returns nullopt if the text does not stand for a
+/// special double.
 inline std::optional<PointValue> ReadSpecialDouble(std::string_view text) {
   for (const auto& [name, bits] : kSpecialDoubleTexts)
     if (text == name) return PointValue{bits, kFloat64};

@@ -1,5 +1,5 @@
 #pragma once
-// The time of a point. OpenTSDB reads numbers below 2^32 as seconds and others as milliseconds
+// The time of a point. OpenTSDB interprets numbers below 2^32 as seconds and others as milliseconds
 // (opentsdb-schema.md §5).
 
 #include <cstdint>
@@ -15,12 +15,12 @@ inline constexpr int64_t kTimestampMax = 9999999999999;
 struct Timestamp {
   int64_t raw = 0;
 
-  /// Returns true if any of the upper 32 bits is set. The value is then in milliseconds.
+  /// Returns whether any of the upper 32 bits is set, which means that it is in milliseconds.
   [[nodiscard]] bool is_millis() const { return (static_cast<uint64_t>(raw) >> 32) != 0; }
   [[nodiscard]] int64_t millis() const { return is_millis() ? raw : raw * 1000; }
   [[nodiscard]] int64_t seconds() const { return is_millis() ? raw / 1000 : raw; }
-  /// Returns the start of the row, in seconds. Times in milliseconds beyond 2^32 s wrap to 32 bits,
-  /// as they do in stored rows.
+  /// Returns the start of the row in seconds. Times in milliseconds beyond 2^32 s wrap around to 32
+  /// bits, as in stored rows.
   [[nodiscard]] uint32_t base() const {
     int64_t s = seconds();
     return static_cast<uint32_t>(s - s % kRowSpan);

@@ -9,9 +9,9 @@ namespace hg {
 
 inline constexpr char32_t kReplacementCharacter = 0xFFFD;
 
-/// Takes one code point from the front of a text that is not empty. If the text does not begin with
-/// a valid sequence, takes one byte. Surrogates, overlong forms and code points beyond U+10FFFF are
-/// invalid. Sets `*valid` to false for invalid bytes and leaves it unchanged otherwise.
+/// Removes one code point from the front of a text that is not empty. If the text does not begin
+/// with a valid sequence, removes one byte. Surrogates, overlong forms and code points beyond
+/// U+10FFFF are invalid. Sets `*valid` to false for invalid bytes; otherwise does not change it.
 inline char32_t TakeCodePoint(std::string_view* text, bool* valid) {
   const auto byte = [text](size_t i) { return static_cast<uint8_t>((*text)[i]); };
   const uint8_t first = byte(0);
@@ -60,8 +60,8 @@ inline bool IsUtf8(std::string_view text) {
   return valid;
 }
 
-/// Shortens a text for a message to at most `bytes_max` bytes. It cuts at a character boundary and
-/// adds "…" if it has cut the text.
+/// Shortens a text for a message to at most `bytes_max` bytes, at a character boundary. Adds "…" if
+/// it shortened the text.
 inline std::string Shortened(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   while (bytes_max > 0 && (static_cast<uint8_t>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;

@@ -1,6 +1,6 @@
 #pragma once
-// The user for whom points are stored, with the limits on writing. The HTTP layer knows the user,
-// and the write path checks the limits (write_context.h).
+// The user for whom points are stored, with the write limits of this user. The HTTP layer knows the
+// user, and the write path checks the limits (write_context.h).
 
 #include <cstdint>
 
@@ -13,16 +13,16 @@ class Writer {
  public:
   virtual ~Writer() = default;
   /// Returns ok if the user may write `count` points now. LimitExceeded: the user exceeds the rate
-  /// limit. The message names the user and the limit.
+  /// limit. The error message names the user and the limit.
   virtual Status AskForPoints(uint64_t count) = 0;
   /// Counts `count` stored points towards the limit.
   virtual void ChargePoints(uint64_t count) = 0;
-  /// Counts one new series towards the number that the user may create. InvalidArgument: the user
-  /// may create no more series. The caller reports this as an error of the point.
+  /// Counts one new series towards the user's maximum. InvalidArgument: the user may not create
+  /// more series. The caller reports this as an error of the point.
   virtual Status TakeSeries() = 0;
-  /// Undoes TakeSeries for a series that was not created.
+  /// Reverses TakeSeries, because the series was not created.
   virtual void GiveBackSeries() = 0;
-  /// Returns whether TakeSeries can refuse. If it cannot, the caller need not find out whether a
+  /// Returns whether TakeSeries can fail. If it cannot, the caller need not find out whether a
   /// series is new.
   [[nodiscard]] virtual bool limits_series() const = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Reads numbers from the front of a buffer that is known to be long enough.
+// Reads numbers from the front of a buffer that is certainly long enough.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace hg::points {
 
-/// Like ByteReader, but without checks for the end of the buffer. The caller must know the maximum
+/// Like ByteReader, but does not check for the end of the buffer. The caller must know the maximum
 /// number of fields that it reads. Packed numbers and byte sequences have no maximum length, so
 /// this reader does not support them: reading them fails.
 class AmpleReader {

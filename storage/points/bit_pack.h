@@ -27,7 +27,7 @@ inline void PackBits(std::span<const uint64_t> values, int width, Bytes* out) {
   char* p = out->data() + start;
   const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
   uint64_t pending = 0;
-  int bits = 0;  // bits of `pending` in use, below 64
+  int bits = 0;  // number of used bits in `pending`, below 64
   for (uint64_t value : values) {
     value &= mask;
     pending |= value << bits;
@@ -57,7 +57,7 @@ void UnpackBits(ByteView packed, size_t count, int width, Put&& put) {
   size_t bit = 0;
   if (width <= 57) {
     // Up to this index, the eight bytes from the first byte of a value are inside `packed` and
-    // contain the whole value. The others are read from a padded copy of the last bytes.
+    // contain the whole value. Later values are read from a padded copy of the last bytes.
     const size_t inside = packed.size() < 8 ? 0 : ((packed.size() - 8) * 8 + 7) / step + 1;
     auto run = [&](const char* from, size_t from_bit, size_t end) {
       for (; i < end; ++i, bit += step) {

@@ -41,7 +41,7 @@ class ByteReader {
     const ByteView b = Take(static_cast<size_t>(width));
     return b.empty() ? 0 : ReadBig(b.data(), width);
   }
-  /// Takes n bytes. Returns an empty view if fewer than n bytes are left.
+  /// Removes and returns n bytes. Returns an empty view if fewer than n bytes are left.
   ByteView Take(size_t n) {
     if (n > in_.size()) Fail();
     if (!ok_) return {};
@@ -49,7 +49,7 @@ class ByteReader {
     in_.remove_prefix(n);
     return taken;
   }
-  /// Reads a width byte and `count` packed numbers of that width. `*width` is 0 after a failure.
+  /// Reads a byte with the width, and `count` packed numbers. `*width` is 0 after a failure.
   ByteView Packed(size_t count, int* width) {
     *width = U8();
     if (*width > 64) Fail();

@@ -15,8 +15,8 @@ namespace hg::points {
 /// thread-safe.
 class BucketCursors {
  public:
-  /// Opens a cursor for each of `scans`. `salt_width` is the number of leading bytes that the order
-  /// ignores.
+  /// Opens a cursor for each element of `scans`. `salt_width` is the number of leading key bytes
+  /// that the order ignores.
   static Result<BucketCursors> Open(Store* store, const std::vector<ScanSpec>& scans,
                                     size_t salt_width);
 
@@ -35,10 +35,10 @@ class BucketCursors {
   size_t salt_width_ = 0;
   std::vector<Bucket> buckets_;
   std::vector<size_t>
-      heap_;  // buckets that have a next row, as a heap with the first one at the front
+      heap_;  // the buckets that have a next row; a heap with the first one in front
 };
 
-/// Not thread-safe. Calls `listener`, if it is set, for rows that should be rewritten.
+/// Not thread-safe. If `listener` is set, calls it for rows that should be rewritten.
 class CellPointScan : public PointScan {
  public:
   CellPointScan(BucketCursors cursors, KeyLayout layout, PointScanSpec spec,
@@ -64,10 +64,10 @@ class CellPointScan : public PointScan {
   const UnsettledRowListener listener_;
 
   Status misfit_;  // error of the first row whose key does not fit the key layout
-  Row pending_;    // row that was read ahead, to find the same hour of the series with another salt
+  Row pending_;    // row that was read early, to find the same hour of the series with another salt
   bool has_pending_ = false;
 
-  // The content of the row that Next returned last.
+  // The content of the last row that Next returned.
   Row current_;
   Bytes tsuid_;
   uint32_t base_ = 0;

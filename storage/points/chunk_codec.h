@@ -15,34 +15,34 @@ inline constexpr size_t kChunkEntries = 8;
 /// Maximum length of a chunk in bytes.
 inline constexpr size_t kChunkBytesMax = 1 + kChunkEntries * (sizeof(uint32_t) + sizeof(uint64_t));
 
-/// A decoded chunk. `ops` holds qualifiers or the tombstones of row_memory, in order of arrival.
+/// A decoded chunk. `ops` has qualifiers, or tombstones of row_memory, in order of arrival.
 struct ChunkEntries {
   uint64_t bits[kChunkEntries];
   uint32_t ops[kChunkEntries];
 };
 
-/// Returns true if all entries are points and each is later than the one before.
+/// Returns whether all entries are points and each is later than the one before it.
 bool IsRising(const ChunkEntries& entries);
-/// Sorts points by time. Returns false, with nothing changed, if two points have the same time or
-/// an entry is a tombstone.
+/// Sorts points by time. If two points have the same time or an entry is a tombstone, returns false
+/// and changes nothing.
 bool SortRising(ChunkEntries* entries);
 
-/// Encodes any entries and returns the length of the chunk in bytes. `out` must have room for
+/// Encodes any entries and returns the length of the chunk in bytes. `out` must have space for
 /// kChunkBytesMax bytes.
 size_t EncodeChunk(const ChunkEntries& entries, char* out);
 
 /// Returns the length in bytes of the chunk that begins at `chunk`.
 size_t ChunkBytes(const char* chunk);
-/// Decodes the entries as they were given to EncodeChunk. Returns the length of the chunk in bytes.
+/// Decodes the entries that EncodeChunk got. Returns the length of the chunk in bytes.
 size_t DecodeChunk(const char* chunk, ChunkEntries* entries);
 
 /// Decodes the chunks in [chunk, end) into the columns from position `*at` on, and advances `*at`.
-/// The columns must be large enough. Returns false if a chunk holds anything other than points;
-/// then only Clear may be called on the columns.
+/// The columns must be large enough. Returns false if a chunk has anything other than points; the
+/// caller may then only call Clear on the columns.
 bool DecodeChunks(const char* chunk, const char* end, size_t* at, RowColumns* columns);
 
-/// For tests: the decoders that this processor supports. The portable one comes first. The last one
-/// is used by DecodeChunks.
+/// For tests: the decoders that this processor supports. The portable one is first. DecodeChunks
+/// uses the last one.
 using ChunksDecoder = bool (*)(const char* chunk, const char* end, size_t* at, RowColumns* columns);
 std::vector<ChunksDecoder> UsableChunksDecoders();
 

@@ -1,7 +1,7 @@
 #pragma once
 // The memory layout of a chunk of eight entries (chunk_codec.h), and functions that read its
-// fields. Internal to chunk_codec and chunk_decode. The readers are compiled once for each kind of
-// processor.
+// fields. Only chunk_codec and chunk_decode use this file. The functions are compiled once for each
+// kind of processor.
 
 #include <bit>
 #include <cstring>
@@ -21,7 +21,7 @@ inline constexpr int kTimeShift =
 // Position of the width code of the values, which are stored relative to the base.
 inline constexpr int kWidthShift = 5;
 // The second byte of a chunk has the flags of all values or kByValue, and the exponent of decimals.
-// The third byte has the width code of the base, which is 0 if no base is stored.
+// The third byte has the width code of the base, or 0 if no base is stored.
 inline constexpr uint8_t kByValue = 0x2;  // each value has its own flags; no value has the flags 2
 inline constexpr int kExponentShift = 4;
 inline constexpr size_t kChunkHeadBytes = 3;
@@ -30,7 +30,7 @@ inline constexpr size_t kChunkHeadBytes = 3;
 inline constexpr int kExponentMax = 6;
 inline constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
 
-// Width in bytes for each width code.
+// The width in bytes for each width code.
 inline constexpr uint8_t kWidths[] = {0, 1, 2, 4, 8};
 
 inline bool IsPoint(uint32_t op) { return op <= UINT16_MAX || op >= codec::kMillisMark; }
@@ -40,9 +40,9 @@ HG_INLINE size_t TimesBytes(bool millis, uint8_t code) {
   return unit + (code == 0 ? unit : kChunkEntries * kWidths[code]);
 }
 
-/// The positions of the fields of a chunk that is not plain, computed from its first bytes.
-/// Positions count from the first byte of the chunk. Most chunks of a row have the same layout, so
-/// the object can be reused.
+/// The positions of the fields in a chunk that is not plain, computed from its first bytes.
+/// Positions are counted from the first byte of the chunk. Most chunks of a row have the same
+/// layout, so the object can be used for several chunks.
 struct ChunkShape {
   uint8_t first = 0, second = 0, base_code = 0;
   uint16_t base_at = 0, values_at = 0, bytes = 0;
@@ -55,7 +55,7 @@ struct ChunkShape {
         base_at(static_cast<uint16_t>(kChunkHeadBytes + TimesBytes(millis(), time_code()))),
         values_at(static_cast<uint16_t>(base_at + kWidths[base_code])),
         bytes(static_cast<uint16_t>(values_at + kChunkEntries * kWidths[width_code()])) {}
-  /// Returns true if the chunk `chunk` has this layout, too.
+  /// Returns whether `chunk` has this layout, too.
   [[nodiscard]] HG_INLINE bool IsOf(const char* chunk) const {
     return static_cast<uint8_t>(chunk[0]) == first && static_cast<uint8_t>(chunk[1]) == second &&
            static_cast<uint8_t>(chunk[2]) == base_code;

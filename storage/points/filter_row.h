@@ -1,6 +1,6 @@
 #pragma once
-// Evaluates row filters (storage/row_filter.h) for all storage engines and for the tests' model
-// store. Pure functions.
+// Evaluates row filters (storage/row_filter.h), for all storage engines and for the model store of
+// the tests. Pure functions.
 
 #include <vector>
 
@@ -10,10 +10,10 @@
 
 namespace hg::points {
 
-/// Returns whether `a op b` holds for values that compare like `order` and 0.
+/// Returns whether `a op b` is true for values whose comparison gave `order` (<0, 0 or >0).
 bool Holds(RowFilter::Op op, int order);
 
-/// Returns InvalidArgument, with the reason, if the filter cannot be evaluated.
+/// Returns InvalidArgument with the reason if the filter cannot be evaluated; otherwise ok.
 Status CheckFilter(const RowFilter& filter);
 
 /// Returns whether a row with this key may pass the filter. Conditions on cells are assumed to be
@@ -22,12 +22,12 @@ bool KeyMayPass(const RowFilter& filter, ByteView key);
 /// Returns whether the row passes the filter. `cells` are the selected cells with their values.
 bool RowPasses(const RowFilter& filter, ByteView key, const std::vector<Cell>& cells);
 
-/// Finds the first key at or after `key` that the filter's templates allow. Returns false if there
-/// is none. Sets *next to `key` itself if the templates do not exclude it.
+/// Sets *next to the first key at or after `key` that the filter's templates allow. Returns false
+/// if there is none. If the templates allow `key` itself, *next is `key`.
 bool SeekKey(const RowFilter& filter, ByteView key, Bytes* next);
 
-/// Returns whether the selection contains the column. The function does not check times and
-/// versions; the store does.
+/// Returns whether the selection contains the column. Does not check times and versions, which the
+/// store checks.
 bool ColumnChosen(const CellSelection& wanted, ByteView family, ByteView qualifier);
 /// Like ColumnChosen, but does not look at wanted.qualifiers, of which there may be many.
 bool ColumnInRanges(const CellSelection& wanted, ByteView family, ByteView qualifier);

@@ -12,20 +12,20 @@
 
 namespace hg::points {
 
-/// The condition of a filter on whole rows. Copyable. Callers must evaluate it for rows in the
-/// order of the scan, because a PageFilter counts rows.
+/// The condition that a filter has for whole rows. Copyable. Callers must evaluate it for rows in
+/// the order of the scan, because a PageFilter counts rows.
 struct RowCondition {
   enum class Kind : uint8_t { kRow, kPage, kAnd, kOr };
   Kind kind = Kind::kAnd;
   RowFilter row;           // kRow
   uint64_t rows_left = 0;  // kPage: number of rows that still pass
-  /// For kAnd and kOr. Children that contain a kPage come last, so that a PageFilter counts only
-  /// the rows that the other children leave undecided.
+  /// For kAnd and kOr. Children with a kPage come last, so that a PageFilter counts only rows for
+  /// which the other children have not decided the result.
   std::vector<RowCondition> children;
 
-  /// Returns the condition that the store evaluates. It treats every PageFilter as true.
+  /// Returns the condition that the store can evaluate. In it, every PageFilter is true.
   [[nodiscard]] RowFilter ForStore() const;
-  /// Returns whether a row passes all conditions, PageFilters included. The row must have passed
+  /// Returns whether a row passes all conditions, including PageFilters. The row must have passed
   /// ForStore(). `cells` are the selected cells with their values.
   bool Passes(ByteView key, const std::vector<Cell>& cells);
 };
@@ -33,8 +33,8 @@ struct RowCondition {
 /// A parsed filter.
 struct TextFilter {
   RowCondition rows;
-  /// True if a PageFilter is inside OR. The reader of the scan must then call rows.Passes for each
-  /// row. Otherwise ForStore() is the whole condition.
+  /// Whether a PageFilter is inside OR. If so, the reader of the scan must call rows.Passes for
+  /// each row. Otherwise ForStore() is the whole condition.
   bool counts_rows = false;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Evaluates a SeriesMatcher (storage/series_matcher.h) for a row key. The index of the embedded
-// engine evaluates it by bitmaps instead, with the same result. Pure functions.
+// Evaluates a SeriesMatcher (storage/series_matcher.h) for a row key. The embedded engine uses an
+// index with bitmaps instead; the result is the same. Pure functions.
 
 #include "storage/base/bytes.h"
 #include "storage/model/key_layout.h"
@@ -8,7 +8,7 @@
 
 namespace hg::points {
 
-/// Returns true if every series of every metric matches.
+/// Returns whether every series of every metric matches.
 inline bool MatchesAll(const SeriesMatcher& matcher) {
   return matcher.clauses.empty() && !matcher.exact_tags && matcher.tsuids.empty();
 }
@@ -19,7 +19,7 @@ inline bool MatchesAll(const SeriesMatcher& matcher) {
 bool MatchesSeries(const SeriesMatcher& matcher, const KeyLayout& layout, ByteView metric,
                    ByteView pairs);
 
-/// Returns whether a series matches. `tsuid` consists of metric and pairs and has at least the
+/// Returns whether a series matches. `tsuid` consists of metric and pairs, and has at least the
 /// metric.
 bool MatchesTsuid(const SeriesMatcher& matcher, const KeyLayout& layout, ByteView tsuid);
 

@@ -1,6 +1,6 @@
 #pragma once
 // Encodes the numbers of a row as a stream in the smallest of several forms, and decodes them
-// (FORMAT.md "Row", stream). Internal to row_codec.
+// (FORMAT.md "Row", stream). Only row_codec uses this file.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace hg::points {
 
-/// A value whose stored form is not the one that the rule of its stream gives for its number.
+/// A value whose stored form differs from the form that the rule of its stream gives it.
 struct StreamException {
   uint32_t position = 0;
   PointValue value;
@@ -45,8 +45,8 @@ struct StreamRest {
   std::vector<StreamException> exceptions;  // by position
 };
 
-/// Set wide[0, n) to int64 numbers, or to the bits of doubles. Floats are converted to doubles, and
-/// exceptions are applied. Return false if the bytes cannot be a stream.
+/// Set wide[0, n) to int64 numbers, or to the bits of doubles. Convert floats to doubles, and apply
+/// exceptions. Return false if the bytes are not a valid stream.
 bool DecodeInts(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 
@@ -61,9 +61,9 @@ enum StreamWay : uint8_t {
   kSplitBits = 5,  // the content of kAsTheyAre for floats, split in two pieces
 };
 
-/// Reads a stream and appends it to `out`. Packed or verbatim numbers are split in two pieces if
-/// that is likely to be smaller; other streams are copied. The function checks that the result
-/// decodes to the same values. Returns false if the bytes cannot be a stream.
+/// Reads a stream and appends it to `out`. If splitting packed or verbatim numbers in two pieces is
+/// likely to save space, it splits them; otherwise it copies the stream. It checks that the result
+/// decodes to the same values. Returns false if the bytes are not a valid stream.
 bool SplitStream(ByteReader* in, bool floats, size_t n, Bytes* out);
 
 }  // namespace hg::points

@@ -1,6 +1,6 @@
 #pragma once
-// Observers of a store, which may reject writes (region-store.md X1). They run in the same process
-// and are registered when the store is opened. They apply to all tables.
+// Observers of a store, which may reject writes (region-store.md X1). They run in the same process,
+// are registered when the store is opened, and apply to all tables.
 
 #include <atomic>
 #include <cstdint>
@@ -17,49 +17,49 @@
 
 namespace hg {
 
-/// Describes one flush, merge, split or other work on files that has ended.
+/// One flush, merge, split or other work on files that has ended.
 struct StoreWork {
   enum class Kind : uint8_t { kFlush, kMerge, kSplit, kExpiry, kDrop };
 
   Kind kind = Kind::kFlush;
   std::string table;           // "" = all tables, or the table of series
-  uint64_t parts_read = 0;     // parts that this work removed
-  uint64_t parts_written = 0;  // parts that this work created
+  uint64_t parts_read = 0;     // number of parts that this work removed
+  uint64_t parts_written = 0;  // number of parts that this work created
   uint64_t bytes_read = 0;     // size of the files of parts_read
   uint64_t bytes_written = 0;  // size of the files of parts_written
   int64_t begin_ms = 0;        // by the clock of the store
   int64_t end_ms = 0;
 };
 
-/// Thread-safe. Called from any thread, but never while a log is replayed or while the write lock
-/// is held. Flushes may wait for AfterWork. An observer must not call the store that it observes.
-/// Exceptions are counted (EmbeddedStats::observer_failures). An exception before a write rejects
-/// the write.
+/// Thread-safe. Any thread may call these functions, but never while a log is replayed or while the
+/// write lock is held. Flushes may wait for AfterWork. An observer must not call the store that it
+/// observes. Exceptions are counted (EmbeddedStats::observer_failures). An exception before a write
+/// rejects the write.
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;
 
   /// Observers are called in ascending order of priority, as in HBase. System observers use values
-  /// around 2^29, user observers use 2^30 and above.
+  /// of about 2^29, and user observers use 2^30 and above.
   [[nodiscard]] virtual int priority() const { return 1 << 30; }
   /// Returns whether the observer must be called before writes (BeforeSeries, BeforePoints,
   /// BeforeRow).
   [[nodiscard]] virtual bool guards_writes() const { return false; }
 
-  // Called before any part of the write is done. A failure rejects the write and is returned to the
-  // writer. In that case, later observers are not called.
+  // Called before any part of the write is done. A failure rejects the write, and the writer gets
+  // the failure. Later observers are then not called.
   virtual Status BeforeSeries(ByteView tsuid) { return (void)tsuid, Status(); }
   virtual Status BeforePoints(std::span<const PointEntry> batch) { return (void)batch, Status(); }
-  /// Called before a change of a row. `changes` is empty if the changes depend on stored data
-  /// (counters, comparisons).
+  /// Called before a change of a row. If the changes depend on stored data (counters, comparisons),
+  /// `changes` is empty.
   virtual Status BeforeRow(const std::string& table, ByteView key,
                            std::span<const CellChange> changes) {
     return (void)table, (void)key, (void)changes, Status();
   }
 
   virtual void AfterWork(const StoreWork& work) { (void)work; }
-  /// Called when a new series or a new name was rejected because memory is used up. `why` is also
-  /// the message to the client. Called for each rejection, on the thread of the writer.
+  /// Called when a new series or a new name was rejected because memory is exhausted. `why` is also
+  /// the message for the client. Called for each rejection, on the thread of the writer.
   virtual void AfterRefusedSeries(const Status& why) { (void)why; }
   /// Called after a table was created or altered through the cell store.
   virtual void AfterTable(const TableDescriptor& table) { (void)table; }
@@ -67,7 +67,7 @@ class StoreObserver {
 
 using StoreObservers = std::vector<std::shared_ptr<StoreObserver>>;
 
-/// The observers of one store in the order of their priorities. Thread-safe.
+/// The observers of one store, in the order of their priorities. Thread-safe.
 class ObserverChain {
  public:
   explicit ObserverChain(StoreObservers observers);
@@ -94,7 +94,7 @@ class ObserverChain {
   mutable std::atomic<uint64_t> failures_{0};
 };
 
-/// Counts flushes, merges, splits and expiries, with their bytes.
+/// Counts flushes, merges, splits and expiries, and their bytes.
 class WorkCounters : public StoreObserver {
  public:
   struct Counts {

@@ -28,8 +28,8 @@ namespace hg {
 /// the process runs.
 using SeriesNumber = uint32_t;
 
-/// A point ready to be stored. `qualifier` is the 2-byte form in the low 16 bits, or the 4-byte
-/// form (top nibble F). It holds the offset, the resolution and the flags of the value
+/// A point that is ready to be stored. `qualifier` is the 2-byte form in the low 16 bits, or the
+/// 4-byte form (top nibble F). It has the offset, the resolution and the flags of the value
 /// (opentsdb-schema.md §6.1). `bits` is as in PointValue.
 struct PointEntry {
   SeriesNumber series = 0;
@@ -38,7 +38,7 @@ struct PointEntry {
   uint64_t bits = 0;
 };
 
-/// Builds an entry. The timestamp must be in range (Timestamp::in_range).
+/// Makes an entry. The timestamp must be in range (Timestamp::in_range).
 PointEntry MakePointEntry(SeriesNumber series, Timestamp time, const PointValue& value);
 
 /// A position in the log of the store. Writers wait until it is reached.
@@ -47,9 +47,9 @@ using LogPosition = uint64_t;
 /// Total numbers of merged rows and dropped points (opentsdb-schema.md §20, compaction.*).
 /// Thread-safe.
 struct MergeCounters {
-  std::atomic<uint64_t> merges{0};  // rows merged, by readers and by rewrites
-  // Points that were dropped because another point has the same time: `identical` with the same
-  // value, `variant` with another value.
+  std::atomic<uint64_t> merges{0};  // number of rows merged, by readers and by rewrites
+  // Number of points that were dropped because another point has the same time: `identical` with
+  // the same value, `variant` with another value.
   std::atomic<uint64_t> identical{0}, variant{0};
 };
 
@@ -64,16 +64,16 @@ struct ReconcileOptions {
       nullptr;  // nullptr = not counted; otherwise must outlive all users of these options
 };
 
-/// Statistics of the points of a row-hour. The sum is the result of adding them as doubles in
+/// Statistics of the points of a row-hour. The sum is what results from adding them as doubles in
 /// order, starting at 0. No value is NaN, an infinity or -0.0.
 struct RowStatistics {
   uint32_t count = 0;
   uint32_t first_offset_ms = 0, last_offset_ms = 0;  // from the base
-  bool all_double = false;  // true if all values are doubles, false if all are integers
+  bool all_double = false;  // whether all values are doubles; if not, all are integers
   double least = 0, most = 0, sum = 0;
 
-  /// Returns a bound for the magnitude of every partial sum, in any order of addition. Integers may
-  /// be added in any order if it is below 2^53.
+  /// Returns a bound for the magnitude of every partial sum, in any order of addition. If it is
+  /// below 2^53, integers may be added in any order.
   [[nodiscard]] double magnitude() const {
     return count * std::max(std::abs(least), std::abs(most));
   }
@@ -89,28 +89,28 @@ struct PointScanSpec {
   bool objects =
       false;  // also return annotations and histograms (odd-length qualifiers 01… and 06…)
   size_t batch_rows = 128;  // rows per fetch from a remote store
-  /// The scan reports its work to this context, and charges memory that grows with its range. It
-  /// must outlive the scan. nullptr means no limits.
+  /// The scan reports its work to this context, and charges memory that grows with the scan's range
+  /// to it. The context must outlive the scan. nullptr means no limits.
   RequestContext* watch = nullptr;
 };
 
 /// One hour of one series after reconciling: at most one point per time, ascending. The spans are
-/// valid until the next call of Next on the same scan.
+/// valid until the next call of Next for this scan.
 struct RowHour {
   ByteView key;    // whole row key including salt, for ordering and for error messages
   ByteView tsuid;  // metric ‖ pairs
   uint32_t base = 0;
   std::span<const uint32_t> offset_ms;  // milliseconds from base
   std::span<const uint64_t> value;      // int64, or the bits of a double (floats are widened)
-  /// For each value: 1 if it is a double, 0 if it is an integer. Empty unless the row mixes
+  /// For each value, 1 if it is a double and 0 if it is an integer. Empty unless the row has both
   /// integers and doubles.
   std::span<const uint8_t> is_double;
   bool all_double = false;  // whether all values are doubles; meaningful if is_double is empty
   uint32_t stored_cells =
       0;  // number of cells that OpenTSDB would have read for this row; limits count them
   std::span<const Cell> objects;  // annotations (01…) and histograms (06…), if requested
-  /// If not null, Next returned only statistics: offset_ms and value are empty until
-  /// PointScan::Load.
+  /// If not null, Next has returned only statistics: offset_ms and value are empty until
+  /// PointScan::Load is called.
   const RowStatistics* statistics = nullptr;
 
   [[nodiscard]] size_t points() const {
@@ -128,27 +128,27 @@ struct HourStatistics {
   RowStatistics statistics;
 };
 
-/// A running scan of one reader. Not thread-safe.
+/// A scan of one reader. Not thread-safe.
 class PointScan {
  public:
   virtual ~PointScan() = default;
-  /// Fills `row` with the next row-hour and returns true, or returns false at the end. The hours of
-  /// a series are in ascending order; hours of different series may alternate. Each row is returned
-  /// once. Corruption and InvalidArgument (duplicate times) name the row, and the scan ends. If row
-  /// keys do not fit the layout, the scan returns all other rows first and then InvalidArgument.
-  /// Also fails with errors of PointScanSpec::watch.
+  /// Sets `row` to the next row-hour and returns true, or returns false at the end. The hours of a
+  /// series are in ascending order; hours of different series may alternate. Each row is returned
+  /// once. After Corruption or InvalidArgument (duplicate times), whose messages name the row, the
+  /// scan ends. If row keys do not fit the layout, the scan returns all other rows first and then
+  /// InvalidArgument. Also fails with errors of PointScanSpec::watch.
   virtual Result<bool> Next(RowHour* row) = 0;
-  /// Loads the points of the last row if Next returned its statistics. Fails like Next.
+  /// Loads the points of the last row, if Next has returned its statistics. Fails like Next.
   virtual Status Load(RowHour* row) {
     (void)row;
     return {};
   }
-  /// Returns an estimate of the number of rows, if one is known before reading. 0 means unknown.
+  /// Returns an estimate of the number of rows that is known before reading; 0 means unknown.
   [[nodiscard]] virtual uint64_t RowsExpected() const { return 0; }
-  /// Divides the scan for parallel reading. Call it before the first Next, and do not call Next
-  /// afterwards. Returns scans that together return the same rows in the same order. Each may be
-  /// used on its own thread. Returns an empty list if the scan cannot be divided. This scan must
-  /// outlive them.
+  /// Divides the scan for parallel reading. Call this function before the first Next, and do not
+  /// call Next afterwards. Returns scans that together return the same rows in the same order. Each
+  /// of them may be used on its own thread. Returns an empty list if the scan cannot be divided.
+  /// This scan must outlive the returned ones.
   virtual std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) {
     (void)parts;
     return {};
@@ -157,34 +157,34 @@ class PointScan {
   // The following functions return statistics of several rows at once.
 
   /// Returns whether most rows are expected to have statistics, which are much cheaper to read than
-  /// points. Call it before the first Next.
+  /// points. Call this function before the first Next.
   [[nodiscard]] virtual bool ExpectsStatistics() const { return false; }
-  /// Call it after Next returned a row with statistics. Returns the statistics of the next rows of
-  /// the same series. It ends before the first row that has no statistics or would have to be read
-  /// from disk. The span may be empty. It is valid until the next call of Next.
+  /// Call this function after Next has returned a row with statistics. Returns the statistics of
+  /// the next rows of the same series, up to the first row that has no statistics or would have to
+  /// be read from disk. The span may be empty. It is valid until the next call of Next.
   virtual std::span<const HourStatistics> StatisticsAhead() { return {}; }
-  /// Skips the first `rows` of the rows that StatisticsAhead returned: Next does not return them.
+  /// Skips the first `rows` of the rows that StatisticsAhead returned. Next does not return them.
   virtual void Pass(size_t rows) { (void)rows; }
 
-  // The following functions serve callers that read a series twice.
+  // The following functions are for callers that read a series twice.
 
   /// Returns whether the scan returns all rows of a series together and can repeat them.
   [[nodiscard]] virtual bool RepeatsSeries() const { return false; }
-  /// Restarts the current series: Next returns its rows again, from the first one on. Requires
-  /// RepeatsSeries.
+  /// Goes back to the begin of the current series: Next returns its rows again, from the first one
+  /// on. Needs RepeatsSeries.
   virtual void RepeatSeries() {}
-  /// Returns the distance in ms between neighbouring points of the last row if it is constant, else
-  /// 0. Call it after Next has returned the row with statistics. Requires RepeatsSeries.
+  /// If the distance between neighbouring points of the last row is constant, returns it in ms;
+  /// otherwise 0. Call it after Next has returned a row with statistics. Needs RepeatsSeries.
   [[nodiscard]] virtual uint32_t StepMs() const { return 0; }
 };
 
 /// A function that a scan calls for each row whose stored form differs from its reconciled form.
-/// Such a row should be rewritten once it is old (compaction/row_compactor). The function is called
-/// on the thread of the scan. It must be thread-safe and must not block.
+/// Such a row should be rewritten once it is old (compaction/row_compactor). The scan calls the
+/// function on its own thread. The function must be thread-safe and must not block.
 using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
 
-/// Returns the hour (in seconds) before which all rows of a metric may be deleted. 0 means that
-/// none may.
+/// A function that returns the hour (in seconds) before which all rows of a metric may be deleted.
+/// 0 means that no rows may be deleted.
 using EndOfRows = std::function<uint32_t(ByteView metric)>;
 
 class WatchedPoints;  // storage/points/watched_points.h
@@ -197,34 +197,34 @@ class Points {
   [[nodiscard]] virtual const KeyLayout& layout() const = 0;
 
   /// Returns the number of a new or known series. `tsuid` is metric ‖ pairs, sorted by UID bytes,
-  /// with at least one pair. Blocks. Ingestion calls it only once per new raw series key. The
-  /// registration becomes durable no later than the first point that uses it.
+  /// with at least one pair. Blocks. Ingestion calls this function only once per new raw series
+  /// key. The registration becomes durable no later than the first point that uses it.
   virtual Result<SeriesNumber> Register(ByteView tsuid) = 0;
-  /// Registers the series in order and writes their numbers to `numbers`. After a failure any of
-  /// them may be registered. Blocks.
+  /// Registers the series in order and sets `numbers` to their numbers. After a failure any of them
+  /// may be registered. Blocks.
   virtual Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers);
-  /// Returns a number n: all series numbers below n are assigned. 0: this store does not list
-  /// series by number. Takes no lock.
+  /// Returns the number of series. All lower series numbers are assigned. 0: this store does not
+  /// list series by number. Takes no lock.
   [[nodiscard]] virtual SeriesNumber series_count() const { return 0; }
   /// Returns the TSUID of a series. `number` must be below series_count(). The result is valid as
-  /// long as the store. Takes no lock.
+  /// long as the store exists. Takes no lock.
   [[nodiscard]] virtual ByteView TsuidOf(SeriesNumber number) const {
     return (void)number, ByteView();
   }
 
   /// Stores the entries. Readers see them when the function returns. After a failure some entries
-  /// may be stored. Repeating the batch is harmless, because each point overwrites itself. Returns
-  /// Busy if the memory budget is used up, and Unavailable after a failed log write. The result is
-  /// the position that Commit must reach before the points may be acknowledged. Never waits for a
-  /// disk, so network loops may call it. An empty batch fails when other batches would fail. The
-  /// position that it returns covers all writes to the store that have returned.
+  /// may be stored. Repeating the batch is harmless, because each point overwrites itself. Busy:
+  /// the memory limit is reached. Unavailable: a log write failed. The result is the position that
+  /// Commit must reach before the points may be acknowledged. Never waits for a disk, so network
+  /// loops may call this function. An empty batch fails when other batches would fail; the position
+  /// that it returns covers all writes to the store that have returned.
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
 
   /// Makes the log durable up to `position` at the configured durability, and then calls `done`
   /// exactly once. With the durabilities none and buffered, and mostly with logged, `done` runs on
   /// this thread before Commit returns. With synced it runs later on another thread. With logged,
-  /// each call makes one system call for all pending records, so an event loop should call it once
-  /// per turn. `done` must not block.
+  /// each call makes one system call for all pending records, so an event loop should call Commit
+  /// once per turn. `done` must not block.
   virtual void Commit(LogPosition position, std::function<void(Status)> done) = 0;
 
   /// Opens a scan. Blocks.
@@ -237,32 +237,32 @@ class Points {
 
   /// Deletes whole files, without reading them, if all their rows are older than the hour that
   /// `end_of` returns for their metric. `end_of` is called once per metric. Data of the same rows
-  /// in other files or in memory stays; the caller deletes it with DeleteRows. An engine may keep
-  /// any file, and may have no files. Before a file is deleted, all data that was written before
-  /// `end_of` returned is durable. Blocks.
+  /// in other files or in memory stays; the caller must delete it with DeleteRows. An engine may
+  /// keep any file, and may have no files. Before a file is deleted, all data that was written
+  /// before `end_of` returned is durable. Blocks.
   virtual Status DropFiles(const EndOfRows& end_of) { return (void)end_of, Status(); }
 
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
-  /// matches, until it returns false. Series come in the order of their TSUID bytes. `watch` is the
-  /// request for which they are listed; nullptr means no limits. ListSeries only asks it whether it
-  /// may wait. `visit` must report the work to it.
+  /// matches, until `visit` returns false. Series come in the order of their TSUID bytes. `watch`
+  /// is the context of the request; nullptr means no limits. ListSeries itself only calls MayWait
+  /// of it. `visit` must report its work to `watch`.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
-  /// Returns true if ListSeries costs much less than a scan. Callers that select series by name
-  /// then list the series before they scan.
+  /// Returns whether ListSeries costs much less than a scan. If so, callers that select series by
+  /// name list the series before they scan.
   [[nodiscard]] virtual bool ListsFromIndex() const { return false; }
 
-  /// True if reads ask their request before they wait (RequestContext::MayWait), so that an event
-  /// loop may try them. False: reads may block without asking.
+  /// Returns whether reads call RequestContext::MayWait before they wait, so that an event loop may
+  /// try them. If not, reads may block without this call.
   [[nodiscard]] virtual bool ReadsAskToWait() const { return false; }
 
-  /// Sets the listener. Call it at most once, before the first scan. An engine that does not need
-  /// it may ignore it.
+  /// Sets the listener. Call this function at most once, before the first scan. An engine that
+  /// needs no rewrites may ignore the listener.
   virtual void ListenForUnsettledRows(UnsettledRowListener listener) { (void)listener; }
 
-  /// Returns the interface for notifications about changes of old rows, or nullptr if this store
-  /// cannot give them.
+  /// Returns the interface that reports changes of old rows, or nullptr if this store cannot report
+  /// them.
   [[nodiscard]] virtual WatchedPoints* watched() { return nullptr; }
 };
 

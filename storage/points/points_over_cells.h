@@ -1,6 +1,6 @@
 #pragma once
 // Implements the point store over any cell store, like OpenTSDB over HBase. Tests compare other
-// engines with it. Its only state is the numbers of registered series.
+// engines with it. Its only own state is the numbers of registered series.
 
 #include <deque>
 #include <functional>
@@ -20,19 +20,19 @@ struct PointsOverCellsOptions {
       false;  // tsd.storage.use_otsdb_timestamp: the cell time is the time of the point
   bool enable_appends =
       false;  // tsd.storage.enable_appends: points go to the append cell of their row
-  /// True if the store is on another machine, which also selects the series of a scan. Append then
-  /// waits for the network.
+  /// Whether the store is on another machine, which then also selects the series of a scan. If so,
+  /// Append waits for the network.
   bool remote = false;
-  /// Returns the result of Append for an empty batch. If the function is not set, the result is ok.
+  /// Returns the result of Append for an empty batch. If this function is empty, the result is ok.
   std::function<Status()> takes_writes = {};
 };
 
-/// Thread-safe. The store must outlive it.
+/// Thread-safe. The store must outlive the object.
 ///
-/// Append blocks like the store's Mutate. It is atomic only per row. A missing table is reported as
-/// Unavailable. When Append returns, the points are as durable as the store's acknowledgement, so
-/// Commit calls back at once. Points of one batch in one row have the same age, which matters for
-/// duplicates (opentsdb-schema.md §9.4).
+/// Append blocks like Mutate of the store. It is atomic only for each row. A missing table is
+/// reported as Unavailable. When Append returns, the points are as durable as the store's
+/// acknowledgement, so Commit calls back at once. Points of one batch in one row have the same age,
+/// which is relevant for duplicates (opentsdb-schema.md §9.4).
 class PointsOverCells : public Points {
  public:
   PointsOverCells(Store* store, PointsOverCellsOptions options)
@@ -44,7 +44,7 @@ class PointsOverCells : public Points {
   void Commit(LogPosition position, std::function<void(Status)> done) override;
   /// Reads the salt buckets concurrently and merges their rows by key without salt, so rows ascend
   /// by metric, hour and tags. If an hour of a series exists with two salts, it is returned once.
-  /// For equal times the point with the smaller salt is kept.
+  /// If both have a point at the same time, the point with the smaller salt is kept.
   Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
                                           const ReconcileOptions& options) override;
   Status DeleteRows(const PointScanSpec& spec) override;
@@ -54,8 +54,8 @@ class PointsOverCells : public Points {
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     unsettled_ = std::move(listener);
   }
-  /// Sets a listener that is called for each row that gets points, on the thread of the writer. It
-  /// must be thread-safe. Call it at most once, before the first write.
+  /// Sets a listener that is called for each row that gets points, on the thread of the writer. The
+  /// listener must be thread-safe. Call this function at most once, before the first write.
   void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) {
     written_ = std::move(listener);
   }
@@ -73,7 +73,7 @@ class PointsOverCells : public Points {
 
   mutable std::shared_mutex mutex_;
   std::deque<Bytes> tsuids_;                            // by number; guarded by mutex_
-  std::unordered_map<ByteView, SeriesNumber> numbers_;  // keys live in tsuids_; guarded by mutex_
+  std::unordered_map<ByteView, SeriesNumber> numbers_;  // key: a view of tsuids_; guarded by mutex_
 };
 
 /// Returns the scans of an OpenTSDB query for one metric: row bases [begin, end) in every salt

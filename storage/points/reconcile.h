@@ -21,20 +21,20 @@ namespace hg::points {
 
 struct ReconciledRow {
   std::vector<codec::StoredPoint> points;  // ascending by time, one per time
-  /// True if PlanRowCompaction and PlanAppendRepair would return no changes for this row.
+  /// Whether PlanRowCompaction and PlanAppendRepair would return no changes for this row.
   bool as_stored = true;
 };
 
-/// Merges the cells of one row and family, which are sorted by qualifier. Annotations, histograms
-/// and unknown columns are ignored.
+/// Merges the cells of one row and family, which must be sorted by qualifier. Ignores annotations,
+/// histograms and unknown columns.
 Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOptions& options);
 
-/// Reconciles a row that is held as a RowPart. If points have equal times, the later one in
-/// `row.points` is newer. Between a point and a raw cell, the greater sequence number decides. If
-/// the sequence numbers are equal, the smaller qualifier is newer.
+/// Reconciles a row in the form of a RowPart. If points have equal times, the later one in
+/// `row.points` is newer. Between a point and a raw cell, the one with the greater sequence number
+/// is newer. If the sequence numbers are equal, the smaller qualifier is newer.
 Result<ReconciledRow> Reconcile(const RowPart& row, const ReconcileOptions& options);
 
-/// Returns the changes that replace the row by its merge in one compacted cell: the put first, then
+/// Returns the changes that replace the row by its merge in one compacted cell: first the put, then
 /// the deletes of all other source cells. The result is empty if the row already consists of that
 /// cell, or if it has an append cell.
 Result<std::vector<CellChange>> PlanRowCompaction(std::span<const Cell> cells,

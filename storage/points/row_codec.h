@@ -25,9 +25,9 @@ inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
 struct RowTraits {
   RowForm form = RowForm::kNone;
   bool has_raw =
-      // The file or memtable of the row also holds raw cells that affect the points of the row.
+      // Whether the file or memtable of the row also has raw cells that affect the row's points.
       false;
-  bool dups = false;  // two points have the same time; set by the encoder
+  bool dups = false;  // whether two points have the same time; set by the encoder
 
   bool operator==(const RowTraits&) const = default;
 };
@@ -36,24 +36,24 @@ struct RowTraits {
 /// traits.dups. Stores sequences only if traits.has_raw is set, because nothing else needs them.
 void EncodeRow(std::span<const PartPoint> points, const RowTraits& traits, Bytes* out);
 
-/// Traits and number of points, read without decoding the points.
+/// Traits and number of points of a row, read without decoding its points.
 struct RowSummary {
   RowTraits traits;
   uint32_t count = 0;
 };
 Result<RowSummary> ReadRowSummary(ByteView encoded);
-/// Returns the statistics stored with a row, or nullopt if it has none.
+/// Returns the statistics that are stored with a row, or nullopt if there are none.
 Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded);
 
-/// Decodes the points. `sequence` is used for points that were stored without their own sequence
-/// number.
+/// Decodes the points. `sequence` becomes the sequence number of points that were stored without
+/// their own one.
 Result<RowTraits> DecodeRow(ByteView encoded, uint64_t sequence, std::vector<PartPoint>* points);
 
 /// The points of rows as columns of numbers, in the form that queries use.
 struct RowColumns {
   std::vector<uint32_t> offset_ms;
   std::vector<uint64_t> value;     // int64, or the bits of a double (floats are widened)
-  std::vector<uint8_t> is_double;  // empty unless the row mixes integers and doubles
+  std::vector<uint8_t> is_double;  // empty unless the row has both integers and doubles
   bool all_double = false;  // whether all values are doubles; meaningful if is_double is empty
 
   [[nodiscard]] size_t size() const { return offset_ms.size(); }
@@ -63,7 +63,7 @@ struct RowColumns {
     value.resize(points);
   }
   // Set sets a whole point. MarkKind sets the kind (integer or double) of `count` points whose
-  // other columns are already set. Call them in ascending order of positions, after Resize.
+  // other columns are already set. Call both in ascending order of positions, after Resize.
   void Set(size_t at, uint32_t offset, const PointValue& stored) {
     offset_ms[at] = offset;
     value[at] = stored.is_float() ? std::bit_cast<uint64_t>(stored.as_double()) : stored.bits;
@@ -82,8 +82,8 @@ struct RowColumns {
   void SortAnew();
   void Permute(const std::vector<uint64_t>& keys);
 };
-/// Appends the points of a row that has neither RowTraits::dups nor has_raw. After a failure only
-/// Clear may be called on the columns.
+/// Appends the points of a row that has neither RowTraits::dups nor has_raw. After a failure the
+/// caller may only call Clear on the columns.
 Status AppendColumns(ByteView encoded, RowColumns* columns);
 
 }  // namespace hg::points

@@ -12,7 +12,7 @@
 
 namespace hg::points {
 
-/// Bits of the first byte of a row.
+/// Bits of the first byte of an encoded row.
 enum RowHead : uint8_t {
   kRowFormMask = 0x03,
   kRowDups = 0x04,
@@ -20,7 +20,7 @@ enum RowHead : uint8_t {
   kRowSequences = 0x10,
   kRowMore = 0x20,  // a second byte follows
 };
-/// Bit of the second byte.
+/// Bit of the second byte of an encoded row.
 inline constexpr uint8_t kRowHasStatistics = 0x01;
 /// Statistics of floats begin with the power of ten by which they are scaled, or with
 /// kStatisticsAsTheyAre.
@@ -45,13 +45,13 @@ enum class RowField : uint8_t {
   kEscapes,
   kExceptions,
   kGenerations,
-  // Shares a value with kGenerations, because a row has at most one of the two.
+  // Has the same value as kGenerations, because a row has at most one of the two.
   kStatistics = kGenerations,
 };
 
-/// Moves fields from one place to another. `from(field)` returns the reader that holds a field, and
-/// `to(field, bytes)` stores it. Each call moves one field and returns its value. After a failure,
-/// all calls return zeros. The result of Take is valid as long as the bytes of the reader.
+/// Moves fields from one place to another. `from(field)` returns the reader that has a field, and
+/// `to(field, bytes)` stores the field. Each call moves one field and returns its value. After a
+/// failure, all calls return zeros. The result of Take is valid as long as the bytes of the reader.
 template <typename From, typename To>
 class FieldMover {
  public:
@@ -115,7 +115,7 @@ void MoveNumbers(Mover& mover, bool floats, size_t n) {
       if (steps) mover.Varint(RowField::kFirst);
       const size_t count = n - (steps ? 1 : 0);
       size_t escapes = 0;
-      // Memchr is fast here, because escapes are rare and it examines many bytes at once.
+      // Searching with memchr is fast, because escapes are rare and it examines many bytes at once.
       const ByteView highs = mover.Take(RowField::kHigh, count);
       for (size_t at = highs.find(static_cast<char>(kSplitEscape)); at != ByteView::npos;
            at = highs.find(static_cast<char>(kSplitEscape), at + 1)) {
@@ -158,7 +158,7 @@ void MoveStatistics(Mover& mover, bool doubles) {
 }
 
 /// Moves a whole row. `stream(floats, n)` must move one stream of the row. Returns false if the
-/// bytes are not a row; the position of `mover` is then undefined.
+/// bytes are not a row; the position of `mover` is undefined then.
 template <typename Mover, typename Stream>
 bool MoveRow(Mover& mover, Stream&& stream) {
   const uint8_t head = mover.U8(RowField::kHead);

@@ -2,7 +2,7 @@
 // Splits numbers in two pieces: one byte of high bits, which compresses well, and the low bits,
 // which are noise and stay uncompressed (performance.md §4.2; FORMAT.md "Row", way 4). The numbers
 // are values, or steps between values, minus their middle. The high bits are zig-zag encoded into
-// the byte; its value 255 means that they do not fit. Internal to number_stream.
+// the byte; its value 255 means that they do not fit. Only number_stream uses this file.
 
 #include <span>
 
@@ -20,7 +20,7 @@ inline constexpr uint8_t kSplitEscape = 255;
 /// fewer bytes.
 void AppendSplit(std::span<const uint64_t> numbers, bool steps, Bytes* out);
 
-/// Calls put(i, number) for i in [0, n). Returns false if the bytes cannot be split numbers.
+/// Calls put(i, number) for i in [0, n). Returns false if the bytes are not valid split numbers.
 template <typename Put>
 bool UnpackSplit(ByteReader* in, size_t n, Put&& put) {
   const uint8_t shape = in->U8();

@@ -1,7 +1,7 @@
 #pragma once
-// Change notifications for old rows of points. Caches and rollups that were computed from old rows
-// use them. Only the embedded engine provides them, because other daemons can change HBase's tables
-// unnoticed. Current rows cause no notification and cost one comparison per point.
+// Reports of changes of old rows of points. Caches and rollups that were computed from old rows use
+// these reports. Only the embedded engine provides them, because other daemons can change HBase's
+// tables unnoticed. Changes of current rows are not reported and cost one comparison per point.
 
 #include <compare>
 #include <cstdint>
@@ -23,44 +23,44 @@ struct ChangedRows {
   auto operator<=>(const ChangedRows&) const = default;
 };
 
-/// Thread-safe. Called on the writing threads, which include network loops, and outside of the
-/// engine's locks. The functions must be fast, must not wait for a disk and must not throw.
+/// Thread-safe. The threads that write call these functions, including network loops, outside of
+/// the engine's locks. The functions must be fast, must not wait for a disk and must not throw.
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
 
-  /// Called before some of these rows are changed or created. A failure rejects the write and is
-  /// returned to the writer. The listener may write to the engine, except points below its horizon.
+  /// Called before some of these rows are changed or created. A failure rejects the write, and the
+  /// writer gets it. The listener may write to the engine, except points below its horizon.
   virtual Status BeforeChange(const ChangedRows& rows) { return (void)rows, Status(); }
-  /// Called once for each successful BeforeChange, after the write, whether or not the write
-  /// succeeded: these rows may have changed. Readers already see the change, but it is not
-  /// acknowledged yet. Scans that began before this call may not have seen it.
+  /// Called once for each successful BeforeChange, after the write, even if the write failed: these
+  /// rows may have changed. Readers already see the change, but it is not acknowledged yet. Scans
+  /// that began before this call may not have seen the change.
   virtual void AfterChange(const ChangedRows& rows) = 0;
-  /// Called when any row may have changed, because the table of points was altered or whole files
-  /// of old rows were deleted (Points::DropFiles).
+  /// Called when any row may have changed, because the table of points was altered, or because
+  /// whole files of old rows were deleted (Points::DropFiles).
   virtual void AfterAlteration() {}
 };
 
 /// Implemented by a point store whose engine reports changes of old rows. It reports points of
 /// Append, and rows changed by DeleteRows or through the cell store (put, append, delete,
 /// annotations, histograms, row compaction). It does not report flushes and merges, because they
-/// change only the form, nor rows whose TTL is over (RowsExpire). It reports the deletion of whole
-/// files as one alteration.
+/// change only the form, and it does not report rows whose TTL is over (RowsExpire). It reports the
+/// deletion of whole files as one alteration.
 ///
 /// Thread-safe.
 class WatchedPoints {
  public:
   virtual ~WatchedPoints() = default;
 
-  /// Registers the listener until the engine is closed. Call it before RaiseHorizon of this
-  /// listener.
+  /// Registers the listener until the engine is closed. Call this function before you call
+  /// RaiseHorizon for this listener.
   virtual void Listen(std::shared_ptr<ChangeListener> listener) = 0;
-  /// Changes of rows with hours below `base` are reported to all listeners. The horizon starts at 0
-  /// and never falls, so the highest request applies. If it rises, the call takes the write lock.
-  /// When it returns, new scans see all unreported changes below the horizon.
+  /// From now on, changes of rows with hours below `base` are reported to all listeners. The
+  /// horizon starts at 0 and never falls, so the highest request applies. If it rises, the call
+  /// takes the write lock. When it returns, new scans see all unreported changes below the horizon.
   virtual void RaiseHorizon(uint32_t base) = 0;
   [[nodiscard]] virtual uint32_t horizon() const = 0;
-  /// Returns whether the table of points has a TTL. Expired rows disappear without notification.
+  /// Returns whether the table of points has a TTL. Expired rows disappear without a report.
   [[nodiscard]] virtual bool RowsExpire() const = 0;
 };
 
@@ -80,8 +80,8 @@ class ChangeListeners {
       std::make_shared<All>();  // guarded by mutex_; the list that it points to never changes
 };
 
-/// The notifications of one write. It reports each old row once before the write, and once after
-/// the write, when this object is destroyed. Not thread-safe.
+/// The reports of one write. Each old row is reported once before the write, and once after the
+/// write, when this object is destroyed. Not thread-safe.
 class ToldRows {
  public:
   explicit ToldRows(const ChangeListeners& listeners) : listeners_(listeners) {}
@@ -91,26 +91,26 @@ class ToldRows {
   ToldRows(const ToldRows&) = delete;
   ToldRows& operator=(const ToldRows&) = delete;
 
-  /// Reports the rows to the listeners before the write. Call it outside of all locks.
+  /// Reports the rows to the listeners before the write. Call this function outside of all locks.
   /// `rows.metric` must outlive this object.
   Status Tell(const ChangedRows& rows);
 
-  /// The changes of rows with bases below this time were reported. If the horizon has risen above
-  /// it meanwhile, the write must report more rows.
+  /// Changes of rows with bases below this time were reported. If the horizon has risen above it in
+  /// the meantime, the write must report more rows.
   uint32_t below = 0;
 
  private:
   struct Told {
     ChangedRows rows;
-    size_t listeners = 0;  // number of listeners that were called, from the first one
+    size_t listeners = 0;  // number of listeners that were called, from the first one on
   };
 
   void TellAfter() const;
 
   const ChangeListeners& listeners_;
-  std::shared_ptr<const ChangeListeners::All> all_;  // null until something is reported
+  std::shared_ptr<const ChangeListeners::All> all_;  // null until the first report
   std::vector<Told> told_;
-  std::set<ChangedRows> known_;  // the rows in told_, to find repeats
+  std::set<ChangedRows> known_;  // the rows in told_, to find rows that are repeated
 };
 
 }  // namespace hg

@@ -14,17 +14,17 @@
 namespace hg::region {
 
 struct MergePolicy {
-  size_t parts_min = 3;   // ExploreParts selects at least this many parts
+  size_t parts_min = 3;   // minimum number of parts that ExploreParts selects
   size_t parts_max = 10;  // maximum number of parts in a merge; each is an open file
   double ratio =
       1.2;  // a part of a merge is at most this many times as large as the others together
   double off_peak_ratio = 5.0;
   int off_peak_begin = 0, off_peak_end = 0;  // hours of the day, UTC; equal = no off-peak hours
   uint64_t small_bytes =
-      uint64_t{16}  // Parts whose total size is smaller are merged whatever the ratio is.
+      uint64_t{16}  // parts whose total size is smaller are merged with any ratio
       << 20;
   size_t parts_blocking =
-      16;  // with this many parts, flushes wait for merges and any merge is allowed
+      16;  // with this many parts, flushes wait for merges, and any merge is allowed
   uint64_t large_bytes = uint64_t{5} << 29;               // larger merges run on their own thread
   int64_t major_period_ms = int64_t{7} * 24 * 3'600'000;  // 0 = no automatic major merges
   double major_jitter = 0.5;                      // fraction of the period, earlier or later
@@ -32,7 +32,7 @@ struct MergePolicy {
   uint64_t bytes_per_s_high = uint64_t{100} << 20;
 };
 
-/// A selection of neighbouring parts: the indexes [begin, end) in a region's list of parts.
+/// A selection of neighbouring parts: the indexes [begin, end) in the list of parts of a region.
 struct Slice {
   size_t begin = 0;
   size_t end = 0;
@@ -42,31 +42,31 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// HBase's exploring selection over parts that are adjacent in time, oldest first. Candidates are
-/// slices that are small or whose parts have similar sizes. It returns the slice with most parts,
-/// and of these the one with fewest bytes. `stuck` means that there are too many parts. Then it
-/// prefers the slice that removes most parts per byte, and if there are no candidates it returns
-/// the smallest slice.
+/// Selects parts as HBase's exploring selection does, from parts that are adjacent in time, oldest
+/// first. Candidates are slices that are small or whose parts have similar sizes. Returns the slice
+/// with the most parts; if there are several, the one with the fewest bytes. `stuck` means that
+/// there are too many parts. Then it prefers the slice that removes the most parts per byte. If
+/// there are no candidates, it returns the smallest slice.
 Slice ExploreParts(std::span<const uint64_t> oldest_first, const MergePolicy& policy, double ratio,
                    bool stuck);
 
-/// The facts about a part that the policy needs.
+/// The properties of a part that the policy needs.
 struct PartFacts {
   uint64_t number = 0;
   uint64_t bytes = 0;
   int64_t made_ms = 0;
   bool reference = false;
   bool tombstones = false;
-  bool merging = false;        // a running merge reads it
-  uint64_t expired_bytes = 0;  // bytes whose TTL is over, which a merge of all parts removes
+  bool merging = false;        // whether a running merge reads the part
+  uint64_t expired_bytes = 0;  // bytes whose TTL is over; a merge of all parts removes them
   RowSpan rows = {};
-  uint32_t rewrites = 0;  // number of merges that its oldest bytes went through
+  uint32_t rewrites = 0;  // number of merges that the part's oldest bytes went through
 };
 
 /// Returns whether a major merge is due, because the oldest part that it would merge was written
-/// long enough ago. A major merge drops tombstones.
+/// long enough ago. A major merge removes tombstones.
 bool MajorIsDue(std::span<const PartFacts> newest_first, const MergePolicy& policy, int64_t now_ms);
-/// Returns whether most bytes of the parts have expired.
+/// Returns whether more than half of the bytes in the parts have expired.
 bool MostHasExpired(std::span<const PartFacts> parts);
 
 /// Selects the parts of a region to merge. `newest_first` lists the parts of the region. An empty
@@ -79,20 +79,20 @@ bool MostHasExpired(std::span<const PartFacts> parts);
 Slice PartsToMerge(std::span<const PartFacts> newest_first, const MergePolicy& policy,
                    int64_t now_ms);
 
-/// Returns the period after which a major merge drops tombstones. `number` is the number of one of
-/// the parts. It determines the jitter, so the period differs between regions and a restart does
-/// not change it.
+/// Returns the period after which a major merge removes tombstones. `number` is the number of one
+/// of the parts. It determines the jitter, so the period differs between regions and does not
+/// change with a restart.
 int64_t MajorPeriodMs(const MergePolicy& policy, uint64_t number);
 
-/// Returns the size ratio for this time: off_peak_ratio in the off-peak hours, else ratio.
+/// Returns the size ratio for this time: off_peak_ratio in off-peak hours, otherwise `ratio`.
 double RatioAt(const MergePolicy& policy, int64_t now_ms);
 
-/// Returns the number of bytes per second that merges may write while the region with most parts
-/// has `parts_of_fullest` parts. The limit rises as that region comes closer to blocking flushes. 0
-/// = no limit.
+/// Returns the number of bytes per second that merges may write while the region with the most
+/// parts has `parts_of_fullest` parts. The more parts this region has, the higher is the limit,
+/// because too many parts block flushes. 0 = no limit.
 uint64_t MergeBytesPerS(const MergePolicy& policy, size_t parts_of_fullest);
 
-/// Spreads writes evenly over time. The rate applies to all callers of a Pace together.
+/// Spreads writes evenly over time. All callers of a Pace share the rate.
 /// Thread-safe.
 class Pace {
  public:

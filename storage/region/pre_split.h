@@ -1,5 +1,5 @@
 #pragma once
-// The initial regions of a new table (region-store.md R3–R7), and the text form of row keys.
+// The initial regions of a new table (region-store.md R3–R7), and row keys as text.
 
 #include <cstddef>
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace hg::region {
 
-/// Splits the regions further at the keys, each cut to `key_width` bytes. The keys may be in any
-/// order. The caller assigns the ids of new regions. Returns InvalidArgument if a key is empty or
-/// occurs twice.
+/// Splits the regions further at the keys, each truncated to `key_width` bytes. The keys may be in
+/// any order. The caller assigns the ids of new regions. InvalidArgument: a key is empty or occurs
+/// twice.
 Result<std::vector<lsm::RegionEntry>> PreSplit(std::vector<lsm::RegionEntry> regions,
                                                const std::vector<Bytes>& keys, size_t key_width);
 
@@ -26,12 +26,12 @@ std::vector<Bytes> UniformSplits(uint32_t n);
 std::vector<Bytes> HexSplits(uint32_t n);
 
 /// Parses a key: \xHH is a byte, \\ is a backslash, and other characters stand for themselves.
-/// Returns InvalidArgument for other escapes.
+/// InvalidArgument: there is another escape.
 Result<Bytes> ParseKey(std::string_view text);
-/// Returns the text of a key. Printable ASCII stays, a backslash is doubled, and other bytes become
-/// \xHH.
+/// Returns the text of a key. Printable ASCII characters stay, a backslash is doubled, and other
+/// bytes become \xHH.
 std::string KeyText(ByteView key);
-/// Parses one key per line. Ignores blank lines and the CR of CRLF.
+/// Parses one key per line. Ignores blank lines, and the CR before an LF.
 Result<std::vector<Bytes>> ParseKeyLines(std::string_view text);
 
 }  // namespace hg::region

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the region of a key (region-store.md §5) and the regions that hold the rows of a series.
+// Finds the region of a key (region-store.md §5) and the regions that have the rows of a series.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace hg::region {
 
-/// Immutable value. Regions are indexed from 0 in key order. Files are named by region ids.
+/// Immutable value. Regions have indexes from 0 in key order. Names of files contain region ids.
 class RegionMap {
  public:
   /// Creates a map of one region with id 0 for all keys.
@@ -32,26 +32,26 @@ class RegionMap {
   [[nodiscard]] uint32_t IdOf(ByteView key) const { return regions_[IndexOf(key)].id; }
   /// Returns the index of the region with this id, or nullopt if there is none.
   [[nodiscard]] std::optional<size_t> IndexOfId(uint32_t id) const;
-  /// Returns the regions [first, end) that hold keys of [start, stop). An empty stop means no end.
+  /// Returns the regions [first, end) that have keys of [start, stop). An empty stop means no end.
   [[nodiscard]] std::pair<size_t, size_t> Overlapping(ByteView start, ByteView stop) const;
 
  private:
   std::vector<lsm::RegionEntry> regions_;
 };
 
-/// Cuts a key range to the keys of a region. An empty `stop` means no end. Returns false if no key
-/// is left.
+/// Restricts a key range to the keys of a region. An empty `stop` means no end. Returns false if no
+/// key is left.
 bool ClipKeys(const RegionMap& map, size_t region, Bytes* start, Bytes* stop);
 
-/// Returns the length of the longest boundary key between regions of a points table. At this
+/// Returns the maximum length of a boundary key between regions of a points table. With this
 /// length, rows of one metric and hour stay together (region-store.md R12).
 inline size_t GroupWidth(const KeyLayout& layout) {
   return static_cast<size_t>(layout.prefix_width());
 }
 
-/// Returns the row bases that a series may have in a region. If begin ≥ end, it has none. `prefix`
-/// is the salt and metric of the series. The result is exact if the boundaries of the region are no
-/// longer than GroupWidth.
+/// Returns the row bases that a series may have in a region. If begin ≥ end, it has no rows there.
+/// `prefix` is the salt and the metric of the series. The result is exact if the boundaries of the
+/// region are not longer than GroupWidth.
 RowRange BasesIn(const RegionMap& map, size_t region, ByteView prefix);
 
 /// The rows of one series in one region.
@@ -60,8 +60,8 @@ struct SeriesSlice {
   RowRange bases;
 };
 
-/// Appends the regions in which a points table keeps the rows of a series with these bases: one
-/// slice per region, by time.
+/// Appends the regions in which a points table has the rows of a series with these bases: one slice
+/// per region, in the order of time.
 void SlicesOf(const RegionMap& map, ByteView prefix, const RowRange& bases,
               std::vector<SeriesSlice>* slices);
 

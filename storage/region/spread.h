@@ -1,6 +1,6 @@
 #pragma once
 // Pseudo-random numbers that are the same after a restart and in every test. They spread periodic
-// work over time, so that all regions do not do it at once.
+// work over time, so that not all regions do it at once.
 
 #include <cstdint>
 

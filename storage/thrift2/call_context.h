@@ -1,6 +1,6 @@
 #pragma once
-// Limits of Thrift2 calls: a memory budget that all connections share, and the time of a call. A
-// call also ends when its client has disconnected.
+// Limits of Thrift2 calls: a memory limit that all connections share, and a time limit for each
+// call. A call also ends when its client has disconnected.
 
 #include <atomic>
 #include <chrono>
@@ -10,11 +10,11 @@
 
 namespace hg::thrift2 {
 
-/// A budget of memory. Thread-safe.
+/// A limited amount of memory. Thread-safe.
 class MemoryShare {
  public:
   explicit MemoryShare(int64_t bytes_max) : bytes_max_(bytes_max) {}
-  /// Returns false, and takes nothing, if the budget would be exceeded.
+  /// Takes memory. If the limit would be exceeded, takes nothing and returns false.
   bool Take(int64_t bytes);
   void Give(int64_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
   [[nodiscard]] int64_t held() const { return held_.load(std::memory_order_relaxed); }
@@ -25,8 +25,8 @@ class MemoryShare {
   std::atomic<int64_t> held_{0};
 };
 
-/// The request context of one connection's calls, or of one scanner's fetches. Memory that a call
-/// charges stays charged when the call ends.
+/// The request context for the calls of one connection, or for the fetches of one scanner. Memory
+/// that a call charges stays charged when the call ends.
 class CallContext final : public RequestContext {
  public:
   /// All arguments must outlive the object.
@@ -37,10 +37,10 @@ class CallContext final : public RequestContext {
   /// Begins a call: its time limit starts now. `socket` is the connection of the client.
   void Begin(int socket);
 
-  /// DeadlineExceeded: the call takes too long. Unavailable: the server stops, or the client is
-  /// gone.
+  /// Reports work. DeadlineExceeded: the call takes too long. Unavailable: the server stops, or the
+  /// client has disconnected.
   Status Step(uint64_t steps) override;
-  /// Busy: the budget is used up.
+  /// Charges memory. Busy: the memory limit is reached.
   Status Charge(int64_t bytes) override;
 
  private:
@@ -51,7 +51,7 @@ class CallContext final : public RequestContext {
   const std::chrono::milliseconds call_time_;
   std::chrono::steady_clock::time_point deadline_;
   int socket_ = -1;
-  std::atomic<uint64_t> steps_{0};  // steps since the clock and the socket were last checked
+  std::atomic<uint64_t> steps_{0};  // steps since the last check of clock and socket
 };
 
 }  // namespace hg::thrift2

@@ -10,19 +10,19 @@
 
 namespace hg::thrift2 {
 
-/// One filter of a scan. It keeps state of the current row. Not thread-safe.
+/// One filter of a scan. It has a state for the current row. Not thread-safe.
 class CellFilter {
  public:
   virtual ~CellFilter() = default;
   /// Called once before the cells of each row.
   virtual void StartRow() {}
   /// Called once for each cell of a row, in order. Returns false to leave out the cell. It may
-  /// change the cell. Reports its work to the context and returns its errors. LimitExceeded: a
-  /// regular expression takes too many steps.
+  /// change the cell. Reports its work to the context and fails with errors of the context.
+  /// LimitExceeded: a regular expression takes too many steps.
   virtual Result<bool> Passes(ByteView key, Cell* cell, RequestContext* context) = 0;
 };
 
-/// The maximum size of filterBytes.
+/// The maximum size of filterBytes in bytes.
 inline constexpr size_t kFilterBytesMax = 1 << 20;
 
 /// Decodes filterBytes. InvalidArgument: the bytes cannot be decoded, are too long, or are nested

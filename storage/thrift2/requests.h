@@ -1,7 +1,7 @@
 #pragma once
-// Converts Thrift2 requests to requests of the cell store, and the store's rows and errors to
-// Thrift2 responses. Invalid requests throw HBase's exceptions, because Thrift handlers return
-// errors by throwing (hbase-backend.md §6). Internal to this folder.
+// Converts Thrift2 requests to requests to the cell store, and the store's rows and errors to
+// Thrift2 responses. For invalid requests, it throws HBase's exceptions, because Thrift handlers
+// return errors by throwing (hbase-backend.md §6). Only this folder uses this file.
 
 #include <hbase_types.h>
 
@@ -23,13 +23,13 @@ inline constexpr size_t kRowChangesMax = 50'000;
 /// Throws a TIOError.
 [[noreturn]] void Refuse(const std::string& message, bool can_retry);
 /// Throws an exception that the client receives as 'Internal error processing METHOD'. For
-/// arguments that HBase's own Java client refuses before it calls HBase.
+/// arguments that HBase's own Java client rejects before it calls HBase.
 [[noreturn]] void RefuseArgument(const std::string& method);
 /// Throws the error for a column family that does not exist.
 [[noreturn]] void RefuseFamily(bool can_retry);
 /// If `status` is an error, throws the exception that HBase returns for it. `table` and `method`
-/// are those of the call. `family_retry`: the error for a missing column family says that a retry
-/// may help, as HBase says it for some methods.
+/// are those of the call. `family_retry`: whether the error for a missing column family says that a
+/// retry may help, as HBase's error for some methods does.
 void Check(const Status& status, const std::string& table, const std::string& method,
            bool family_retry = false);
 void CheckRowKey(const std::string& key, const std::string& method);
@@ -38,7 +38,7 @@ void CheckChanges(size_t count);
 void CheckFamilies(const TableDescriptor& table, const std::vector<wire::TColumn>& columns);
 
 /// The cells that a get or scan requests. The store selects cells as far as it can. Keep removes
-/// the cells that the store cannot exclude.
+/// those cells that the store cannot exclude.
 class CellChoice {
  public:
   CellChoice(const wire::TGet& get, const std::string& method);
@@ -48,10 +48,10 @@ class CellChoice {
   /// Removes the cells that the client did not request. Reports its work to the context. Throws if
   /// the context ends the call, or if a filter fails.
   void Keep(Row* row, RequestContext* context);
-  /// Returns true if the store selects exactly the requested cells, so that Keep has nothing to
+  /// Returns whether the store selects exactly the requested cells, so that Keep has nothing to
   /// remove.
   [[nodiscard]] bool keeps_all() const { return columns_.empty() && filter_ == nullptr; }
-  /// Returns about how much memory the object takes.
+  /// Returns the approximate memory of the object in bytes.
   [[nodiscard]] int64_t memory_bytes() const;
 
  private:
@@ -65,7 +65,7 @@ class CellChoice {
   std::unique_ptr<CellFilter> filter_;  // may be null
   size_t filter_bytes_ = 0;
   int32_t limit_ = -1;  // maximum number of cells of each family; below 0: all
-  int32_t offset_ = 0;  // number of first cells of each family that are left out
+  int32_t offset_ = 0;  // number of first cells of each family to leave out
 };
 
 wire::TResult WriteRow(Row row);
@@ -77,13 +77,13 @@ void CheckDelete(const wire::TDelete& gone, const std::string& method);
 std::vector<CellChange> ReadPut(const wire::TPut& put, const std::string& method);
 std::vector<CellChange> ReadDelete(const TableDescriptor& table, const wire::TDelete& gone,
                                    const std::string& method);
-/// Returns all changes of a row in an order in which deletes hide puts, as in HBase. HBase gives
+/// Returns all changes of a row in an order in which deletes hide puts, as in HBase, which gives
 /// all changes of a mutation the same timestamp.
 RowMutation ReadMutations(const TableDescriptor& table, const wire::TRowMutations& row,
                           const std::string& method);
 
 /// Returns whether `expected` `op` `stored` is true. As in HBase, the expected value is the left
-/// operand. An empty expected value stands for an absent column.
+/// operand. An empty expected value means an absent column.
 bool Compares(wire::TCompareOperator::type op, const Bytes& expected, const Bytes* stored);
 
 }  // namespace hg::thrift2

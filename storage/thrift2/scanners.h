@@ -1,6 +1,6 @@
 #pragma once
 // The open scanners of all connections. In HBase a scanner belongs to the gateway, and any
-// connection may fetch from it by its id. Internal to this folder.
+// connection may fetch from it with its id. Only this folder uses this file.
 
 #include <chrono>
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace hg::thrift2 {
 
-/// One scanner. Not thread-safe: the caller holds `mutex`.
+/// One scanner. Not thread-safe: callers must hold `mutex`.
 class Scanner {
  public:
   /// Throws HBase's exception if the scan is invalid. The memory of the scanner is charged to
-  /// `context`. `memory` and the other arguments of CallContext must outlive the object.
+  /// `context`. `memory` and the other arguments of the CallContext must outlive the object.
   Scanner(std::string table, const wire::TScan& scan, std::unique_ptr<CallContext> context,
           const std::string& method);
 
@@ -32,7 +32,7 @@ class Scanner {
              std::vector<wire::TResult>* results);
 
   [[nodiscard]] const std::string& table() const { return table_; }
-  /// The columns that the client named.
+  /// Returns the columns that the client has named.
   [[nodiscard]] const std::vector<wire::TColumn>& columns() const { return columns_; }
 
   std::mutex mutex;
@@ -52,10 +52,10 @@ class Scanner {
   CellChoice choice_;
   ScanSpec spec_;
   const int32_t batch_cells_;           // 0 = whole rows
-  uint64_t rows_left_;                  // number of rows that the limit of the client still allows
+  uint64_t rows_left_;                  // number of rows that the client's limit still allows
   MemoryTally memory_;                  // charged for this object
   std::unique_ptr<ScanCursor> cursor_;  // opened by the first fetch
-  std::vector<Row> rows_;               // rows read ahead; those before at_ were returned
+  std::vector<Row> rows_;               // rows read in advance; those before at_ were returned
   size_t at_ = 0;
   Row row_;             // the current row
   size_t cell_at_ = 0;  // index of its first cell that was not returned yet
@@ -67,17 +67,17 @@ class Scanners {
   Scanners(size_t scanners_max, size_t per_connection_max)
       : scanners_max_(scanners_max), per_connection_max_(per_connection_max) {}
 
-  /// Returns the id of the scanner. Busy: too many are open. `connection` is the number of the
-  /// connection that opens it.
+  /// Adds a scanner and returns its id. Busy: too many scanners are open. `connection` is the
+  /// number of the connection that opens it.
   Result<int32_t> Add(std::shared_ptr<Scanner> scanner, uint64_t connection);
-  /// Returns the scanner, or null if the id is unknown. CloseIdle does not close the scanner until
+  /// Returns the scanner, or null if the id is unknown. CloseIdle does not close this scanner until
   /// the caller calls Done.
   std::shared_ptr<Scanner> Use(int32_t id);
   void Done(int32_t id);
   void Remove(int32_t id);
   /// Closes scanners that were not used for the time `idle`.
   void CloseIdle(std::chrono::milliseconds idle);
-  /// Closes all scanners. A scanner that is fetching is closed when its fetch ends.
+  /// Closes all scanners. If a scanner is fetching, it is closed when the fetch ends.
   void Clear();
   [[nodiscard]] size_t size() const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The methods of THBaseService over a cell store. Internal to this folder.
+// The methods of THBaseService over a cell store. Only this folder uses this file.
 
 #include <THBaseService.h>
 
@@ -21,7 +21,7 @@
 
 namespace hg::thrift2 {
 
-/// Facts about tables that HBase's master keeps and the cell store does not: whether a table is
+/// Properties of tables that HBase's master has and the cell store does not: whether a table is
 /// disabled, empty namespaces, and attributes that TableDescriptor does not have. They are kept in
 /// memory only and are lost when the process ends. Thread-safe.
 class Master {
@@ -32,9 +32,9 @@ class Master {
   void SetDisabled(const std::string& table, bool disabled);
   [[nodiscard]] Attributes AttributesOf(const std::string& table) const;
   void SetAttributes(const std::string& table, Attributes attributes);
-  /// Forgets a table that was dropped.
+  /// Removes everything about a table that was dropped.
   void Forget(const std::string& table);
-  /// Returns all namespaces that clients created, also those without tables.
+  /// Returns all namespaces that clients have created, including those without tables.
   [[nodiscard]] std::set<std::string> Namespaces() const;
   void AddNamespace(const std::string& name);
   void RemoveNamespace(const std::string& name);
@@ -65,7 +65,7 @@ struct ServerState {
   Master master;
 };
 
-/// Handles the calls of one connection. Errors are thrown as Thrift's exceptions. Not thread-safe.
+/// Handles the calls of one connection. Throws errors as Thrift's exceptions. Not thread-safe.
 class Service : public wire::THBaseServiceIf {
  public:
   /// `number` is the number of the connection. `state` must outlive the object.
@@ -77,12 +77,12 @@ class Service : public wire::THBaseServiceIf {
     reply_.emplace(&context_);
   }
 
-  /// Starts the time limit of a call, or starts it again.
+  /// Starts the time limit of a call. If it was already started, starts it again.
   void BeginCall() { context_.Begin(socket_); }
-  /// Releases the memory charged for the response. Call it after the response was sent.
+  /// Releases the memory charged for the response. Call this function after it was sent.
   void EndCall() { reply_.emplace(&context_); }
 
-  // Methods for rows; defined in service.cc.
+  // Methods for rows, which are in service.cc.
   bool exists(const std::string& table, const wire::TGet& get) override;
   void existsAll(std::vector<bool>& found, const std::string& table,
                  const std::vector<wire::TGet>& gets) override;
@@ -114,7 +114,7 @@ class Service : public wire::THBaseServiceIf {
   void getScannerResults(std::vector<wire::TResult>& results, const std::string& table,
                          const wire::TScan& scan, int32_t rows) override;
 
-  // Methods for tables; defined in service_tables.cc.
+  // Methods for tables, which are in service_tables.cc.
   void getRegionLocation(wire::THRegionLocation& location, const std::string& table,
                          const std::string& row, bool reload) override;
   void getAllRegionLocations(std::vector<wire::THRegionLocation>& locations,
@@ -190,7 +190,7 @@ class Service : public wire::THBaseServiceIf {
                       RowMutation mutation, bool synced, const std::string& method);
   std::unique_ptr<CallContext> NewContext() const;
   void SyncIf(bool synced);
-  /// Writes rows with one call of the store, and returns the status of each.
+  /// Writes rows with one call of the store, and returns the status of each row.
   std::vector<Status> Write(const std::string& table, const std::vector<RowMutation>& rows);
   /// Writes `count` rows in pieces, which bound the memory and end with the call. `read` returns
   /// the row with a number, and charges its changes to the tally that it gets. Throws the first
@@ -205,7 +205,7 @@ class Service : public wire::THBaseServiceIf {
   const int socket_;
   const uint64_t number_;
   CallContext context_;
-  std::optional<MemoryTally> reply_;  // memory of the response of the current call; never empty
+  std::optional<MemoryTally> reply_;  // memory of the current call's response; never nullopt
 };
 
 }  // namespace hg::thrift2

@@ -51,11 +51,11 @@ struct Thrift2Options {
   // A longer request closes its connection. The limit must allow a cell of 10 MiB, HBase's limit.
   int32_t message_bytes_max = 16 << 20;
   int64_t response_bytes_max = 64 << 20;  // a call with a longer response fails
-  // Limit for all requests and responses in memory together. A request that exceeds it closes its
-  // connection; a call whose response exceeds it fails and may be repeated.
+  // Limit for all requests and responses in memory. If a request exceeds it, its connection is
+  // closed. If a response exceeds it, the call fails, and the client may repeat it.
   int64_t memory_bytes_max = 256 << 20;
-  // A connection is closed if, for this time, it has no request, its request is not complete, or
-  // the client does not read the response.
+  // A connection is closed if, for this long, it has no request, its request is incomplete, or the
+  // client does not read the response.
   std::chrono::milliseconds idle = std::chrono::seconds(kIdleS);
   // If there are connections_max connections, a new one replaces the one that has completed no
   // request for the longest time, if that time is at least this long. Otherwise the new one is
@@ -65,12 +65,12 @@ struct Thrift2Options {
   std::chrono::milliseconds scanner_idle = std::chrono::seconds(kIdleS);
   // A call that reads for longer than this time fails.
   std::chrono::milliseconds call_time = std::chrono::seconds(kCallS);
-  /// Called on the thread of the connection after rows may have changed, but not for a conditional
+  /// Called on the thread of the connection after rows may have changed, except after a conditional
   /// put of absent columns, an increment or an append. The function may be empty.
   ChangeReport changed = {};
 
-  // The following options are for tests. Null: no handler; the form of the protocol is detected
-  // from the first bytes of a connection: framed or not, binary or compact.
+  // The following options are for tests. Null: no handler, and the form of the protocol is detected
+  // from the first bytes of a connection (framed or not, binary or compact).
   std::shared_ptr<apache::thrift::TProcessorEventHandler> events = nullptr;
   std::function<std::shared_ptr<apache::thrift::protocol::TProtocol>(
       std::shared_ptr<apache::thrift::transport::TTransport>)>
@@ -100,10 +100,10 @@ class Thrift2Server {
   /// Returns whether other machines may connect, because the address is not a loopback address.
   [[nodiscard]] bool reached_by_others() const { return reached_by_others_; }
   [[nodiscard]] Thrift2Stats Stats() const;
-  /// Closes all scanners. Their clients get the error that HBase returns for an unknown scanner.
+  /// Closes all scanners. Their clients then get the error for an unknown scanner.
   void CloseScanners();
   /// Ends running reads, finishes running writes, and closes all connections. When it returns, no
-  /// scan is open and all threads have ended. Idempotent; call it from one thread.
+  /// scan is open and all threads have ended. Idempotent. One thread at a time may call it.
   void Stop();
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 // A Thrift transport over the socket of one connection. It limits the size, time and memory of a
-// request while the request is read. A failure throws a Thrift exception; the connection must then
-// be closed.
+// request while it reads the request. If it fails, it throws a Thrift exception; the connection
+// must then be closed.
 
 #include <thrift/protocol/TProtocol.h>
 #include <thrift/transport/TVirtualTransport.h>
@@ -16,22 +16,22 @@
 
 namespace hg::thrift2 {
 
-/// Not thread-safe. Another thread may shut the socket down, which ends all waiting.
+/// Not thread-safe. Another thread may shut down the socket, which ends all waiting.
 class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
  public:
   /// The caller owns `socket`. `socket` and `memory` must outlive the object.
   Wire(int socket, int32_t message_bytes_max, std::chrono::milliseconds idle, MemoryShare& memory);
   ~Wire() override;
 
-  /// Waits for the next request. Returns false if there is none within the idle time, or if the
-  /// client is gone.
+  /// Waits for the next request. Returns false if none arrives within the idle time, or if the
+  /// client has disconnected.
   bool WaitForMessage();
-  /// Releases the memory charged for the request. Call it after the response was sent.
+  /// Releases the memory charged for the request. Call this function after the response was sent.
   void EndMessage();
   /// Charges the memory of decoded elements before Thrift allocates them.
   void ChargeElements(uint64_t count);
-  /// Returns the first `n` bytes of the connection without consuming them. Returns fewer bytes if
-  /// the client has disconnected.
+  /// Returns the first `n` bytes of the connection, which can still be read afterwards. Returns
+  /// fewer bytes if the client has disconnected.
   std::vector<uint8_t> PeekBytes(size_t n);
   [[nodiscard]] int socket() const { return socket_; }
 
@@ -64,7 +64,7 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   size_t in_end_ = 0;  // index after the last received byte
   std::vector<uint8_t> out_;
   int64_t message_bytes_ = 0;  // bytes of the current request that were read
-  int64_t wanted_bytes_ = 0;   // memory that the current request needs
+  int64_t wanted_bytes_ = 0;   // number of bytes of the current request that were read
   int64_t charged_bytes_ = 0;  // memory that was charged, in pieces
   Time message_deadline_;
   Time last_message_ = std::chrono::steady_clock::now();  // the end of the last request
@@ -72,8 +72,8 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   std::atomic<Time> silent_since_ = last_message_;
 };
 
-/// Returns the protocol of a client by the first bytes of its connection: framed or not, binary or
-/// compact. Returns null for other bytes, such as those of HTTP. Waits for the bytes.
+/// Returns the protocol of a client according to the first bytes of its connection: framed or not,
+/// binary or compact. Returns null for other bytes, such as those of HTTP. Waits for the bytes.
 std::shared_ptr<apache::thrift::protocol::TProtocol> DetectProtocol(
     const std::shared_ptr<Wire>& wire, int32_t message_bytes_max);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Row keys of one metric and one tag key, one row per series, and a time at which the hours of the
-// rows are over.
+// Helpers for tests of row compaction: row keys that have the same metric and tag key and one tag
+// value per series, and a time at which the hours of these rows are over.
 
 #include "tests/support/hex.h"
 

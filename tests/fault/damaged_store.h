@@ -1,5 +1,5 @@
 #pragma once
-// Creates a small store on a disk in memory for tests that damage it, and reads it afterwards.
+// Creates a small store on a disk in memory. Tests damage the store and then read it.
 
 #include <doctest/doctest.h>
 
@@ -46,7 +46,7 @@ inline std::vector<std::string> FilesEndingWith(FaultyFileSystem& disk, const st
   return *names;
 }
 
-/// Makes the manifest name a file with its current length and trailer checksum.
+/// Replaces the length and the trailer checksum that the manifest has for a file.
 inline void NameAnew(FaultyFileSystem& disk, const std::string& path, uint64_t bytes,
                      uint32_t crc) {
   auto manifest = lsm::LoadManifest(disk, "data");
@@ -64,8 +64,8 @@ inline void NameAnew(FaultyFileSystem& disk, const std::string& path, uint64_t b
   REQUIRE(lsm::SaveManifest(disk, "data", *manifest).ok());
 }
 
-/// Writes data, and returns what the store shows after each write. The last third is only in the
-/// log.
+/// Writes data, and returns the content of the store as text after each write. At the end, the last
+/// third of the writes is only in the log.
 inline std::vector<std::string> WriteStore(FaultyFileSystem& disk) {
   std::vector<std::string> states;
   auto store = Open(disk);
@@ -78,7 +78,7 @@ inline std::vector<std::string> WriteStore(FaultyFileSystem& disk) {
   return states;
 }
 
-/// The content of a store as text, read by a scan and then row by row.
+/// The content of a store as text. It is read by a scan, and then again row by row.
 struct Reading {
   Status status;
   std::string shown;
@@ -97,7 +97,7 @@ inline Reading Read(FaultyFileSystem& disk, const std::vector<Bytes>& keys = {})
   return {Status(), *shown};
 }
 
-/// Writes rows of two metrics. They fill several blocks in one points file and in one cell file.
+/// Writes rows of two metrics. The rows fill several blocks in one points file and one cell file.
 inline void WriteManyRows(Embedded& store) {
   std::mt19937_64 random(1);
   for (uint64_t i = 0; i < 400; ++i) {
@@ -131,7 +131,7 @@ inline std::vector<Bytes> Keys() {
 
 struct RowCount {
   size_t readable = 0;
-  size_t complete = 0;  // rows that have everything that was written to them
+  size_t complete = 0;  // rows that contain all cells that were written to them
 };
 
 inline RowCount CountRows(Embedded& store) {
@@ -148,7 +148,7 @@ inline RowCount CountRows(Embedded& store) {
   return count;
 }
 
-/// The largest file with this extension.
+/// Returns the path of the largest file whose name has this extension.
 inline std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) {
   std::string name;
   for (const std::string& candidate : FilesEndingWith(disk, kind)) {
@@ -160,7 +160,7 @@ inline std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) 
   return name;
 }
 
-/// The cell file of the table of series, whose keys are numbers.
+/// Returns the path of the cell file of the table of series. The keys of this table are numbers.
 inline std::string SeriesFile(FaultyFileSystem& disk) {
   for (const std::string& name : FilesEndingWith(disk, ".cells")) {
     const auto file = lsm::BlockFile::Open(disk, "data/" + name);

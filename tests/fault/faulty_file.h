@@ -24,50 +24,50 @@ namespace hg {
 
 /// The kinds of places at which the engine syncs, as far as a disk can distinguish them.
 enum class SyncSite : uint8_t {
-  kLogWritten,        // a log file that is being written
+  kLogWritten,        // a log file to which writes are appended
   kLogRecovered,      // a log file that was replayed at start
   kCells,             // a cell file
   kPoints,            // a points file
   kReplacement,       // the file that will replace the manifest
   kFolderOfLog,       // names of new log files
   kFolderOfFiles,     // names of new files, before the manifest names them
-  kFolderOfManifest,  // the manifest's name
+  kFolderOfManifest,  // the name of the manifest
   kCount
 };
 
-/// Thread-safe. Open files and locks must be gone before PowerCut.
+/// Thread-safe. Close all files and release all locks before you call PowerCut.
 class FaultyFileSystem : public FileSystem {
  public:
   explicit FaultyFileSystem(uint64_t seed) : random_(seed) {}
 
-  /// A new disk with the same content, all of it durable.
+  /// Returns a new disk with the same content. All content of the new disk is durable.
   [[nodiscard]] FaultyFileSystem Copy() const { return FaultyFileSystem(*this); }
 
-  /// The n-th changing call from now on fails; 0 = none. Restarts the count.
+  /// Makes the n-th changing call from now on fail; 0 = none. Restarts the count of calls.
   void FailCall(uint64_t n);
-  /// From the n-th changing call on, all fail: the process died or the power failed during that
-  /// call.
+  /// Makes the n-th changing call and all later ones fail, as if the process had died or the power
+  /// had failed during the n-th call.
   void DieAtCall(uint64_t n);
-  /// From the n-th changing call on, calls that need space fail, until FailCall.
+  /// Makes calls that need space fail, from the n-th changing call on until FailCall is called.
   void FillUpAtCall(uint64_t n);
-  /// The n-th read from now on fails; 0 = none.
+  /// Makes the n-th read from now on fail; 0 = none.
   void FailRead(uint64_t n);
-  /// All changing calls fail until FailCall, as if the process had died.
+  /// Makes all changing calls fail until FailCall is called, as if the process had died.
   void FailAllCalls();
-  /// Number of changing calls since FailCall.
+  /// Returns the number of changing calls since the last call of FailCall.
   [[nodiscard]] uint64_t calls() const;
-  /// True once the chosen call has failed.
+  /// Returns whether the call that a test chose to fail has failed.
   [[nodiscard]] bool failed() const;
   void LieAboutSync(bool lie) { lie_ = lie; }
   void LieAboutSyncAt(SyncSite site) { lie_at_ = site; }
-  /// Number of syncs of that kind so far.
+  /// Returns the number of syncs at this kind of place so far.
   [[nodiscard]] uint64_t syncs(SyncSite site) const;
   void PowerCut();
-  /// Like PowerCut, for the files of one folder, as if it were a separate disk.
+  /// Like PowerCut, but only for the files of one folder, as if the folder were a separate disk.
   void PowerCutBelow(const std::string& folder);
-  /// Makes Link return Unsupported.
+  /// Makes all calls of Link return Unsupported, or work again.
   void CannotLink(bool cannot) { cannot_link_ = cannot; }
-  /// Flips one bit of a file's content, durably.
+  /// Flips one bit of a file's content. The change is durable.
   void FlipBit(const std::string& path, uint64_t byte, int bit);
 
   Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
@@ -91,14 +91,14 @@ class FaultyFileSystem : public FileSystem {
     Bytes durable;
   };
   using Names = std::map<std::string, std::shared_ptr<Node>>;
-  // A created (from = ""), renamed or removed (to = "") name.
+  // A name that was created (`from` is ""), renamed, or removed (`to` is "").
   struct NameChange {
     std::string from;
     std::string to;
     std::shared_ptr<Node> node;
   };
 
-  // All require mutex_ to be held.
+  // Callers of the following functions must hold mutex_.
   bool Fails(bool needs_room = false);
   bool LiesAt(SyncSite site);
   [[nodiscard]] SyncSite FolderSite(const std::string& folder) const;
@@ -109,7 +109,7 @@ class FaultyFileSystem : public FileSystem {
   std::mt19937_64 random_;
   Names names_;
   Names durable_names_;
-  std::vector<NameChange> unsynced_names_;  // in order
+  std::vector<NameChange> unsynced_names_;  // in the order of the changes
   std::map<std::string, std::string> locks_;
   uint64_t calls_ = 0;
   uint64_t fail_at_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// Random histories: operations on the engine's cell store and point store, and the same on the
-// model. Flushes, merges, reopening, file drops by age and clock steps come between them. A failing
-// history is shrunk to the steps that are needed.
+// Random histories. A history makes the same operations on the engine and on the model (cell store
+// and point store). Flushes, merges, restarts, file drops by age and clock steps come between. If a
+// history fails, it is reduced to the steps that are needed for the failure.
 
 #include <cstdint>
 #include <optional>
@@ -13,18 +13,18 @@ namespace hg {
 struct HistoryOptions {
   uint64_t seed = 1;
   uint64_t steps = 100'000;
-  /// To test the test itself: the engine does not get row deletes.
+  /// If true, the engine gets no row deletes, so that tests can check that RunHistory notices it.
   bool forget_row_deletes = false;
 };
 
-/// A difference between engine and model.
+/// A difference between engine and model, and the steps that lead to it.
 struct HistoryFailure {
   std::vector<uint64_t> steps;  // numbers of the steps needed to reproduce it, ascending
   std::string text;             // one line for each of these steps, then the difference
 };
 
-/// Returns no value if there is no difference. Each step's operation depends only on the seed and
-/// its number, so any subset of a history is also a history.
+/// Returns nullopt if engine and model do not differ. The operation of a step depends only on the
+/// seed and the number of the step, so any subset of a history is also a history.
 std::optional<HistoryFailure> RunHistory(const HistoryOptions& options);
 
 }  // namespace hg

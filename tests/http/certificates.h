@@ -1,5 +1,5 @@
 #pragma once
-// Creates certificates for tests, and files that contain them.
+// Creates certificates for tests, and files that contain the certificates.
 
 #include <filesystem>
 #include <string>
@@ -12,7 +12,7 @@ struct CertificateWish {
   std::string common_name;
   std::vector<std::string> dns_names = {};
   bool authority = false;
-  int valid_days = 1;  // how long it is valid; negative: it expired that many days ago
+  int valid_days = 1;  // days until the certificate expires; negative: days since then
 };
 
 struct Certificate {
@@ -22,7 +22,7 @@ struct Certificate {
 /// Creates a certificate signed by `authority`, or by itself if `authority` is nullptr.
 Certificate MakeCertificate(const CertificateWish& wish, const Certificate* authority = nullptr);
 
-/// Returns the certificate revocation list of the authority as PEM.
+/// Returns the certificate revocation list of `authority` in PEM form.
 std::string MakeRevocations(const Certificate& authority,
                             const std::vector<const Certificate*>& revoked, int valid_days = 1);
 
@@ -34,7 +34,7 @@ class TestFolder {
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
 
-  /// Writes a file and returns its path.
+  /// Writes a file in the folder and returns the path of the file.
   std::string Write(const std::string& name, const std::string& text) const;
   [[nodiscard]] std::string Path(const std::string& name) const;
 

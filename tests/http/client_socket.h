@@ -9,7 +9,7 @@
 
 namespace hg::http {
 
-/// One thread at a time. Every call fails its test case if the server is silent for kPatienceS.
+/// For one thread at a time. A call fails its test case if the server is silent for kPatienceS.
 class ClientSocket {
  public:
   /// `receive_bytes`: approximate size of the system's receive buffer; 0 = the system's default.
@@ -25,13 +25,13 @@ class ClientSocket {
 
   /// Reads everything until the server closes the connection.
   std::string ReadAll();
-  /// Reads that many bytes and drops them. Returns false if the server closed the connection
-  /// before.
+  /// Reads that many bytes and drops them. Returns false if the server closed the connection before
+  /// they had all arrived.
   bool Skip(size_t bytes);
   /// Reads exactly that many bytes.
   std::string Read(size_t bytes);
-  /// An HTTP response with Content-Length or in chunks: its head including the blank line, and its
-  /// body.
+  /// An HTTP response with Content-Length or in chunks: its head, including the blank line after
+  /// it, and its body.
   struct Response {
     std::string head, body;
     [[nodiscard]] int status() const { return std::stoi(head.substr(9, 3)); }

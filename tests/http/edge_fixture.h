@@ -1,5 +1,5 @@
 #pragma once
-// The whole write path over a store in memory, with and without a socket.
+// All objects of the write path over a store in memory. Tests use them with or without a socket.
 
 #include <atomic>
 #include <functional>
@@ -26,7 +26,7 @@
 
 namespace hg::http {
 
-/// A point store that tests can make refuse points or delay commits. Thread-safe.
+/// A point store for tests. A test can make it reject points or delay commits. Thread-safe.
 class GatedPoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
@@ -41,22 +41,22 @@ class GatedPoints : public points::PointsOverCells {
                                           const ReconcileOptions& options) override;
   [[nodiscard]] bool ReadsAskToWait() const override { return reads_ask; }
 
-  /// The next `appends` calls of Append return `why`.
+  /// Makes the next `appends` calls of Append return `why`.
   void RefuseAppends(int appends, Status why = Status::Busy("the memory for new points is full"));
-  /// The next `appends` calls of Append throw bad_alloc.
+  /// Makes the next `appends` calls of Append throw bad_alloc.
   void ThrowOnAppends(int appends) { throws_.store(appends); }
-  /// Delays all commits until Release.
+  /// Delays all commits until Release is called.
   void Hold();
   void Release(const Status& status);
   [[nodiscard]] size_t held();
 
-  /// Called before each Register. If it does not return ok, Register returns its error. May be
-  /// empty. Set it only while no thread writes.
+  /// This function is called before each Register. If it returns an error, Register returns that
+  /// error. It may be empty. Set it only while no thread writes.
   std::function<Status()> before_register;
-  /// If it is not ok, Register returns it for series that were not registered before. Set it only
-  /// while no thread writes.
+  /// If this status is an error, Register returns it for each series that was not registered
+  /// before. Set it only while no thread writes.
   Status new_series_refusal;
-  /// Called before each Append. May be empty. Set it only while no thread writes.
+  /// Called before each call of Append. May be empty. Set this member only while no thread writes.
   std::function<void()> before_append;
 
   std::atomic<int> appends{0}, commits{0}, lists{0};
@@ -72,8 +72,8 @@ class GatedPoints : public points::PointsOverCells {
   std::vector<std::function<void(Status)>> held_;
 };
 
-/// A sink for histograms and rollups that tests can make refuse. Keeps a line of text for each
-/// accepted value.
+/// A sink for histograms and rollups. A test can make it reject values. It keeps a line of text for
+/// each accepted value.
 class GatedAggregates : public HistogramSink, public RollupSink {
  public:
   Status Put(const NamedHistogram& histogram, WriteContext& context) override;
@@ -81,7 +81,7 @@ class GatedAggregates : public HistogramSink, public RollupSink {
   [[nodiscard]] std::string_view aggregate_key() const override { return "_aggregate"; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
 
-  /// The next `refusals` calls of Put return Busy.
+  /// The number of calls of Put that return Busy from now on.
   int refusals = 0;
   std::vector<std::string> taken;
 
@@ -96,7 +96,7 @@ class EdgeFixture {
 
   static tsd::IngestOptions AllAutomatic();
 
-  /// Sends a request on the slow path, through the table of endpoints.
+  /// Sends a request through the table of endpoints. It does not use the fast path for points.
   BufferResponse Post(std::string_view target, std::string_view body);
 
   /// Returns the cells of the data table in order, as "row qualifier value" in hexadecimal.

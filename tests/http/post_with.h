@@ -1,5 +1,5 @@
 #pragma once
-// Requests with header fields, for ingestion protocols that need them.
+// Sends requests with header fields, for ingestion protocols that need such fields.
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace hg::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// Sends a request on the slow path, through the table of endpoints.
+/// Sends a request through the table of endpoints. It does not use the fast path for points.
 inline BufferResponse PostWith(EdgeFixture& edge, const Headers& headers, std::string_view target,
                                std::string_view body) {
   BufferResponse reply;

@@ -1,5 +1,5 @@
 #pragma once
-// A server on a free port over a store in memory, and requests for it.
+// A server that listens on a free port and uses a store in memory, and requests for this server.
 
 #include <doctest/doctest.h>
 
@@ -15,8 +15,8 @@
 
 namespace hg::http {
 
-/// This limit is high because the store in memory takes many times as long for a point as the
-/// engine. The script suites, whose daemons use the engine, allow 250 ms (tests/support/daemon.py).
+/// This limit is high because the store in memory takes many times as long per point as the engine.
+/// The script suites, whose daemons use the engine, allow 250 ms (tests/support/daemon.py).
 inline constexpr int kTurnCpuMsMax = 5000;
 
 struct RunningServer : EdgeFixture {
@@ -60,7 +60,7 @@ inline std::string Points(int count) {
 }
 
 /// Returns a JSON array of `count` invalid points. With ?details the response is many times larger
-/// than the buffer for a client that does not read.
+/// than the buffer that the server keeps for a client that does not read.
 inline std::string RefusedPoints(int count) {
   std::string body = "[";
   for (int i = 0; i < count; ++i) {
@@ -71,7 +71,7 @@ inline std::string RefusedPoints(int count) {
 }
 
 /// Advances the server's clock by `step_ms` repeatedly until `done` returns true. Returns false if
-/// that does not happen.
+/// `done` never returns true.
 inline bool AgeUntil(EdgeFixture& edge, int64_t step_ms, const std::function<bool()>& done) {
   for (int i = 0; i < 150; ++i) {
     if (done()) return true;

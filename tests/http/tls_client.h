@@ -16,27 +16,27 @@ struct TlsClientOptions {
   std::string authority;  // certificate of the authority that the client trusts, as PEM
   const Certificate* certificate = nullptr;  // the client's certificate; nullptr = none
   int version_max = 0;    // newest TLS version, as OpenSSL's constant; 0 = no limit
-  int receive_bytes = 0;  // as for ClientSocket
+  int receive_bytes = 0;  // as in the constructor of ClientSocket
   // Session of an earlier connection to resume; nullptr = a new session.
   ssl_session_st* session = nullptr;
 };
 
-/// One thread at a time.
+/// For one thread at a time.
 class TlsClient : public ClientSocket {
  public:
   /// Connects and performs the handshake.
   TlsClient(uint16_t port, const TlsClientOptions& options);
   ~TlsClient() override;
 
-  /// Whether the handshake is complete and the server's certificate was verified.
+  /// Returns whether the handshake is complete and the server's certificate was verified.
   [[nodiscard]] bool established() const { return established_; }
   /// Returns the common name of the server's certificate.
   [[nodiscard]] std::string ServerName() const;
-  /// Returns the session that a later connection may resume. Valid once something was read, and as
-  /// long as the object lives.
+  /// Returns the session, which a later connection may resume. The result is valid once something
+  /// was read, and as long as this object exists.
   [[nodiscard]] ssl_session_st* Session() const;
   [[nodiscard]] bool Resumed() const;
-  /// Returns the version in the form "TLSv1.3".
+  /// Returns the TLS version of the connection in the form "TLSv1.3".
   [[nodiscard]] std::string Version() const;
 
   void HalfClose() override;

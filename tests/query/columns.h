@@ -35,8 +35,8 @@ inline PointColumns OfDoubles(const Doubles& points) {
   return out;
 }
 
-/// Returns "0:1 10:2.5": times in seconds, and values as responses print them, so that integers and
-/// doubles differ.
+/// Returns points as "0:1 10:2.5": times in seconds, and values in the form that responses have, so
+/// that integers and doubles look different.
 inline std::string Text(const PointColumns& points) {
   std::string out;
   for (size_t i = 0; i < points.size(); ++i) {

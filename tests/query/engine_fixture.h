@@ -50,7 +50,7 @@ class EngineFixture {
     return codec::MakeTsuid(metric_id, std::move(pairs));
   }
 
-  /// Stores one point. Ids are assigned in the order in which names are used.
+  /// Stores one point. New names get ids in the order in which tests first use the names.
   void Put(const std::string& metric, const Tags& tags, int64_t seconds, PointValue value) {
     PointEntry entry =
         MakePointEntry(*points.Register(TsuidOf(metric, tags)), Timestamp{seconds}, value);
@@ -60,7 +60,7 @@ class EngineFixture {
     Put(metric, tags, seconds, PointValue::Int(value));
   }
 
-  /// Stores one histogram. Its only bucket [0, 1) has `count`.
+  /// Stores one histogram with a single bucket, [0, 1), which counts `count` values.
   void PutHistogram(const std::string& metric, const Tags& tags, int64_t seconds, uint64_t count) {
     const auto value = codec::EncodeSimpleHistogram({0, {{0, 1, count}}, 0, 0});
     REQUIRE(value.ok());
@@ -91,7 +91,7 @@ class EngineFixture {
     return engine.Run(valid, options);
   }
 
-  /// Runs a query. Returns "host=a,dc=x/owner 10:1 20:2" for each group (tags, aggregated tags,
+  /// Runs a query. Returns "host=a,dc=x/owner 10:1 20:2" for each group (tags, aggregated tag keys,
   /// points), or the error.
   std::string Text(const SubQuery& query, int64_t start, int64_t end, bool trim = true) {
     Result<Answer> answer = Run(query, start, end, trim);

@@ -7,8 +7,8 @@
 
 namespace hg::query {
 
-/// Compares every bit of the results, and the statistics that are not durations. The request has
-/// one sub-query.
+/// Checks that all bits of the results are equal, and all statistics that are not durations. The
+/// request must have one sub-query.
 inline void CheckSame(const Answer& a, const Answer& b) {
   REQUIRE(a.groups.size() == b.groups.size());
   for (size_t i = 0; i < a.groups.size(); ++i) {

@@ -25,7 +25,7 @@ struct FormatExample {
   std::vector<std::string> words;
   std::string meaning;
 
-  /// The words from `first` on, as bytes.
+  /// Returns the words from index `first` on, decoded from hexadecimal.
   [[nodiscard]] Bytes bytes(size_t first = 0) const {
     std::string hex;
     for (size_t i = first; i < words.size(); ++i) hex += words[i];
@@ -65,7 +65,7 @@ inline std::vector<FormatExample> ReadFormatExamples(const std::string& path) {
   return examples;
 }
 
-/// Returns the meaning of an example by the code. It must equal the meaning in the document.
+/// Returns the meaning that the code finds in an example. It must equal the text in the document.
 using ExplainExample = std::function<std::string(const FormatExample&)>;
 
 /// Checks each example of a document, and that the document has at least one example of each kind.

@@ -1,6 +1,6 @@
 #pragma once
-// The requirements for every point store (storage/points/points.h), as checks for any
-// implementation.
+// The requirements for every point store (storage/points/points.h), as checks that any
+// implementation must pass.
 
 #include <functional>
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace hg {
 
-/// A cell store and a point store over an empty database: data table "tsdb" with family "t".
-/// Created for each check.
+/// A cell store and a point store over an empty database: data table "tsdb" with family "t". Each
+/// check creates its own subject.
 class PointsSubject {
  public:
   virtual ~PointsSubject() = default;
@@ -24,8 +24,8 @@ class PointsSubject {
 
 using PointsFactory = std::function<std::unique_ptr<PointsSubject>(const KeyLayout&)>;
 
-/// Runs all checks as assertions of the running doctest case, without and with salt. A failure
-/// prints the seed of a random check.
+/// Runs all checks as assertions of the running doctest case, without and with salt. If a random
+/// check fails, its seed is printed.
 void CheckPointsContract(const PointsFactory& make);
 
 }  // namespace hg

@@ -1,6 +1,6 @@
 #pragma once
-// The requirements for every cell store (storage/store.h, region-store.md §11), as checks for any
-// implementation.
+// The requirements for every cell store (storage/store.h, region-store.md §11), as checks that any
+// implementation must pass.
 
 #include <functional>
 #include <memory>
@@ -10,19 +10,19 @@
 
 namespace hg {
 
-/// An empty store. Created for each check.
+/// An empty store. Each check creates its own subject.
 class StoreSubject {
  public:
   virtual ~StoreSubject() = default;
   virtual Store& store() = 0;
   virtual ManualClock& clock() = 0;
-  /// False: its timestamps come from another clock, so they cannot be checked.
+  /// Returns false if the store's timestamps come from another clock, so tests cannot check them.
   [[nodiscard]] virtual bool obeys_clock() const { return true; }
   /// May change how the content is stored, but not the content: flush, merge, close and reopen.
   virtual void Disturb() {}
   [[nodiscard]] virtual size_t key_bytes_max() const { return 32767; }
-  /// False: if one mutation deletes and then puts a column, older versions remain in a family that
-  /// keeps several (storage/hbase/row_changes.h).
+  /// Returns false if older versions of a column remain in a family that keeps several versions
+  /// when one mutation deletes the column and then puts it (storage/hbase/row_changes.h).
   [[nodiscard]] virtual bool mutations_in_order() const { return true; }
 };
 
@@ -31,11 +31,11 @@ std::vector<Row> ScanAll(Store& store, const ScanSpec& spec);
 
 using StoreFactory = std::function<std::unique_ptr<StoreSubject>()>;
 
-/// Runs all checks as assertions of the running doctest case. A failure prints the seed of a random
-/// check.
+/// Runs all checks as assertions of the running doctest case. If a random check fails, its seed is
+/// printed.
 void CheckStoreContract(const StoreFactory& make);
-/// Like CheckStoreContract, for the options of readers: selections, budgets, directions and
-/// filters.
+/// Like CheckStoreContract, but checks the options of gets and scans: selections, budgets,
+/// directions and filters.
 void CheckReadContract(const StoreFactory& make);
 
 }  // namespace hg

@@ -8,14 +8,14 @@
 
 namespace hg {
 
-/// A check, which gets a store that contains kContractTable without rows.
+/// A check. The store that it gets has an empty table kContractTable.
 using StoreCheck = void (*)(StoreSubject&);
 
 extern const TableDescriptor kContractTable;  // "g", families a and b
 
 std::vector<StoreCheck> TableChecks();
 std::vector<StoreCheck> CellChecks();
-/// Creates its own stores and tables.
+/// Unlike other checks, this one creates its own stores and tables.
 void CheckRandomSteps(const StoreFactory& make);
 
 FamilyDescriptor Family(Bytes name, int32_t versions);
@@ -23,7 +23,7 @@ CellChange PutAt(Bytes family, Bytes qualifier, Bytes value, int64_t timestamp_m
 CellChange DeleteFamily(Bytes family);
 /// Formats each cell as "family:qualifier=value ".
 std::string Text(const Row& row);
-/// A scan of table "g".
+/// Returns a scan of the rows [start, stop) of table "g".
 ScanSpec Spec(Bytes start = "", Bytes stop = "", size_t batch_rows = 128);
 
 }  // namespace hg

@@ -1,5 +1,5 @@
 #pragma once
-// A store that cannot be reached, like HBase's when its gateways are down.
+// A store that cannot be reached, like an HBase store whose gateways are all down.
 
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace hg {
 
-/// Returns Unavailable for each read of a row, and counts the calls.
+/// A store that returns Unavailable for each read of a row. It counts these calls.
 class AwayStore : public ModelStore {
  public:
   Result<Row> GetCells(const std::string& /*table*/, ByteView /*key*/,

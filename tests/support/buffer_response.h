@@ -11,12 +11,12 @@
 
 namespace hg::http {
 
-/// One response. Nothing is sent, so Started stays false unless a test sets `started`.
+/// One response. Nothing is sent, so Started returns false unless a test sets `started`.
 class BufferResponse : public ResponseWriter {
  public:
   int status = 200;
   std::string content_type = "application/json; charset=UTF-8";
-  std::vector<std::pair<std::string, std::string>> headers;  // names as added
+  std::vector<std::pair<std::string, std::string>> headers;  // names in their original case
   std::string body;
   bool started = false;
   bool cancelled = false;
@@ -32,13 +32,13 @@ class BufferResponse : public ResponseWriter {
   void TakesLong() override { takes_long = true; }
   void Cut() override { cut = true; }
 
-  /// The last header with that name; nullptr if there is none.
+  /// Returns the last header with that name; nullptr if there is none.
   [[nodiscard]] const std::string* Header(std::string_view name) const;
 };
 
 /// Builds a request as the server would: method, target with query string ("/api/put?details") and
-/// body. The caller keeps the body alive. After an invalid percent escape, the parameters are
-/// incomplete.
+/// body. The caller keeps the body alive. If the query string has an invalid percent escape, the
+/// parameters of the request are incomplete.
 Request MakeRequest(std::string_view method, std::string_view target, std::string_view body = {});
 
 }  // namespace hg::http

@@ -1,11 +1,11 @@
 #pragma once
-// Measures the processor time of a thread, independent of other load on the machine.
+// Measures the processor time of a thread. Other load on the machine has no influence on it.
 
 #include <ctime>
 
 namespace hg {
 
-/// Seconds of processor time that the calling thread uses for `work`.
+/// Runs `work` and returns the seconds of processor time that the calling thread used for it.
 template <typename Work>
 double CpuSecondsOf(Work work) {
   const auto now = [] {

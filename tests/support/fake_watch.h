@@ -1,5 +1,5 @@
 #pragma once
-// A RequestContext with limits that a test sets. It records the calls that it gets.
+// A RequestContext with limits that a test sets. The object records the calls that it gets.
 
 #include <atomic>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hg {
 
-/// Thread-safe. Set the limits before using it.
+/// Thread-safe. Set the limits before other threads use the object.
 class FakeWatch : public RequestContext {
  public:
   uint64_t steps_max = UINT64_MAX;
@@ -17,7 +17,7 @@ class FakeWatch : public RequestContext {
   std::atomic<uint64_t> steps{0}, checks{0};
   std::atomic<int64_t> bytes{0}, bytes_most{0};
 
-  /// Call it before use: MayWait refuses from then on.
+  /// Call this function before other threads use the object. MayWait returns an error from then on.
   using RequestContext::StayOnLoop;
 
   Status Step(uint64_t more) override {

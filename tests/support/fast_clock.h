@@ -7,10 +7,10 @@
 
 namespace hg {
 
-/// Thread-safe. Durations are not accelerated.
+/// Thread-safe. Only the wall clock is faster; durations are as on the machine's clock.
 class FastClock : public Clock {
  public:
-  /// The clock shows `begin_ms` when the machine's clock shows `at_ms`, and runs `factor` times as
+  /// This clock shows `begin_ms` when the machine's clock shows `at_ms`. It runs `factor` times as
   /// fast as the machine's clock.
   FastClock(int64_t begin_ms, int64_t at_ms, int64_t factor)
       : begin_ms_(begin_ms), at_ms_(at_ms), factor_(factor) {}

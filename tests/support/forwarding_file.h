@@ -1,5 +1,5 @@
 #pragma once
-// A file that forwards all calls to another file. Subclasses override some of them.
+// A file that forwards all calls to another file. Subclasses override some of these functions.
 
 #include <memory>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace hg {
 
-/// Owns the other file.
+/// Owns the file to which it forwards.
 class ForwardingFile : public File {
  public:
   explicit ForwardingFile(std::unique_ptr<File> file) : file_(std::move(file)) {}

@@ -9,15 +9,15 @@ namespace hg::tsd {
 /// Creates the missing tables of OpenTSDB.
 Status CreateTables(const Config& config, Store& store);
 
-/// Wraps the model in another store. That store owns what it needs, and creates the tables.
+/// Wraps `model` in another store, which owns the objects that it needs and creates the tables.
 using DoorMaker = std::function<Result<std::shared_ptr<Store>>(Store& model)>;
 
 /// Like OpenModelBackend, but all calls go through the store that `door` returns.
 Result<std::unique_ptr<Backend>> OpenModelBackendThrough(const Config& config,
                                                          const DoorMaker& door);
 
-/// A BackendOpener. It loads the content when it opens, and the backend saves the content at Close.
-/// Changes since the opening do not survive a crash, and the folder is not locked.
+/// A BackendOpener. Opening loads the content, and Backend::Close saves it. Changes since the
+/// opening are lost in a crash, and the folder is not locked.
 Result<std::unique_ptr<Backend>> OpenModelBackend(const Config& config, const std::string& words,
                                                   StoreUse use);
 

@@ -52,14 +52,14 @@ class ModelStore : public Store {
   [[nodiscard]] StoreCapabilities Capabilities() const override {
     return {.cell_ttl = true, .reverse_scan = true};
   }
-  /// The model has no files, so the following three functions do nothing.
+  /// The following three functions do nothing, because the model has no files.
   Status Flush() override { return {}; }
   Status Compact() override { return {}; }
   Status Sync() override { return {}; }
 
   /// Writes the whole content, including tombstones, as lines of hexadecimal text.
   Status SaveTo(const std::string& path) const;
-  /// Replaces the content with a file written by SaveTo. NotFound: there is no such file.
+  /// Replaces the content by that of a file that SaveTo wrote. NotFound: there is no such file.
   /// Corruption: a line is invalid.
   Status LoadFrom(const std::string& path);
 
@@ -79,7 +79,7 @@ class ModelStore : public Store {
     Bytes value;
   };
   struct StoredRow {
-    std::vector<Event> events;  // in order of arrival
+    std::vector<Event> events;  // in the order in which they arrived
   };
   struct Table {
     TableDescriptor descriptor;
@@ -94,13 +94,13 @@ class ModelStore : public Store {
   int64_t NextStamp();
   void Apply(Table* table, const RowMutation& mutation);
   static void Add(const Table& table, StoredRow* row, Event event);
-  /// The deletes of a family in the row, in order of arrival.
+  /// Returns the deletes of this family in the row, in the order in which they arrived.
   static std::vector<const Event*> MarksOf(const StoredRow& row, const Bytes& family);
-  /// Whether a tombstone of its family hides the put. If `range` is set, only tombstones in its
-  /// time range count.
+  /// Returns whether a tombstone of its family hides the put. If `range` is set, only tombstones in
+  /// that time range count.
   static bool Hidden(const FamilyDescriptor& family, const std::vector<const Event*>& marks,
                      const Event& put, const CellSelection* range);
-  /// The cells of the row that a reader sees now, in order.
+  /// Returns the cells of the row that a reader sees now, in order.
   std::vector<Cell> Visible(const Table& table, const StoredRow& row,
                             const CellSelection& wanted) const;
   /// Finds the newest version of a column. Returns false if there is none.

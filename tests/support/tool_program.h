@@ -1,6 +1,6 @@
 #pragma once
-// Runs the program's commands over a separate data directory. Tests pass arguments and input, and
-// get the exit status and both output streams.
+// Runs the program's commands on a separate data directory. Tests pass arguments and input, and get
+// the exit status and both output streams.
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct Outcome {
   std::string err;
 };
 
-/// A data directory with settings, and the program over it. The destructor removes the directory.
+/// A data directory with settings, and commands that use it. The destructor removes the directory.
 class ToolProgram {
  public:
   ToolProgram(BackendOpener opener, const std::string& settings)
@@ -52,12 +52,12 @@ class ToolProgram {
     const int exit = RunProgram(arguments, opener_, in, out, err);
     return {exit, out.str(), err.str()};
   }
-  /// Imports lines, all of which must be valid.
+  /// Runs `import` with these lines, all of which must be valid.
   void Import(const std::string& lines) const {
     REQUIRE(Run({"import", "--", "-"}, lines).exit == 0);
   }
-  /// Loads cells into an empty database. Each line is "TABLE ROW FAMILY QUALIFIER VALUE", separated
-  /// by tabs.
+  /// Runs `load`, which puts cells into an empty database. Each line is "TABLE ROW FAMILY QUALIFIER
+  /// VALUE", separated by tabs.
   void Load(const std::string& lines) const { REQUIRE(Run({"load"}, lines).exit == 0); }
   [[nodiscard]] std::string Dump(const std::string& table) const {
     return Run({"dump", table}).out;

@@ -1,5 +1,5 @@
 #pragma once
-// A store that records its calls.
+// A store that records the calls that it gets.
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@
 
 namespace hg::uid {
 
-// Records the calls to storage, in the notation of opentsdb-schema.md §23.5, and fails calls on
-// request.
+// Records the calls that it gets in the notation of opentsdb-schema.md §23.5. Calls fail if a test
+// requests it.
 class TracingStore final : public ModelStore {
  public:
   TracingStore() {
@@ -56,7 +56,7 @@ class TracingStore final : public ModelStore {
     return done;
   }
 
-  // Returns the calls since the last call of Trace.
+  // Returns the calls that the store got since the last call of Trace.
   std::vector<std::string> Trace() { return std::exchange(trace_, {}); }
   void FailIncrements(int n) { failures_ = n; }
 

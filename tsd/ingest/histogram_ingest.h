@@ -1,6 +1,6 @@
 #pragma once
-// The write path of histograms: resolves names as for points, and stores each histogram as a cell
-// of the data table (opentsdb-schema.md §12).
+// The write path of histograms. It resolves names in the same way as for points, and stores each
+// histogram as a cell of the data table (opentsdb-schema.md §12).
 
 #include <string>
 
@@ -15,7 +15,7 @@ namespace hg::tsd {
 /// Thread-safe.
 class HistogramIngest : public HistogramSink {
  public:
-  /// The references must outlive the object. `table` is the data table.
+  /// The references must outlive the object. `table` is the name of the data table.
   HistogramIngest(Ingest& ingest, Store& store, const KeyLayout& layout, std::string table,
                   uid::SeriesTracker& tracker)
       : ingest_(ingest),

@@ -1,6 +1,6 @@
 #pragma once
-// The write path between the parsers and the point store. Points with a known raw series key cost
-// one look-up. Other points are resolved by names, ids and registration.
+// The write path between the parsers and the point store. A point with a known raw series key needs
+// one look-up. For other points, names and ids are resolved and the series is registered.
 
 #include <atomic>
 #include <memory>
@@ -26,15 +26,15 @@ struct IngestOptions {
       // If true, Points::Append blocks because the store is on another machine, so only pool
       // threads may call it.
       false;
-  // Maximum memory of remembered raw series keys, in bytes; a key needs 25 to 200 bytes.
+  // Maximum memory for the known raw series keys, in bytes. A key needs 25 to 200 bytes.
   size_t raw_key_bytes_max = size_t{1} << 30;
 };
 
 /// Returns the text that Java prints for a map: "{site=b1, host=s7}".
 std::string TagsText(std::span<const TagText> tags);
 
-/// Returns the error for a time out of range. `stored` and `flags` are the value in its stored
-/// form.
+/// Returns the error for a time that is out of range. `stored` and `flags` are the value of the
+/// point in its stored form.
 Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags);
 
 /// Thread-safe.
@@ -54,40 +54,40 @@ class Ingest : public PointSink {
   void ForgetRawKeys() override;
   [[nodiscard]] size_t tags_max() const override;
 
-  /// Returns the series of a point after checking its names and registering it, without storing the
-  /// point. The importer resolves the series before it checks the value (opentsdb-tools.md §5).
-  /// Errors are as in AppendNamed. Blocks.
+  /// Returns the series of a point, without storing the point. Checks its names and registers the
+  /// series if necessary. The importer resolves the series before it checks the value
+  /// (opentsdb-tools.md §5). Errors are as in AppendNamed. Blocks.
   Result<SeriesNumber> Resolve(const NamedPoint& point, WriteContext& context);
 
-  /// Checks the names of a point and the number of its tags, as AppendNamed does first.
+  /// Checks the names and the number of tags of a point, which is the first step of AppendNamed.
   [[nodiscard]] Status CheckNames(const NamedPoint& point) const;
 
-  // The following functions are for histograms and rollups (histogram_ingest.h, rollup_ingest.h),
-  // which count as points.
+  // The following functions are for histograms and rollups (histogram_ingest.h, rollup_ingest.h).
+  // For limits and counters, these values count as points.
 
   /// Checks the rate limits, like LimitedSink::AskFor.
   Status AskForValues(std::span<const std::string_view> metrics, uint64_t values,
                       WriteContext& context);
   /// Returns the TSUID of a point: checks and resolves its names, and counts the series if it is
-  /// new. Ignores its time. Errors are as in AppendNamed. Blocks.
+  /// new. Ignores the point's time. Errors are as in AppendNamed. Blocks.
   Result<Bytes> ResolveTsuid(const NamedPoint& point, WriteContext& context);
   /// Returns a log position that covers all writes to the store that have returned.
   Result<LogPosition> Written() { return points_.Append({}); }
   /// Records for the limits and counters that a value of this series was stored.
   void ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& context);
 
-  /// Returns the tag formats of the raw series keys that were learned.
+  /// Returns the tag formats of all raw series keys that were learned so far.
   TagFormats& formats();
   /// Computes the raw series keys of all series from the tag formats and the names, and remembers
-  /// them: clients are expected to send these keys (raw_key_recall.h). Does nothing if the store
+  /// them, because clients will probably send them (raw_key_recall.h). Does nothing if the store
   /// does not list its series. Ends early when `stop` becomes true. Returns false if there was not
-  /// enough memory for all. May run concurrently with all other calls. Blocks.
+  /// enough memory for all keys. May run concurrently with all other calls. Blocks.
   Result<bool> RecallRawKeys(const std::atomic<bool>& stop);
 
   struct Stats {
     uint64_t raw_keys = 0;
     uint64_t raw_key_bytes = 0;
-    uint64_t points = 0;  // stored points
+    uint64_t points = 0;  // number of stored points
   };
   [[nodiscard]] Stats stats() const;
 
@@ -98,8 +98,8 @@ class Ingest : public PointSink {
                                  std::span<const SeriesNumber> numbers, WriteContext& context);
   Result<LogPosition> Store(std::span<const PointEntry> entries, WriteContext& context);
   void NoteUse(std::span<const KeyedPoint> points);
-  /// Checks the rate limits of the writer and of the metrics. Does not count the points towards the
-  /// limits.
+  /// Checks the rate limits of the writer and of the metrics. Does not count the points towards
+  /// these limits.
   [[nodiscard]] Status AskForPoints(std::span<const PointEntry> entries,
                                     WriteContext& context) const;
 

@@ -1,8 +1,8 @@
 #pragma once
-// Maps lines of the InfluxDB line protocol to series numbers. The raw bytes of measurement and tags
-// are looked up once per line. The field names are compared with the known fields of that line,
-// beginning after the last match, so usually only one comparison per field is needed. A line of ten
-// fields thus needs one hash computation (performance.md §5.1).
+// Maps lines of the InfluxDB line protocol to series numbers. It looks up the raw bytes of
+// measurement and tags once per line. Then it compares the field names with the known fields of
+// that line, beginning after the last match, so usually one comparison per field is enough. A line
+// of ten fields thus needs only one hash computation (performance.md §5.1).
 
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -26,32 +26,32 @@ namespace hg::tsd {
 /// Thread-safe.
 class LineTable {
  public:
-  /// `key` makes the hash unpredictable for clients. If the table exceeds bytes_max, all entries
-  /// are removed, and it learns them again.
+  /// `key` makes the hash unpredictable for clients. If the table exceeds bytes_max, it removes all
+  /// its entries, and then learns them again.
   LineTable(uint64_t key, size_t bytes_max);
   ~LineTable();
 
   /// Sets numbers[i] to the series of fields[i]; `numbers` is as long as `fields`. Returns false if
-  /// a field is unknown or repeated in its line, or if a writer holds the lock. Never waits.
+  /// a field is unknown, or repeated in its line, or if a writer holds the lock. Never waits.
   bool TryFindAll(std::span<const KeyedLine> lines, std::span<const KeyedField> fields,
                   SeriesNumber* numbers) const;
 
   [[nodiscard]] std::optional<SeriesNumber> Find(std::string_view series,
                                                  std::string_view field) const;
-  /// Returns the sorted ids of keys and values of the tags of a line, or "" if the line is unknown.
+  /// Returns the sorted ids of tag keys and values of a line, or "" if the line is unknown.
   [[nodiscard]] Bytes FindPairs(std::string_view series) const;
 
-  /// Remembers the series of a field of a line. `generation` must come from generation() before the
-  /// names were resolved. If Forget was called since then, nothing is remembered.
+  /// Remembers the series of a field of a line. Call generation() before you resolve the names, and
+  /// pass the result. If Forget was called in between, this function does nothing.
   void Remember(std::string_view series, std::string_view field, ByteView pairs,
                 SeriesNumber number, uint32_t generation);
   [[nodiscard]] uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  /// Forgets everything, because names changed.
+  /// Removes all entries. Call this function when names have changed.
   void Forget();
 
   struct Stats {
-    uint64_t raw_keys = 0;  // known fields of lines
+    uint64_t raw_keys = 0;  // number of known fields of all lines
     uint64_t bytes = 0;     // approximate memory in bytes
   };
   [[nodiscard]] Stats stats() const;
@@ -81,10 +81,10 @@ class LineTable {
     const std::string series;
     const Bytes pairs;
     std::vector<Field> fields;
-    /// Index of `fields` by name. It is empty as long as a linear search is fast enough.
+    /// Maps names to indexes in `fields`. It is empty as long as a linear search is fast enough.
     boost::unordered_flat_map<std::string_view, uint32_t, Hash> places;
   };
-  /// The part of the table that Forget clears. The keys of `lines` point into the lines.
+  /// The part of the table that Forget clears. The keys of `lines` are views of texts in the lines.
   struct Known {
     explicit Known(const Hash& hash) : lines(0, hash), names(0, hash) {}
 
@@ -93,14 +93,14 @@ class LineTable {
     size_t raw_keys = 0, bytes = 0;
   };
 
-  // Callers hold mutex_, at least shared. The functions return nullptr if nothing is found.
+  // Callers must hold mutex_, at least shared. These functions return nullptr if nothing is found.
   [[nodiscard]] const Line* FindLine(std::string_view series) const;
-  /// Searches all fields cyclically from `*at`. Sets *at to the position after the match.
+  /// Searches all fields, beginning at `*at`. Sets *at to the position after the found field.
   static const Field* FindField(const Line& line, std::string_view name, size_t* at);
-  /// Appends a field. Returns the approximate number of bytes that it needs.
+  /// Appends a field. Returns the approximate number of bytes that the field needs.
   static size_t AddField(Line* line, const Field& field);
 
-  // The following members are constant.
+  // The following members do not change after construction.
   const Hash hash_;
   const size_t bytes_max_;
 

@@ -1,7 +1,7 @@
 #pragma once
-// Limits of single metrics: points per second and number of series. A batch that exceeds the rate
-// is rejected as a whole, and the client can send it again. A point is refused if its new series
-// would exceed the number of series.
+// Limits for each metric: points per second and number of series. A batch that exceeds the rate is
+// rejected as a whole, and the client can send the batch again. A point is rejected if it would
+// create a series above the maximum.
 
 #include <atomic>
 #include <memory>
@@ -35,28 +35,28 @@ class MetricLimits {
       : options_(options), points_(points), clock_(clock) {}
 
   /// Returns ok if all points of a batch may be stored now. LimitExceeded: a metric is above its
-  /// limit; the message names the first one.
+  /// rate limit. The error message names the first one of these metrics.
   Status AskForPoints(std::span<const PointEntry> batch);
-  /// Counts the points of a batch towards the limits. Call it after they were stored.
+  /// Counts the points of a batch towards the limits. Call this function after they were stored.
   void ChargePoints(std::span<const PointEntry> batch);
   /// Like AskForPoints and ChargePoints, for histograms and rollups of metrics given by id.
   Status AskForValues(std::span<const Bytes> metrics, uint64_t values);
   void ChargeValue(ByteView metric, std::string_view name);
 
   /// Counts a new series towards the maximum of the metric with the id `metric`. `metric` is "" if
-  /// the metric itself is new. InvalidArgument: the metric already has its maximum of series; the
-  /// message names it and the limit. The first call for a metric counts its existing series, which
-  /// blocks.
+  /// the metric itself is new. InvalidArgument: the metric already has its maximum of series. The
+  /// error message names the metric and the limit. The first call for a metric blocks, because it
+  /// counts the existing series.
   Status TakeNewSeries(const std::string& name, ByteView metric);
-  /// Reverses TakeNewSeries for a series that was not created.
+  /// Reverses TakeNewSeries, because the series was not created.
   void GiveBack(const std::string& name);
 
-  /// Counts points of this series towards the limit of that metric from now on.
+  /// From now on, counts the points of this series towards the limit of this metric.
   void Learn(SeriesNumber series, ByteView metric, std::string_view name);
-  /// Forgets which series belong to which metric, because names changed.
+  /// Forgets which series belong to which metric. Call this function when names have changed.
   void Forget();
 
-  /// Returns the number of metrics whose number of series is remembered.
+  /// Returns the number of metrics whose series were counted.
   [[nodiscard]] size_t counted_metrics();
 
   [[nodiscard]] bool counts_points() const { return options_.points_per_s > 0; }
@@ -76,8 +76,8 @@ class MetricLimits {
   /// caller must hold rates_mutex_.
   template <typename Visit>
   Metric* EachMetric(std::span<const PointEntry> batch, const Visit& visit) const;
-  /// Returns the error for `count` points or values of that metric that are rejected, and counts
-  /// the rejection.
+  /// Returns the error for `count` points or values of that metric that are rejected, and adds
+  /// `count` to the number of rejected points.
   Status Refuse(const Metric& metric, uint64_t count);
   /// Returns the entry of a metric, and creates it if it does not exist. The caller must hold
   /// rates_mutex_ exclusively.
@@ -95,7 +95,7 @@ class MetricLimits {
 
   std::mutex series_mutex_;
   std::unordered_map<std::string, uint64_t>
-      series_;  // by name of the metric; guarded by series_mutex_
+      series_;  // key: name of the metric; guarded by series_mutex_
 };
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
 #pragma once
-// The data structures of RawKeyTable. Internal to it.
+// The data structures of RawKeyTable. Only RawKeyTable uses this file.
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace hg::tsd {
 
-/// Number of points that are looked up or learned together. It is large enough for prefetching to
-/// help, and small enough for the first-level cache.
+/// Number of points that are looked up or learned together: enough for prefetching to help, and few
+/// enough to fit in the first-level cache.
 inline constexpr size_t kRawKeysTogether = 32;
 
-/// The raw bytes of a metric or of tags, and the ids that these bytes mean.
+/// The raw bytes of a metric or of tags, and the ids for which these bytes stand.
 struct RawKeyTable::Text {
-  uint32_t number;  // number of these ids in Meanings; texts with the same ids have the same number
+  uint32_t number;  // number of `ids` in Meanings; texts with the same ids have the same number
   uint32_t size;    // length of the text
   uint16_t ids_size;
   Dialect dialect;
-  char bytes[];  // text, then ids
+  char bytes[];  // the text, followed by the ids
 
   [[nodiscard]] std::string_view text() const { return {bytes, size}; }
   [[nodiscard]] ByteView ids() const { return {bytes + size, ids_size}; }
@@ -27,7 +27,7 @@ struct RawKeyTable::Text {
 
 struct RawKeyTable::TextSlot {
   std::atomic<uint64_t> hash{0};
-  // Stored last when the slot is filled; null = the slot is empty.
+  // A writer fills a slot and stores this member last; null = the slot is empty.
   std::atomic<const Text*> text{nullptr};
 
   [[nodiscard]] bool empty() const { return text.load(std::memory_order_relaxed) == nullptr; }
@@ -37,11 +37,11 @@ struct RawKeyTable::TextSlot {
   }
 };
 
-/// A slot for one series. It needs twelve bytes; it is small because there is one slot for each
-/// series.
+/// A slot for one series. It needs only twelve bytes. There is one slot for each series, so the
+/// size matters.
 struct RawKeyTable::PairSlot {
   std::atomic<uint32_t> metric{0}, tags{0};  // Text::number of the metric and of the tags
-  // Series number + 1, stored last when the slot is filled; 0 = the slot is empty.
+  // Series number + 1. A writer fills a slot and stores this member last; 0 = the slot is empty.
   std::atomic<uint32_t> series{0};
 
   [[nodiscard]] bool empty() const { return series.load(std::memory_order_relaxed) == 0; }
@@ -53,7 +53,7 @@ struct RawKeyTable::PairSlot {
 };
 
 /// A hash table with open addressing. Readers may run concurrently with the writer. The table grows
-/// by half instead of doubling, to save memory: there is a slot for each series.
+/// by half instead of doubling, to save memory, because there is a slot for each series.
 template <typename Slot>
 struct RawKeyTable::Table {
   explicit Table(size_t slot_count)
@@ -79,22 +79,22 @@ struct RawKeyTable::Table {
   const std::unique_ptr<Slot[]> slots;
 };
 
-/// The tables that readers use. A writer replaces the View to grow or clear a table.
+/// The tables that readers use. A writer replaces the View when it grows or clears a table.
 struct RawKeyTable::View {
   uint32_t generation;
   std::shared_ptr<Table<TextSlot>> metrics, tags;
   std::shared_ptr<Table<PairSlot>> pairs;
 };
 
-/// The known sequences of ids, each with one Text that means them. Used only by the writer.
+/// The known sequences of ids, each with one of the Texts that stand for it. For the writer only.
 class RawKeyTable::Meanings {
  public:
-  /// Returns the number of these ids, or nullopt if they are unknown.
+  /// Returns the number that these ids have, or nullopt if they are unknown.
   [[nodiscard]] std::optional<uint32_t> Find(ByteView ids) const {
     const auto found = texts_.find(ids);
     return found == texts_.end() ? std::nullopt : std::optional<uint32_t>((*found)->number);
   }
-  /// Adds ids that are not known yet. The number of `text` must be next().
+  /// Adds ids that are not known yet. text->number must be next().
   void Add(const Text* text) { texts_.insert(text); }
   [[nodiscard]] uint32_t next() const { return static_cast<uint32_t>(texts_.size()); }
   /// Returns the approximate memory in bytes.
@@ -114,7 +114,7 @@ class RawKeyTable::Meanings {
   boost::unordered_flat_set<const Text*, Hash, Equal> texts_;
 };
 
-/// The part of the table that Forget clears.
+/// The part of the table that RawKeyTable::Forget clears.
 struct RawKeyTable::Space {
   std::unique_ptr<const View> view;
   Meanings metrics, tags;
@@ -129,17 +129,17 @@ struct RawKeyTable::Space {
   }
 };
 
-/// The tables that hold the texts of one half of a raw series key. The halves are the metric and
-/// the tags.
+/// The tables that hold the texts of one half of the raw series keys. One half is the metric, and
+/// the other half is the tags.
 struct RawKeyTable::Half {
   std::shared_ptr<Table<TextSlot>> View::*texts;
   Meanings Space::*meanings;
 };
 
-/// Counts a reader as long as the object lives. A reader creates the object before it loads the
-/// view. If the writer publishes a new view and then finds that there are no readers, no reader can
-/// have the old view. The writer may then free the old view. Both operations are sequentially
-/// consistent.
+/// As long as the object exists, one reader more is counted. A reader creates the object before it
+/// loads the view. If a writer publishes a new view and then finds that there are no readers, no
+/// reader can have the old view, so the writer may free the old view. All of these operations are
+/// sequentially consistent.
 class RawKeyTable::Stay {
  public:
   explicit Stay(const RawKeyTable& table) : count_(table.readers_) { count_.fetch_add(1); }

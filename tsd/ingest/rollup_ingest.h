@@ -1,6 +1,6 @@
 #pragma once
-// The write path of rollups and pre-aggregates: resolves names as for points, and stores each value
-// as a cell of the configured table (opentsdb-schema.md §13).
+// The write path of rollups and pre-aggregates. It resolves names in the same way as for points,
+// and stores each value as a cell of the configured table (opentsdb-schema.md §13).
 
 #include <string>
 
@@ -17,8 +17,8 @@ struct RollupIngestOptions {
   std::string aggregate_key = "_aggregate";  // tsd.rollups.agg_tag_key
   std::string raw_value;  // tsd.rollups.raw_agg_tag_value if tsd.rollups.tag_raw is set, else ""
   bool block_derived = true;  // tsd.rollups.block_derived
-  // tsd.rollups.automatic: the daemon computes the rollups of single series and rejects client
-  // writes of them.
+  // tsd.rollups.automatic: if true, the daemon computes the rollups of single series and rejects
+  // such rollups from clients.
   bool automatic = false;
 };
 
@@ -45,7 +45,7 @@ class RollupIngest : public RollupSink {
   }
 
  private:
-  /// The place in which the cell of a value is stored: table, row base and qualifier.
+  /// Where the cell of a value is stored: table, row base and qualifier.
   struct Place {
     std::string table;
     uint32_t base = 0;
@@ -53,7 +53,7 @@ class RollupIngest : public RollupSink {
   };
   [[nodiscard]] Result<uint8_t> IdOf(std::string_view aggregator) const;
   [[nodiscard]] Result<Place> Find(const NamedRollup& rollup) const;
-  /// Checks the tag with the aggregate key, if there is one: its value must be the one that
+  /// If the point has a tag whose key is the aggregate key, checks that its value is the one that
   /// AggregateTagValue returns.
   [[nodiscard]] Status CheckAggregateTag(const NamedRollup& rollup) const;
 
@@ -64,8 +64,8 @@ class RollupIngest : public RollupSink {
   const RollupIngestOptions options_;
 };
 
-/// Used if no rollups are configured. It stores nothing and returns OpenTSDB's errors. For
-/// pre-aggregates OpenTSDB makes some checks before it finds that rollups are missing. Thread-safe.
+/// The sink if no rollups are configured. It stores nothing and returns OpenTSDB's errors. OpenTSDB
+/// checks pre-aggregates before it notices that no rollups are configured. Thread-safe.
 class NoRollups : public RollupSink {
  public:
   /// The reference must outlive the object.

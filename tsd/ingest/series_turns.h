@@ -1,5 +1,5 @@
 #pragma once
-// Serializes the creation of each series.
+// Ensures that only one thread at a time creates a given series.
 
 #include <condition_variable>
 #include <mutex>
@@ -11,12 +11,12 @@
 
 namespace hg::tsd {
 
-/// Thread-safe. Must outlive its turns.
+/// Thread-safe. The object must outlive its turns.
 class SeriesTurns {
  public:
-  /// While a Turn for a series exists, other threads that construct a Turn for the same series
-  /// wait. A thread creates the series only while it has the Turn, so the series is created and
-  /// counted once. A thread must not have two Turns.
+  /// A thread constructs a Turn before it creates a series. While the Turn exists, other threads
+  /// that construct a Turn for the same series wait, so the series is created and counted once. A
+  /// thread must not have two Turns.
   class Turn {
    public:
     Turn(SeriesTurns& all, const NamedPoint& point) : all_(all), series_(SeriesOf(point)) {

@@ -22,8 +22,8 @@ class StoredTagFormats {
  public:
   using Report = std::function<void(const std::string& failure)>;
 
-  /// `folder` must exist, and no other object may use it meanwhile. The other references must
-  /// outlive this object.
+  /// `folder` must exist, and no other object may use `folder` at the same time. The references
+  /// must outlive this object.
   StoredTagFormats(Ingest& ingest, FileSystem& files, std::string folder, Report report)
       : ingest_(ingest), files_(files), folder_(std::move(folder)), report_(std::move(report)) {}
   ~StoredTagFormats() { Stop(); }
@@ -31,10 +31,10 @@ class StoredTagFormats {
   StoredTagFormats& operator=(const StoredTagFormats&) = delete;
 
   /// Reads the file and starts a thread. The thread first learns raw series keys (RecallRawKeys).
-  /// Afterwards it writes tag formats to the file within a second after they have changed. Failures
-  /// are retried every second and reported once.
+  /// Afterwards it writes tag formats to the file within a second after they have changed. If that
+  /// fails, it tries again every second, and reports the failure once.
   void Start();
-  /// Ends the thread. Writes pending changes before it returns. Idempotent.
+  /// Ends the thread and writes pending changes to the file. Idempotent.
   void Stop();
 
  private:
@@ -48,7 +48,7 @@ class StoredTagFormats {
   const std::string folder_;
   const Report report_;
   uint64_t saved_ = 0;    // the value of TagFormats::changes() when the file was written last
-  bool failing_ = false;  // the last save failed and was reported; used by the thread only
+  bool failing_ = false;  // the last save failed and was reported; used only by the thread
   std::thread thread_;
   // Stop sets stop_ while it holds mutex_, so that the thread, which waits for stopped_ with
   // mutex_, cannot miss the signal. mutex_ guards nothing else.

@@ -15,14 +15,14 @@ namespace hg::tsd {
 /// Thread-safe.
 class TrackingIngest : public PointSink {
  public:
-  /// All references must outlive the object. `tracker` may write to a handle for later commits
-  /// (Store::CommittedLater).
+  /// All references must outlive the object. The store of `tracker` may be one whose writes are
+  /// committed later (Store::CommittedLater).
   TrackingIngest(PointSink& ingest, Points& points, uid::Names& names, uid::SeriesTracker& tracker)
       : ingest_(ingest), points_(points), names_(names), tracker_(tracker) {}
 
   /// Always returns a result with `known` false, so that the caller uses AppendNamed.
   Result<Appended> AppendKeyed(std::span<const KeyedPoint> points, WriteContext& context) override;
-  /// The returned position also covers what the tracker wrote.
+  /// A commit of the returned position also commits the writes of the tracker.
   Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                        std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
@@ -38,7 +38,7 @@ class TrackingIngest : public PointSink {
   Status Track(const NamedPoint& point, RequestContext& context);
 
   PointSink& ingest_;
-  Points& points_;  // the point store that `ingest_` writes to
+  Points& points_;  // the point store to which `ingest_` writes
   uid::Names& names_;
   uid::SeriesTracker& tracker_;
   std::atomic<uint64_t> failures_{0};

@@ -1,6 +1,6 @@
 #pragma once
-// The manual pages of the program, generated from the texts of --help (tsd/command.h), so both
-// agree.
+// The manual pages of the program. They are generated from the texts of --help (tsd/command.h), so
+// manual pages and help texts agree.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace hg::tsd {
 
-/// Returns the manual page tsdb(1): commands, common options, files.
+/// Returns the manual page tsdb(1), with commands, common options and files.
 std::string ProgramPage();
 
 /// Returns the manual page tsdb-NAME(1) in troff's man macros.

@@ -1,8 +1,8 @@
 #pragma once
-// Deletes points that are older than the rules allow, by their own time. It deletes whole row-hours
-// in the background. If rules without tags cover whole files, it deletes these files first. For one
-// retention time for all data, tsd.storage.ttl is better: it hides old data at once and deletes
-// only whole files.
+// Deletes points whose time is older than the retention rules allow. It deletes whole row-hours in
+// the background. If rules without tags cover whole files, it deletes these files first. For one
+// retention time for all data, tsd.storage.ttl is better, because it hides old data at once and
+// deletes only whole files.
 
 #include <atomic>
 #include <condition_variable>
@@ -26,21 +26,21 @@ namespace hg::tsd {
 struct RetentionOptions {
   std::vector<RetentionRule> rules;
   int64_t interval_s = 3600;  // time between the starts of two rounds
-  query::Options query;       // the settings by which filters of rules resolve names
-  /// Called before rows of a metric with hours before `end_s` are deleted. Returns the hour (at
-  /// most `end_s`) before which rows may be deleted. If the function is empty, all these rows may
-  /// be deleted.
+  query::Options query;       // the options for resolving the names in filters of rules
+  /// Retention calls this function before it deletes rows of a metric in hours before `end_s`. The
+  /// function returns the hour (at most `end_s`) before which rows may be deleted. If the function
+  /// is empty, all rows before `end_s` may be deleted.
   std::function<Result<uint32_t>(const Bytes& metric, uint32_t end_s)> may_delete = {};
 };
 
 struct RetentionStats {
-  uint64_t rounds = 0;  // finished rounds
-  // Number of failures. In each round, every metric with rows that could not be deleted counts, and
-  // so does the deletion of files.
+  uint64_t rounds = 0;  // number of finished rounds
+  // Number of failures. A round counts one for each metric with rows that could not be deleted, and
+  // one if the deletion of files failed.
   uint64_t failures = 0;
 };
 
-/// Thread-safe. Rounds do not overlap. Points, names and clock must outlive it.
+/// Thread-safe. Rounds never overlap. Points, names and clock must outlive the object.
 class Retention {
  public:
   Retention(Points& points, uid::Names& names, const Clock& clock, RetentionOptions options)
@@ -52,12 +52,12 @@ class Retention {
   /// Calls Stop.
   ~Retention() { Stop(); }
 
-  /// Starts a thread that runs a round now and then one per interval. Failures are logged.
+  /// Starts a thread that runs a round now and then one per interval. It logs failures.
   void Start();
-  /// Ends the thread, also in the middle of a round. Idempotent.
+  /// Ends the thread, even in the middle of a round. Idempotent.
   void Stop();
-  /// Deletes all data that is too old. A failure for one metric does not prevent the others. Each
-  /// failure is logged, and the first one is returned at the end. Unavailable: Stop was
+  /// Deletes all data that is too old. If it fails for one metric, it continues with the
+  /// others. It logs each failure, and returns the first one at the end. Unavailable: Stop was
   /// called.
   Status Round();
   [[nodiscard]] RetentionStats Stats() const { return {rounds_, failures_}; }

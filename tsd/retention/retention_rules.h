@@ -12,7 +12,7 @@
 
 namespace hg::tsd {
 
-/// One rule. If several rules match a series, the shortest time applies.
+/// One rule. If several rules match a series, the one with the shortest time applies.
 struct RetentionRule {
   std::string metric;  // the metric, or its prefix if `begins` is set
   bool begins = false;
@@ -21,11 +21,11 @@ struct RetentionRule {
   int64_t keep_ms = 0;  // at least one hour
 };
 
-/// Parses the rules. The message of InvalidArgument has the number of the rule (counted from 1) and
-/// its error.
+/// Parses the rules. The message of InvalidArgument has the number of the wrong rule (counted from
+/// 1) and describes the error.
 Result<std::vector<RetentionRule>> ParseRetentionRules(std::string_view json);
-/// Reads the rules from the file `source`, or from `source` itself if it begins with '['. "" = no
-/// rules.
+/// Reads the rules from the file with the path `source`. If `source` begins with '[', it is not a
+/// path but contains the rules. "" = no rules.
 Result<std::vector<RetentionRule>> ReadRetentionRules(const std::string& source);
 
 }  // namespace hg::tsd

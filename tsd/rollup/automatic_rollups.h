@@ -1,5 +1,5 @@
 #pragma once
-// Options of automatic rollups, which this process computes (tsd.rollups.automatic,
+// Options of automatic rollups: rollups that this process computes itself (tsd.rollups.automatic,
 // docs/rollups.md).
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct AutomaticRollups {
   int64_t delay_s = 600;  // tsd.rollups.automatic.delay
 };
 
-/// Returns the name of the table of RollupState for a table of points.
+/// Returns the name of the table of RollupState that belongs to a table of points.
 std::string RollupStateTable(const std::string& data_table);
 
 /// Checks whether automatic rollups are possible with these tables. Returns InvalidArgument if

@@ -1,6 +1,6 @@
 #pragma once
-// Recomputes the rollups of some hours of a metric from its raw points and writes only cells that
-// differ from those in the tables. Idempotent.
+// Recomputes the rollups of some hours of a metric from its raw points. Writes only those cells
+// that differ from the ones in the tables. Idempotent.
 
 #include <atomic>
 #include <cstdint>
@@ -25,26 +25,26 @@ struct RollupSpan {
   uint32_t begin_s = 0, end_s = 0;
 };
 
-/// An hour whose rollups do not represent all its data.
+/// An hour whose data cannot be represented completely by rollups.
 struct OddHour {
   Odd odd = Odd::kExtras;
   std::string why;
 };
 using OddHours = std::map<uint32_t, OddHour>;
 
-/// Not thread-safe, except rows_written.
+/// Not thread-safe, except rows_written().
 class RollupFill {
  public:
   using Levels = std::vector<const codec::RollupLevel*>;
 
   static constexpr size_t kSeriesMax = 4096;
   static constexpr size_t kIntervalsAtOnce = size_t{256} * 1024;
-  /// Returns the number of series whose rollups are held in memory at once: as many as have at most
-  /// kIntervalsAtOnce intervals together, and at least 1.
+  /// Returns the number of series whose rollups are in memory at the same time: as many as have at
+  /// most kIntervalsAtOnce intervals in total, and at least 1.
   [[nodiscard]] static size_t SeriesAtOnce(const RollupSpan& span, const Levels& levels);
 
-  /// The references must outlive the object. `pause` is called between two batches. It may wait. If
-  /// it returns an error, the work ends with that error.
+  /// The references must outlive the object. The object calls `pause` between two batches. `pause`
+  /// may wait. If `pause` returns an error, the work ends with that error.
   RollupFill(Points& points, Store& store, const RollupIds& ids, ReconcileOptions reconcile,
              std::function<Status()> pause)
       : points_(points),
@@ -53,12 +53,12 @@ class RollupFill {
         reconcile_(reconcile),
         pause_(std::move(pause)) {}
 
-  /// Recomputes the rollups of a metric. Fails with errors of the store and of `pause`; part of the
-  /// rollups may be written then. Adds to `odd` the hours whose rollups do not represent all data.
-  /// An hour with unreadable points gets no rollups; other hours are filled.
+  /// Recomputes the rollups of a metric. Adds to `odd` the hours whose rollups cannot represent all
+  /// data. An hour with unreadable points gets no rollups; other hours get them. Returns errors of
+  /// the store and of `pause`. After an error, a part of the rollups may be written.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
-  /// Deletes the cells of the level's table. For each metric, cells of intervals before
-  /// kept_before(metric) stay. Fails like Fill.
+  /// Deletes the cells in the table of the level. The cells of a metric whose intervals are before
+  /// kept_before(metric) stay. Returns errors as Fill does.
   Status Clear(const codec::RollupLevel& level,
                const std::function<uint32_t(const Bytes& metric)>& kept_before);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Fills the rollup tables from raw points in the background (docs/rollups.md). New data is
-// processed hour by hour, older data metric by metric, and changed hours are recomputed.
+// Fills the rollup tables from raw points in the background (docs/rollups.md). It processes new
+// data hour by hour and older data metric by metric, and recomputes changed hours.
 
 #include <atomic>
 #include <condition_variable>
@@ -26,25 +26,25 @@ namespace hg::tsd {
 struct RollupMakerOptions {
   RollupIds ids;
   ReconcileOptions reconcile;
-  int64_t delay_s = 600;  // how long to wait after the end of an interval, for late points
-  // Share of the time of one core that the work may use; 1: the work makes no pauses.
+  int64_t delay_s = 600;  // time to wait for late points after an interval has ended
+  // Share of the time of one core that the work may use; 1 means that it never pauses.
   double busy_share = 0.25;
-  /// Receives log messages about progress and failures. The function may be empty.
+  /// Called with log messages about progress and failures. The function may be empty.
   std::function<void(const std::string&)> report = {};
 };
 
 struct RollupStats {
   uint64_t rows_written = 0;
-  // Number of dirty markers that were removed because their hours were recomputed.
+  // Number of dirty markers that were removed after their hours were recomputed.
   uint64_t repaired = 0;
   uint64_t failures = 0;  // number of rounds that failed
   uint64_t markers = 0;
-  // The delay of the slowest level, in addition to the length of its interval.
+  // The delay of the slowest level in seconds, without the length of that level's interval.
   int64_t lag_s = 0;
-  uint64_t metrics_left = 0;  // known metrics whose older points are not filled yet
+  uint64_t metrics_left = 0;  // number of known metrics whose older points are not filled yet
 };
 
-/// Thread-safe; rounds do not overlap.
+/// Thread-safe. Rounds never overlap.
 class RollupMaker {
  public:
   /// The references must outlive the object.
@@ -53,15 +53,15 @@ class RollupMaker {
   /// Calls Stop.
   ~RollupMaker() { Stop(); }
 
-  /// Starts a thread that runs rounds. Failures are reported to RollupMakerOptions::report.
+  /// Starts a thread that runs rounds. It reports failures to RollupMakerOptions::report.
   void Start();
-  /// Ends the thread, also in the middle of a round. Idempotent.
+  /// Ends the thread, even in the middle of a round. Idempotent.
   void Stop();
-  /// Does the work that is due: finished intervals, changed hours, and unfilled older data. It
-  /// recomputes at most kMarkersPerRound changed hours. Late points may arrive continuously. So a
-  /// day of a metric is recomputed again only after a pause, which is nine times as long as the
-  /// previous recomputation of that day took. Fails with errors of the store; the next round then
-  /// repeats the work. Unavailable: stopped. Unsupported: the table of points has a TTL.
+  /// Does all work that is due: finished intervals, changed hours, and older data that is not
+  /// filled yet. Recomputes at most kMarkersPerRound changed hours. Late points may arrive all the
+  /// time, so a day of a metric is recomputed again only after a pause that is nine times as long
+  /// as its previous recomputation took. Returns errors of the store; the next round then repeats
+  /// the work. Unavailable: Stop was called. Unsupported: the table of points has a TTL.
   Status Round();
   [[nodiscard]] RollupStats Stats() const;
 
@@ -78,11 +78,11 @@ class RollupMaker {
   [[nodiscard]] int64_t now_s() const { return clock_.NowMs() / 1000; }
   void Raise(uint32_t horizon);
   Result<std::set<Bytes>> Metrics();
-  /// Fills the span. Sets dirty markers for the hours whose rollups do not represent all data.
+  /// Fills the span. Sets dirty markers for the hours whose rollups cannot represent all data.
   Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels);
   Status MarkOdd(const Bytes& metric, const OddHours& odd);
-  /// Returns the time up to which intervals of length `step` after `whole` can be computed now.
-  /// Returns `whole` if no further interval is over.
+  /// Returns the time up to which intervals of length `step` that begin at `whole` or later can be
+  /// computed now. Returns `whole` if none of these intervals is over.
   [[nodiscard]] uint32_t NextStop(uint32_t whole, uint32_t step) const;
   Status GoForward();
   Status Repair();
@@ -96,19 +96,19 @@ class RollupMaker {
   RollupState& state_;
   const Clock& clock_;
   const RollupMakerOptions options_;
-  // Levels by their interval in seconds. Levels with intervals shorter than an hour have the key of
+  // The levels, by interval in seconds. Levels with intervals shorter than an hour have the key of
   // one hour.
   std::map<uint32_t, Levels> by_step_;
   uint32_t days_at_once_ = 1;
   RollupFill fill_;
 
   // The following members are used only by the thread that runs a round.
-  int64_t resumed_ns_ = 0;     // when work resumed after a pause
-  int64_t repaired_ns_ = 0;    // when changed hours were last recomputed
-  bool markers_left_ = false;  // whether dirty markers remained at the time repaired_ns_
-  /// For each recomputed day of a metric: the time before which it is not recomputed again.
+  int64_t resumed_ns_ = 0;     // time when work continued after the last pause
+  int64_t repaired_ns_ = 0;    // time when changed hours were last recomputed
+  bool markers_left_ = false;  // whether dirty markers remained at repaired_ns_
+  /// For each day of a metric that was recomputed: the earliest time of the next recomputation.
   std::map<std::pair<Bytes, uint32_t>, int64_t> resting_;
-  std::set<Bytes> told_odd_;  // metrics whose odd hours were reported
+  std::set<Bytes> told_odd_;  // metrics whose odd hours were already reported
   std::atomic<uint64_t> repaired_{0}, failures_{0}, metrics_left_{0};
 
   // Stop sets stopped_ while it holds mutex_, so that a thread that waits for stop_ with mutex_

@@ -1,6 +1,6 @@
 #pragma once
 // Encodes where the cells of automatic rollups are stored and how they were computed. A later
-// process compares these bytes with those of its own configuration.
+// process compares the stored bytes with the bytes for its own configuration.
 
 #include "storage/base/bytes.h"
 #include "storage/codec/rollup_tables.h"
@@ -9,7 +9,7 @@
 
 namespace hg::tsd {
 
-/// The parameters that influence the values of cells.
+/// The parameters that influence the values of the cells of rollups.
 struct RollupMaking {
   RollupIds ids;
   ReconcileOptions reconcile;
@@ -17,10 +17,10 @@ struct RollupMaking {
 
 /// Returns bytes that identify where the cells of a level are stored and how they are numbered.
 Bytes PlaceOf(const codec::RollupLevel& level, const RollupMaking& making);
-/// Returns bytes that identify how the cells of a level are computed, including PlaceOf.
+/// Returns bytes that identify how the cells of a level are computed. They contain PlaceOf.
 Bytes MadeOf(const codec::RollupLevel& level, const RollupMaking& making);
-/// Returns the result of PlaceOf that is contained in a result of MadeOf. `made` may come from an
-/// earlier version of the program. Returns "" if `made` is not such a result.
+/// Returns the result of PlaceOf that is contained in `made`, a result of MadeOf. `made` may come
+/// from an earlier version of the program. Returns "" if `made` is not a result of MadeOf.
 Bytes PlaceIn(ByteView made);
 
 }  // namespace hg::tsd

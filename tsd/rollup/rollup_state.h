@@ -1,9 +1,9 @@
 #pragma once
-// The durable state of automatic rollups (docs/rollups.md): up to where they are complete, and
-// which hours of which metrics have changed since (dirty markers, type DirtyMarker). The invariant:
-// if a level reports an interval as complete, and none of its hours has a dirty marker, its cells
-// match the raw points. So a marker is in the log before the change, and is removed only after the
-// cells were recomputed without a change in between.
+// The durable state of automatic rollups (docs/rollups.md): the time up to which they are complete,
+// and the changed hours of each metric (dirty markers, type DirtyMarker). The invariant: if a level
+// reports an interval as complete, and none of its hours has a dirty marker, its cells match the
+// raw points. So a marker is in the log before the change. It is removed only after the cells were
+// recomputed, and only if the hour did not change again.
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,11 +25,11 @@
 
 namespace hg::tsd {
 
-/// Why the rollups of an hour do not represent all its data, even when they are recomputed.
+/// The reasons why rollups of an hour cannot represent all its data, even if they are recomputed.
 enum class Odd : uint8_t {
   kNo,
-  // The hour has annotations, infinities or visible NaNs; its rollups cover only its finite
-  // numbers.
+  // The hour has annotations, infinities or visible NaNs. The rollups of the hour contain only its
+  // finite numbers.
   kExtras,
   kUnreadable,  // the points of the hour cannot be read, so it has no rollups
 };
@@ -37,24 +37,24 @@ enum class Odd : uint8_t {
 /// Thread-safe.
 class RollupState : public ChangeListener, public query::RolledHoursSource {
  public:
-  /// Maximum number of dirty markers of this process, each about a hundred bytes. If there are
-  /// more, the state is discarded and all rollups are recomputed, which is cheaper.
+  /// Maximum number of this process's dirty markers, each about a hundred bytes. With more, this
+  /// object discards the state, and the rollup maker recomputes all rollups, which is cheaper.
   static constexpr size_t kMarkersMax = 500'000;
   /// Maximum number of odd hours of one metric that have markers. The limit applies once there are
-  /// kMarkersMax odd hours in all. A metric beyond the limit gets no more markers for odd hours;
-  /// instead, all its hours from the next day on count as odd.
+  /// kMarkersMax odd hours in total. Then a metric beyond the limit gets no more markers for odd
+  /// hours. Instead, all hours of the metric from the next day on count as odd.
   static constexpr size_t kOddOfMetric = 96;
 
   /// Reads the table, which must exist. The store and the levels must outlive the object. If the
-  /// levels or the parameters differ from those in the table, all rollups must be recomputed.
-  /// InvalidArgument: the table of a level holds rollups written by clients, or those of another
+  /// levels or parameters differ from those in the table, the rollup maker recomputes all rollups.
+  /// InvalidArgument: the table of a level holds rollups that clients wrote, or rollups of another
   /// interval.
   static Result<std::shared_ptr<RollupState>> Open(Store& store, const std::string& table,
                                                    std::vector<const codec::RollupLevel*> levels,
                                                    const RollupMaking& making,
                                                    size_t markers_max = kMarkersMax);
   /// Durably records that a process wrote to the store without setting dirty markers. Processes
-  /// without a RollupState call it.
+  /// that have no RollupState must call this function.
   static Status TellMissed(Store& store, const std::string& table) {
     return RollupStateRows(store, table).TellMissed();
   }
@@ -63,64 +63,64 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   void AfterChange(const ChangedRows& rows) override;
   query::RolledHours Of(ByteView metric, const RowRange& rows) override;
 
-  // The following functions are for the rollup maker only. It calls them on one thread.
+  // The following functions are for the rollup maker only. It calls all of them on one thread.
 
   [[nodiscard]] const std::vector<const codec::RollupLevel*>& levels() const { return levels_; }
   /// Returns the time from which on rollups are computed for all metrics, hour by hour. Rollups
-  /// before this time are computed metric by metric. nullopt: the work has not begun, or all
-  /// rollups must be recomputed.
+  /// before this time are computed metric by metric. nullopt: the rollup maker has not begun, or it
+  /// has to recompute all rollups.
   [[nodiscard]] std::optional<uint32_t> start() const;
-  /// Discards everything except kept rollups (KeepBefore) and begins at `start`, which must be a
-  /// multiple of every interval.
+  /// Discards the state, except for kept rollups (KeepBefore). Sets the start to `start`, which
+  /// must be a multiple of every interval.
   Status Begin(uint32_t start);
-  /// Returns the time up to which the rollups of the level are complete, or 0 if there is no start.
+  /// Returns the time up to which the rollups of the level are complete. 0: start() is nullopt.
   [[nodiscard]] uint32_t WholeUpTo(const codec::RollupLevel& level) const;
-  /// Returns the time below which changes of hours must be reported. 0: no changes need to be
-  /// reported.
+  /// Returns the time below which changes of hours must be reported to this object. 0: no changes
+  /// need to be reported.
   [[nodiscard]] uint32_t horizon() const;
-  /// From now on, changes of hours below `base` set dirty markers. The call waits until writes have
-  /// ended that began without setting markers. Changes that WatchedPoints does not report set no
-  /// markers; the caller must handle them.
+  /// From now on, changes of hours below `base` set dirty markers. Waits until all writes have
+  /// ended that began earlier and set no markers. Changes that WatchedPoints does not report set no
+  /// markers; the caller must handle these changes.
   void RaiseHorizon(uint32_t base);
   /// Records that the tables have the cells of all intervals up to `to`, except for hours with
   /// markers.
   Status Advance(const std::vector<const codec::RollupLevel*>& levels, uint32_t to);
-  /// Sets a dirty marker although nothing changed, because the rollups do not represent all data of
-  /// the hour. `odd` gives the reason and is not kNo. Recomputing does not help until the hour
+  /// Sets a dirty marker for an unchanged hour, because rollups cannot represent all data of the
+  /// hour. `odd` gives the reason and is not kNo. Recomputing the hour does not help until the hour
   /// changes.
   Status MarkOdd(const Bytes& metric, uint32_t base, Odd odd);
-  /// Returns whether the hour counts as odd without a marker. It does so until all rollups are
-  /// recomputed.
+  /// Returns whether the hour counts as odd although it has no marker. Such an hour counts as odd
+  /// until all rollups are recomputed.
   [[nodiscard]] bool CountsAsOdd(const Bytes& metric, uint32_t base) const;
 
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool Filled(const Bytes& metric) const;
   Status SetFilled(const Bytes& metric);
-  /// Records that all metrics have their rollups from before the start. A metric that first appears
-  /// later has no points from before the start, except late ones, which set markers.
+  /// Records that all metrics have their rollups from before the start. A metric that appears later
+  /// has no points from before the start, except late points, which set markers.
   Status SetComplete();
 
   struct DirtyHour {
     Bytes metric;
     uint32_t base = 0;
-    uint64_t changes = 0;  // a counter; pass it to Unmark unchanged
+    uint64_t changes = 0;  // a counter; pass it to Unmark without changes
   };
-  /// Returns at most `most` markers whose hours should be recomputed, ordered by metric and hour.
-  /// No write of these hours is running, and recomputing them may help. Leaves out the markers for
-  /// which `wait` returns true. `wait` may be empty.
+  /// Returns at most `most` markers of hours to recompute, ordered by metric and hour: no write of
+  /// these hours is running, and recomputing may help. Leaves out the markers for which `wait`
+  /// returns true. `wait` may be empty.
   [[nodiscard]] std::vector<DirtyHour> Repairable(
       size_t most, const std::function<bool(const MetricHour&)>& wait = {}) const;
-  /// Removes a marker after the cells of the hour were recomputed. Returns false if the hour
-  /// changed since Repairable; in that case the marker stays.
+  /// Removes a marker after the cells of the hour were recomputed. If the hour changed after the
+  /// call of Repairable, the marker stays, and this function returns false.
   Result<bool> Unmark(const DirtyHour& marker);
-  /// Records that the recomputed rollups still do not represent all data of the hour. `odd` gives
+  /// Records that the recomputed rollups still cannot represent all data of the hour. `odd` gives
   /// the reason and is not kNo.
   void GiveUp(const DirtyHour& marker, Odd odd);
   [[nodiscard]] size_t markers() const;
 
-  /// Called before raw points are deleted because of their age. Returns the hour, at most `wanted`,
-  /// before which points may be deleted while their rollups stay. From then on these rollups are
-  /// not recomputed, and annotations, NaNs and infinities before that hour are no longer reported,
+  /// Call this function before you delete old raw points. It returns the hour, at most `wanted`,
+  /// before which points may be deleted while their rollups stay. From then on, these rollups are
+  /// not recomputed. Annotations, NaNs and infinities before that hour are no longer reported,
   /// because they are deleted with the points. Raw points stay from the first day with a changed or
   /// unreadable hour. 0: nothing may be deleted.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
@@ -155,12 +155,12 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const {
     return PlaceOf(level, making_);
   }
-  // Implemented in dirty_markers.cc. Callers must hold mutex_; functions with a `lock` parameter
-  // release it while they wait. Waits while KeepBefore works on the hour of the key.
+  // The following functions are in dirty_markers.cc. Callers must hold mutex_. Functions with a
+  // `lock` release it while they wait. This one waits while KeepBefore works on the hour `key`.
   void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
-  /// Sets the marker of an hour before the hour is changed. When the function returns a marker, the
-  /// marker is in the log. If it returns nullptr, it has waited or the state was cleared, and the
-  /// caller must start again.
+  /// Sets the marker of an hour. The caller has not changed the hour yet. If the result is a
+  /// marker, the marker is in the log. If the result is nullptr, the function had to wait, or the
+  /// state was cleared, and the caller must start again.
   Result<DirtyMarker*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key,
                              bool of_change);
   [[nodiscard]] bool HasTooManyOdd(const Bytes& metric) const;
@@ -173,13 +173,13 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
     return marker.state != DirtyMarker::State::kThere || marker.writers > 0 ||
            marker.odd != Odd::kExtras;
   }
-  // Callers of the following functions hold mutex_.
+  // Callers of the following functions must hold mutex_.
   [[nodiscard]] KeptRollups KeptOf(ByteView metric) const;
   [[nodiscard]] uint32_t KeptBeforeLocked(ByteView metric) const;
 
   Store& store_;
   RollupStateRows table_;
-  RollupStateRows later_;  // the same table, for writes that need not wait for a disk
+  RollupStateRows later_;  // for the same table, but its writes need not wait for a disk
   const std::vector<const codec::RollupLevel*> levels_;
   const RollupMaking making_;
   const size_t markers_max_;
@@ -191,19 +191,19 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   std::optional<uint32_t> start_;
   bool complete_ = false;
   uint32_t horizon_ = 0;
-  std::map<std::string, uint32_t> whole_;  // by name of the level
+  std::map<std::string, uint32_t> whole_;  // key: name of the level
   std::set<Bytes, std::less<>> filled_;
   std::map<Bytes, KeptRollups, std::less<>> kept_;
   std::map<Bytes, OddFrom, std::less<>> odd_from_;
   std::optional<MetricHour>
-      // Set while KeepBefore runs, to a metric and an hour. Changes of earlier hours of this metric
-      // wait until KeepBefore has ended, because only then it is known whether they set markers.
+      // The metric and hour for which KeepBefore is running, if it is. Changes of earlier hours of
+      // this metric wait for its end, because only then it is known whether they must set markers.
       keeping_;
   std::map<MetricHour, DirtyMarker> markers_;
   // Number of markers that are not counted: those of odd hours and of earlier processes.
   size_t uncounted_markers_ = 0;
   uint64_t times_forgotten_ = 0;
-  // Number of running writes of hours above the horizon, which set no markers.
+  // Number of running writes of each hour above the horizon. These writes set no markers.
   std::map<MetricHour, uint32_t> unmarked_;
 };
 

@@ -32,22 +32,22 @@
 
 namespace hg::tsd {
 
-/// For one metric: raw points before `before`, the begin of a day, may be deleted. `begins` has,
-/// for each level, the time from which on its rollups of these points are kept.
+/// For one metric: raw points before `before`, which is the begin of a day, may be deleted.
+/// `begins` has, for each level, the time from which on the rollups of these points are kept.
 struct KeptRollups {
   uint32_t before = 0;
-  std::map<Bytes, uint32_t> begins;  // by the place of the level (PlaceOf)
+  std::map<Bytes, uint32_t> begins;  // key: the place of the level (PlaceOf)
 
   /// Returns the time from which on the level with cells at `place` has kept rollups. Returns
   /// `before` if it has none.
   [[nodiscard]] uint32_t BeginOf(const Bytes& place) const;
-  /// Returns a copy in which `before` is `later`. Levels that are not in `places` have no rollups
-  /// of the days in between.
+  /// Returns a copy in which `before` is `later`. In the copy, levels that are not in `places` have
+  /// no rollups for the days in between.
   [[nodiscard]] KeptRollups UpTo(uint32_t later, const std::vector<Bytes>& places) const;
 };
 
-/// Used for a metric with too many odd hours to have a marker for each: all its hours from a day on
-/// count as odd.
+/// For a metric with so many odd hours that no longer each of them has a marker: all hours of the
+/// metric from a day on count as odd.
 struct OddFrom {
   uint32_t day = 0;  // start of the first day whose hours count as odd
   /// The first day with an unreadable hour.
@@ -57,13 +57,13 @@ struct OddFrom {
 /// A metric (UID bytes) and the base of a row.
 using MetricHour = std::pair<Bytes, uint32_t>;
 
-/// The state that earlier processes stored.
+/// The state that earlier processes have stored in the table.
 struct StoredRollupState {
   std::optional<uint32_t> start;
   bool complete = false, missed = false;
-  std::map<std::string, uint32_t> whole;   // by name of the level
-  std::map<std::string, Bytes> made;       // result of MadeOf, by name of the level
-  std::map<std::string, uint32_t> tables;  // intervals in seconds, by table
+  std::map<std::string, uint32_t> whole;   // key: name of the level
+  std::map<std::string, Bytes> made;       // key: name of the level; value: result of MadeOf
+  std::map<std::string, uint32_t> tables;  // key: name of the table; value: interval in seconds
   std::set<Bytes, std::less<>> filled;
   std::map<Bytes, KeptRollups, std::less<>> kept;
   std::map<Bytes, OddFrom, std::less<>> odd_from;
@@ -80,7 +80,7 @@ class RollupStateRows {
   /// Reads the whole table. Corruption: a row is invalid; the message names it.
   Result<StoredRollupState> Load() const;
 
-  /// Records that a process that sets no dirty markers has written, or will write, to the store.
+  /// Records that a process writes to the store without setting dirty markers.
   Status TellMissed();
   Status ForgetMissed();
   Status PutTable(const codec::RollupLevel& level);
@@ -94,8 +94,8 @@ class RollupStateRows {
   Status PutOddFrom(const Bytes& metric, const OddFrom& odd);
   /// Replaces the record `old` of a metric's kept rollups by `kept`.
   Status PutKept(const Bytes& metric, const KeptRollups& old, const KeptRollups& kept);
-  /// Deletes all rows except kept rollups ("kept"), the records of which tables hold rollups
-  /// ("table"), and the record of missed changes ("missed").
+  /// Deletes all rows except three kinds: kept rollups ("kept"), records of the tables that hold
+  /// rollups ("table"), and the record of missed changes ("missed").
   Status Clean();
 
  private:

@@ -12,11 +12,11 @@
 
 namespace hg::tsd {
 
-/// The ids of the aggregates that automatic rollups have.
+/// The ids of those aggregates that automatic rollups have.
 struct RollupIds {
   uint8_t sum = 0, count = 0, min = 0, max = 0;
 
-  /// Finds the ids in the configuration. InvalidArgument: it has no id for one of these aggregates.
+  /// Finds the ids in the configuration. InvalidArgument: one of these aggregates has no id in it.
   static Result<RollupIds> Of(const codec::RollupTables& tables);
   [[nodiscard]] bool Has(uint8_t id) const {
     return id == sum || id == count || id == min || id == max;
@@ -26,18 +26,18 @@ struct RollupIds {
 /// Not thread-safe.
 class RollupSum {
  public:
-  /// Adds the points [begin, end) of the row. Points must be added in ascending order of time. NaNs
-  /// are skipped, as in queries.
+  /// Adds the points [begin, end) of the row. The caller must add points in ascending order of
+  /// time. NaNs are skipped, as in queries.
   void Add(const RowHour& row, size_t begin, size_t end);
   void Add(const RowStatistics& row);
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] uint64_t count() const { return count_; }
 
-  /// Appends the cells. If all points are integers and their sum fits in 64 bits, the values are
-  /// exact integers. Otherwise they are doubles, added in the order of the points. The sum of a row
-  /// that was added by its statistics counts as one number. Numbers are stored in the shortest
-  /// form.
+  /// Appends the cells. If all points are integers and the sum fits in 64 bits, the values are
+  /// exact integers. Otherwise they are doubles, added in the order of the points. If a row was
+  /// added by its statistics, its sum counts as one number in that order. Numbers are stored in
+  /// their shortest form.
   void AppendCells(uint16_t index, const RollupIds& ids, std::vector<Cell>* cells) const;
 
  private:
@@ -45,7 +45,7 @@ class RollupSum {
   void AddDouble(double v);
 
   uint64_t count_ = 0;
-  bool ints_ = true;  // all points so far are integers and their sum fits
+  bool ints_ = true;  // whether all points so far are integers and the sum fits
   int64_t int_sum_ = 0, int_least_ = 0, int_most_ = 0;
   double sum_ = 0, least_ = 0, most_ = 0;  // over all points; integers are converted to doubles
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Calls /api/admin of a running daemon, with or without TLS, as the user named by a file or the
+// Calls /api/admin of a running daemon, with or without TLS. The user comes from a file or from the
 // environment.
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace hg::tsd {
 
-/// The option with the path of a file with credentials. Credentials cannot be given on the command
-/// line itself, because every process on the machine can read command lines.
+/// The option with the path of a file with credentials. An option cannot contain the credentials
+/// themselves, because every process on the machine can read command lines.
 inline constexpr OptionSpec kCredentialsOption{
     "--credentials-file", "PATH",
     "file whose first line is USER:PASSWORD or a token; the default is $TSDB_CREDENTIALS"};
@@ -29,22 +29,22 @@ inline constexpr OptionSpec kKeyOption{
     "PEM file with its private key; the default is $TSDB_KEY_FILE, then the file of the "
     "certificate"};
 
-/// Address and credentials for a connection to a daemon, read from options and the environment.
+/// Credentials and TLS files for requests to a daemon, from options and the environment.
 struct DaemonAccess {
-  std::string authorization;     // the Authorization header; "" = none
-  std::string authorities_file;  // "" = the system's authorities
-  std::string certificate_file;  // "" = no certificate is sent
-  std::string key_file;          // "" = in the certificate file
+  std::string authorization;     // value of the header Authorization; "" = no header
+  std::string authorities_file;  // "" = the system's certificate authorities
+  std::string certificate_file;  // certificate of the client; "" = no certificate
+  std::string key_file;          // "" = the key is in certificate_file
 };
 
-/// Reads the options and the environment. Returns NotFound with the name of an unreadable file, and
-/// InvalidArgument for a file without credentials or for a key without a certificate.
+/// Reads the options and the environment. NotFound: a file is unreadable; the error message names
+/// it. InvalidArgument: a file has no credentials, or there is a key without a certificate.
 Result<DaemonAccess> ReadDaemonAccess(const CommandLine& line);
 
-/// Sends a request to URL/api/admin/CALL, by POST if `post` is set and otherwise by GET, and
-/// returns the response. URL is http://HOST:PORT or https://HOST:PORT. There is no timeout.
-/// InvalidArgument: invalid URL, certificate of another host, file without the expected content, or
-/// the error message of the daemon. Unavailable: no connection.
+/// Sends a request to URL/api/admin/CALL and returns the response. Uses POST if `post` is true and
+/// GET otherwise. URL is http://HOST:PORT or https://HOST:PORT. There is no timeout.
+/// InvalidArgument: the URL is invalid, the certificate is of another host, a file lacks the
+/// expected content, or the daemon returned an error. Unavailable: no connection.
 Result<std::string> AskDaemon(const std::string& url, const DaemonAccess& access,
                               std::string_view call, bool post, const http::Parameters& parameters);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Cells as lines of text. The command `dump` prints these lines. The command `load` reads them,
-// with the name of the table at the front of each line.
+// Cells as lines of text. The command `dump` prints these lines. The command `load` reads lines
+// that have the name of the table in front.
 
 #include <string>
 #include <string_view>
@@ -23,8 +23,8 @@ struct LoadedCell {
   Bytes value;
 };
 
-/// Parses a line for `load`: "TABLE <tab>", followed by a line of CellLineText. InvalidArgument:
-/// the line does not have five fields, or a field is not hexadecimal.
+/// Parses a line for `load`: the name of the table, a tab, and a line as CellLineText returns.
+/// InvalidArgument: the line does not have five fields, or a field is not hexadecimal.
 Result<LoadedCell> ParseCellLine(std::string_view line);
 
 }  // namespace hg::tsd

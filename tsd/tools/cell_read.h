@@ -1,5 +1,5 @@
 #pragma once
-// The reading part of the command cell: gets, scans and aggregates, and their output.
+// The reading part of the command `cell`: gets, scans and aggregates, and how they are printed.
 
 #include <chrono>
 #include <functional>
@@ -15,7 +15,7 @@ namespace hg::tsd {
 /// Reports the number of rows read at intervals. Thread-safe.
 class RowProgress {
  public:
-  /// `line` is called with each report, not concurrently.
+  /// Calls `line` with each report. Calls never overlap.
   RowProgress(std::chrono::milliseconds interval, std::function<void(const std::string&)> line)
       : interval_(interval), line_(std::move(line)) {}
   void Count(uint64_t rows);
@@ -29,7 +29,7 @@ class RowProgress {
       std::chrono::steady_clock::now() + interval_;
 };
 
-/// Runs a verb that reads and prints its result. Aggregates without a limit read up to
+/// Runs a reading verb of `cell` and prints its result. An aggregate without a limit reads up to
 /// kRegionThreadsMax regions concurrently. LimitExceeded: a sum needs more than 64 bits. Blocks.
 Status ReadCells(Store& store, CellRequest request, RowProgress* progress, std::ostream& out);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the words and options of the command cell.
+// Parses the words and options of the command `cell`.
 
 #include <optional>
 #include <span>
@@ -31,42 +31,42 @@ enum class CellVerb : uint8_t {
 inline bool WritesCells(CellVerb verb) {
   return verb >= CellVerb::kPut && verb <= CellVerb::kCheckAndDelete;
 }
-/// Returns whether the verb computes one result from many rows.
+/// Returns whether the verb computes one result from many rows, such as a sum.
 inline bool Aggregates(CellVerb verb) { return verb >= CellVerb::kCount; }
 
 struct CellColumn {
   Bytes family;
-  std::optional<Bytes> qualifier;  // none: the whole family
+  std::optional<Bytes> qualifier;  // nullopt: all columns of the family
 };
 
-/// The objects that the words and options name. Keys, qualifiers and values are decoded.
+/// A parsed call of the command `cell`. Keys, qualifiers and values are decoded.
 struct CellRequest {
   CellVerb verb = CellVerb::kGet;
   std::string table;
   Bytes row;
-  std::vector<CellColumn> columns;  // writes: at most one; none = the whole row
+  std::vector<CellColumn> columns;  // a write names 0 or 1; delete with 0 removes the whole row
   Bytes value;
-  int64_t by = 1;                    // kIncrement
-  std::optional<int64_t> timestamp;  // ms. put: of the cell; delete: of the newest deleted cell
-  std::optional<int64_t> version;    // ms; delete: only this version
-  bool newest_version = false;       // delete: only the newest version
-  std::optional<int64_t> ttl_ms;     // put
-  CellColumn checked;                // check-and-…: this column is compared
-  Expected expected;                 // check-and-…
-  bool synced = false;               // writes: wait until the log is on disk
+  int64_t by = 1;                    // kIncrement: the number to add
+  std::optional<int64_t> timestamp;  // ms; put: of the cell; delete: of the newest cell to delete
+  std::optional<int64_t> version;    // ms; delete: the only version to delete
+  bool newest_version = false;       // delete: whether to delete only the newest version
+  std::optional<int64_t> ttl_ms;     // put: the TTL of the cell
+  CellColumn checked;                // check-and-…: the column that is compared
+  Expected expected;                 // check-and-…: the condition for the value
+  bool synced = false;               // whether a write waits until the log is on disk
   bool json = false;
-  ScanSpec scan;  // rows and cells that a read (get included) selects
+  ScanSpec scan;  // rows and cells for all verbs that read, including get
   points::TextFilter filter;
-  /// True if the reader of the scan must remove cells and rows that the store cannot exclude:
-  /// columns of several families, or a filter that counts rows. scan.limit_rows,
+  /// Whether the reader of the scan must remove cells and rows that the store cannot exclude,
+  /// because of columns of several families or a filter that counts rows. scan.limit_rows,
   /// scan.first_cell_only and scan.keys_only then apply to the remaining cells and rows.
   bool select_again = false;
 };
 
 std::span<const OptionSpec> CellOptions();
 
-/// InvalidArgument or Unsupported: a word or option is missing, wrong or unknown; the message names
-/// it.
+/// Parses the arguments. InvalidArgument or Unsupported: a word or option is missing, wrong or
+/// unknown; the error message names it.
 Result<CellRequest> ReadCellRequest(const CommandLine& line);
 
 }  // namespace hg::tsd

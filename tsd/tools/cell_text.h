@@ -1,5 +1,5 @@
 #pragma once
-// Prints bytes, dates and tags for `scan` and `uid` like Java's toString (opentsdb-tools.md §4).
+// Formats bytes, dates and tags for `scan` and `uid` like Java's toString (opentsdb-tools.md §4).
 
 #include <cstdint>
 #include <string>
@@ -17,8 +17,8 @@ std::string ByteListText(ByteView bytes);
 /// fractions of a second.
 std::string DateText(int64_t ms);
 
-/// Tags by name, in UTF-8, in the order in which Java prints a map (storage/model/java_hash.h,
-/// HashNCapacity).
+/// Tags by name, in UTF-8. They are in the order in which Java prints a map (HashNCapacity in
+/// storage/model/java_hash.h).
 using TagNames = std::vector<std::pair<std::string, std::string>>;
 /// Sorts tags, which must be in the order of their ids, into the order in which Java prints a map.
 void SortAsPrinted(TagNames* tags);

@@ -1,8 +1,8 @@
 #pragma once
 // Points as comma-separated values (RFC 4180), for `import --csv` and `export`. The first row names
 // the columns `metric`, `time` and `value`. Every other column is a tag, and an empty cell means
-// that the series lacks that tag. The prefix `tag:` of a column name is not part of the tag key.
-// With this prefix, a tag key may also be `metric`, `time` or `value`.
+// that the series lacks that tag. A column name may have the prefix `tag:`, which is not part of
+// the tag key. With this prefix, a tag key may also be `metric`, `time` or `value`.
 
 #include <string>
 #include <string_view>
@@ -19,17 +19,17 @@ namespace hg::tsd {
 /// newlines.
 inline constexpr size_t kCsvRowBytesMax = 1048576;
 
-/// Reads rows. Not thread-safe.
+/// Reads the rows of a CSV file. Not thread-safe.
 class CsvReader {
  public:
   /// The lines must outlive the reader.
   explicit CsvReader(LineSource& lines) : lines_(lines) {}
 
   /// Reads the next row that is not empty. Returns false at the end. InvalidArgument: unmatched
-  /// quotes, or a row that is too long; the next call continues after it. Also fails like
-  /// LineSource::Next.
+  /// quotes, or a row that is too long; the next call continues after that row. Also returns the
+  /// errors of LineSource::Next.
   Result<bool> Next(std::vector<std::string>* cells);
-  /// Returns the line number (from 1) of the start of the last row.
+  /// Returns the number of the line (from 1) at which the last row begins.
   [[nodiscard]] uint64_t number() const { return number_; }
 
  private:
@@ -37,16 +37,16 @@ class CsvReader {
   uint64_t number_ = 0, lines_read_ = 0;
 };
 
-/// Returns the text as a cell of a CSV file, with quotes if necessary.
+/// Returns the text in the form of a cell of a CSV file, with quotes if necessary.
 std::string CsvCell(std::string_view text);
 
-/// Returns the name of a column of tags with this key. ReadCsvHeader converts it back to the key.
+/// Returns the column name for the tag key `key`. ReadCsvHeader converts the name back to the key.
 std::string CsvTagColumn(std::string_view key);
 
-/// Assigns the columns of a CSV file to the fields of a point.
+/// The positions of the columns of a CSV file, by the meaning of the columns.
 struct CsvColumns {
   size_t metric = 0, time = 0, value = 0;
-  std::vector<std::string> tags;  // the key of each column; "" = not a tag
+  std::vector<std::string> tags;  // the tag key of each column; "": the column is not a tag
 };
 
 /// Parses the first row. InvalidArgument: a column is missing, repeated or unnamed.

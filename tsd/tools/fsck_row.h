@@ -21,28 +21,28 @@ struct FsckOptions {
   bool fix = false;  // if false, the other options are ignored and nothing is repaired
   bool compact = false;
   bool resolve_duplicates = false;
-  bool last_write_wins = false;  // keep the newest of duplicate cells, not the oldest
+  bool last_write_wins = false;  // keep the newest of duplicate cells instead of the oldest
   bool delete_orphans = false;
   bool delete_unknown_columns = false;
   bool delete_bad_values = false;
   bool delete_bad_rows = false;
   bool delete_bad_compacts = false;
-  bool repair_appends = false;       // tsd.storage.repair_appends, for rows that are old enough
+  bool repair_appends = false;       // tsd.storage.repair_appends; the caller sets it for old rows
   bool use_otsdb_timestamp = false;  // tsd.storage.use_otsdb_timestamp
-  /// If set, three-byte columns of these aggregators are rollups and not future objects.
+  /// If set, three-byte columns of these aggregators count as rollups, not as future objects.
   const codec::RollupTables* rollups = nullptr;
 };
 
 struct FsckRow {
-  FsckCounts counts;                  // without `rows`, which the caller counts
-  std::vector<std::string> findings;  // one line each, without the row key
-  // Changes that repair the row; empty: there is nothing to repair.
+  FsckCounts counts;                  // the counters, except `rows`, which the caller counts
+  std::vector<std::string> findings;  // one line for each, without the row key
+  // The changes that repair the row; empty if there is nothing to repair.
   std::vector<CellChange> changes;
   bool has_points = false;
 };
 
-/// Checks a row with a valid key. `cells` are its cells in family "t", sorted by qualifier. Counts
-/// of repairs are valid once the changes are stored.
+/// Checks a row with a valid key. `cells` are its cells in family "t", sorted by qualifier. The
+/// counts include the repairs, so use them after you have stored the changes.
 FsckRow CheckCells(std::span<const Cell> cells, const FsckOptions& options);
 
 }  // namespace hg::tsd

@@ -16,7 +16,7 @@ namespace hg::tsd {
 /// The parts of a line, as views. Names, value and tags are not checked yet.
 struct ImportLine {
   std::string_view metric;
-  Timestamp time;  // > 0
+  Timestamp time;  // greater than 0
   std::string_view value;
   std::string_view tags;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// `restore` into a data directory that a daemon uses. Data that the daemon lacks is written through
-// the daemon while its clients write. Existing data is never replaced.
+// Implements `restore` for a data directory that a daemon uses. Data that the daemon lacks is
+// written through the daemon while its clients write. Existing data is never replaced.
 
 #include <string>
 

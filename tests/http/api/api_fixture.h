@@ -1,6 +1,6 @@
 #pragma once
-// Everything that a handler may use, over a store in memory. Requests go through the table of
-// endpoints.
+// All objects that an HTTP handler may use, over a store in memory. Requests go through the table
+// of endpoints, but not through a socket.
 
 #include <map>
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace hg::http {
 
-/// Accepts no points. Counts the calls of handlers.
+/// A sink that accepts no points and counts the calls of ForgetRawKeys.
 class IdleSink : public PointSink {
  public:
   int forgotten = 0;

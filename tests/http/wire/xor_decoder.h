@@ -1,5 +1,5 @@
 #pragma once
-// For tests: decodes a chunk of samples, as Prometheus documents the format of XOR chunks.
+// For tests: decodes a chunk of samples in the XOR chunk format, which Prometheus documents.
 
 #include <doctest/doctest.h>
 

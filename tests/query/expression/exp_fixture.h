@@ -19,7 +19,7 @@ inline KeyLayout NarrowLayout() {
   return layout;
 }
 
-/// A group of one series with the tag host. The UID of the tag value is its last character.
+/// A group of one series with the tag key "host". The UID of its value is the value's last letter.
 inline Group HostGroup(size_t query_index, const std::string& metric, const std::string& host,
                        PointColumns points) {
   Group out;
@@ -31,7 +31,7 @@ inline Group HostGroup(size_t query_index, const std::string& metric, const std:
   return out;
 }
 
-/// A test case: metrics by id, expressions by id, and the groups that storage returns.
+/// A test case: metrics by id, expressions by id, and the groups that the query engine returns.
 struct ExpCase {
   struct Metric {
     std::string id;
@@ -90,7 +90,7 @@ struct ExpCase {
                                      RequestContext::Unlimited()));
     ValidQuery query;
     query.request = plan.request;
-    // The groups of a test count all metrics, but validation removes repeated sub-queries.
+    // `groups` refer to all metrics by index, but validation removes repeated sub-queries.
     std::map<size_t, size_t> first;
     for (size_t i = 0; i < valid.places.size(); ++i)
       query.places.push_back(first.try_emplace(valid.places[i], i).first->second);
@@ -100,7 +100,7 @@ struct ExpCase {
   }
 };
 
-/// Returns the shown rows as "10:6.0,100.0 20:NaN,200.0" with times in seconds, or the error.
+/// Returns the rows of a result as "10:6.0,100.0 20:NaN,200.0": a time in seconds, then its values.
 inline std::string Rows(const ExpResult& result) {
   const ExpTable& table = *result.table;
   std::string out;

@@ -13,21 +13,21 @@ namespace hg::query::promql {
 enum class CaseEnd : unsigned char {
   kPassed,
   kFailed,
-  kUnsupported,  // fails because it needs what docs/promql.md excludes
+  kUnsupported,  // the case needs a feature that docs/promql.md excludes
 };
 
 /// The result of one "eval" command.
 struct CaseResult {
-  size_t line = 0;  // from 1
+  size_t line = 0;  // number of the line in the file, from 1
   std::string command;
   CaseEnd end = CaseEnd::kPassed;
-  std::string why;  // empty for kPassed
+  std::string why;  // the reason; empty for kPassed
 };
 
-/// Evaluates each case as it is written and, at an instant, as FormatExpression writes it.
-/// Formatting that text again must not change it. An instant is also evaluated as the middle of a
-/// range, and with all its selectors fixed by "@". Texts of errors are not compared, because
-/// Hourglass has its own texts. A command that cannot be read is a result with the end kFailed.
+/// Evaluates each case as it is written. An instant query is also evaluated as FormatExpression
+/// prints it, as the middle of a range, and with all its selectors fixed by "@". Formatting the
+/// printed text again must not change it. Texts of errors are not compared, because Hourglass has
+/// its own texts. The result of a command that cannot be parsed is kFailed.
 std::vector<CaseResult> RunCases(std::string_view text);
 
 }  // namespace hg::query::promql

@@ -1,6 +1,6 @@
 #pragma once
-// The embedded store for the contract tests. Disturb flushes, merges, splits or merges regions, or
-// closes and reopens the store, as chosen at random.
+// The embedded store as the subject of the contract tests. Disturb chooses at random: it flushes,
+// merges files, splits or merges regions, or closes and reopens the store.
 
 #include <doctest/doctest.h>
 
@@ -58,7 +58,7 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
     }
   }
 
-  /// Reopens the store with another value of tsd.storage.enable_compaction, which is true at first.
+  /// Reopens the store with a new value of tsd.storage.enable_compaction. The first value is true.
   void EnableCompaction(bool enable) {
     options_.enable_compaction = enable;
     Reopen();
@@ -79,8 +79,8 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
     return (*tables)[random_() % tables->size()].name;
   }
 
-  // Splits before a row, at a prefix of its key, or where the store chooses. The store may refuse,
-  // because files of an earlier split are still shared or the boundary exists already.
+  // Splits a region before a row, at a prefix of a row key, or where the store chooses. The store
+  // may refuse, because files of an earlier split are still shared or the boundary exists already.
   void SplitSomewhere() {
     ScanSpec spec;
     spec.table = AnyTable();
@@ -110,7 +110,7 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
     const Bytes& start = (*regions)[1 + random_() % (regions->size() - 1)].start;
     const Status joined = store_->cells().MergeRegions(table, start);
     INFO(joined.ToString());
-    // Regions of different salt buckets are never merged.
+    // The store never merges two regions of different salt buckets.
     CHECK((joined.ok() || joined.code() == StatusCode::kInvalidArgument));
   }
 

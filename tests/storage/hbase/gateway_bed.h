@@ -1,5 +1,5 @@
 #pragma once
-// A gateway over the model store that fails as a test chooses, and clients of it.
+// A gateway over the model store, and clients of the gateway. A test chooses its failures.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace hg::hbase {
 
 inline const TableDescriptor kTable{"g", {{"a"}, {"b"}}, false};
 
-// Uses short pauses, because nothing that these tests wait for ever happens.
+// Shortens all pauses, because these tests wait only for things that never happen.
 inline HbaseOptions Hasty(HbaseOptions options) {
   options.backoff_ms = 1;
   options.backoff_max_ms = 2;
@@ -27,7 +27,7 @@ inline HbaseOptions Hasty(HbaseOptions options) {
   return options;
 }
 
-/// A gateway over the model store with table "g", and its clients.
+/// A gateway over the model store with table "g", and the clients of this gateway.
 struct Bed {
   explicit Bed(GatewayOptions with = {}) : options(std::move(with)) {
     options.hook = [this](const std::string& method, Stage stage) {
@@ -53,7 +53,7 @@ struct Bed {
   }
   std::unique_ptr<HbaseStore> Connect() { return Connect(Hasty(gateway->ClientOptions())); }
 
-  /// Closes the connection at the nth call of the method, once.
+  /// Makes the gateway close the connection once, at the nth call of the method.
   void Drop(const std::string& method, Stage stage, int nth = 1) {
     const std::lock_guard lock(mutex);
     hook = [=, left = nth](const std::string& called, Stage at) mutable {
@@ -61,7 +61,7 @@ struct Bed {
     };
   }
 
-  /// Closes the connection at each call of the method.
+  /// Makes the gateway close the connection at each call of the method.
   void DropAll(const std::string& method, Stage stage) {
     const std::lock_guard lock(mutex);
     hook = [=](const std::string& called, Stage at) {
@@ -69,28 +69,28 @@ struct Bed {
     };
   }
 
-  /// If `away`, closes every connection at its next call. Otherwise serves calls again.
+  /// If `away`, the gateway closes each connection at its next call. Otherwise it serves calls.
   void SetAway(bool away) {
     const std::lock_guard lock(mutex);
     hook = nullptr;
     if (away) hook = [](const std::string&, Stage) { return Fate::kDrop; };
   }
-  /// Stops the gateway. Its scanners are lost, but the tables stay.
+  /// Stops the gateway. The gateway loses its open scanners, but the tables stay.
   void StopGateway() {
     options.port = gateway->port();
     gateway->Stop();
   }
-  /// Starts a new gateway on the same port.
+  /// Starts a new gateway on the port of the previous one.
   void StartGateway() {
     gateway = std::make_unique<FakeGateway>([this]() -> Store& { return model; }, options);
   }
 
-  /// Delays calls of the method until Release. Returns at once.
+  /// From now on, the gateway delays calls of the method until Release. Does not wait.
   void Hold(const std::string& method) {
     const std::lock_guard lock(mutex);
     held = method;
   }
-  /// Waits until `count` calls are delayed.
+  /// Waits until the gateway delays `count` calls.
   void WaitHeld(int count) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return holding >= count; });
@@ -110,7 +110,7 @@ struct Bed {
   ModelStore model;
   std::mutex mutex;
   std::function<Fate(const std::string&, Stage)> hook;  // guarded by mutex
-  // Guarded by mutex; each call counts twice, before and after it.
+  // Guarded by mutex. Each call counts twice, once before and once after it is carried out.
   std::map<std::string, int> calls;
   std::condition_variable changed;
   std::string held;  // guarded by mutex

@@ -1,5 +1,5 @@
 #pragma once
-// A spool on a disk that fails as a test chooses. A map with one cell per row stands for HBase.
+// A spool on a disk that fails as a test chooses. A map with one cell per row replaces HBase.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@
 
 namespace hg::hbase {
 
-/// Stands for HBase. Each row has one cell.
+/// Replaces HBase in tests. Each row has one cell.
 class Cluster {
  public:
   Status Write(const SpoolRecord& record) { return WriteRows(record)[0]; }
@@ -39,12 +39,12 @@ class Cluster {
     }
     return statuses;
   }
-  /// Sets the result of writes to the key.
+  /// Makes all later writes to the row `key` return `status`.
   void Answer(const Bytes& key, const Status& status) {
     const std::lock_guard lock(mutex_);
     answers_[key] = status;
   }
-  /// Sets the result of writes to the key and of all later rows of the same call. "" = no key.
+  /// Makes writes to the row `key` and to the rows after it in a call return `status`. "" = none.
   void AnswerFrom(const Bytes& key, const Status& status) {
     const std::lock_guard lock(mutex_);
     stops_at_ = key;
@@ -92,7 +92,7 @@ inline SpoolOptions Options() {
   return options;
 }
 
-/// A disk, a cluster, and a spool that writes to both.
+/// A disk and a cluster, and functions that open and kill a spool which uses both.
 struct Bench {
   explicit Bench(uint64_t seed = 1) : disk(seed) {}
 
@@ -103,7 +103,7 @@ struct Bench {
     (*opened)->Start([this](const SpoolRecord& record) { return cluster.WriteRows(record); });
     return std::move(*opened);
   }
-  /// Simulates that the process is killed: nothing that it wrote later reaches the disk.
+  /// Simulates that the process is killed: nothing that the spool writes later reaches the disk.
   void Kill(std::unique_ptr<Spool> spool) {
     disk.FailAllCalls();
     spool.reset();

@@ -1,6 +1,6 @@
 #pragma once
-// Random histories of one row with few different qualifiers, so that most changes affect the same
-// cells.
+// Random histories of one row. They use only a few different qualifiers, so that most changes
+// affect the same cells.
 
 #include <map>
 #include <random>
@@ -13,7 +13,7 @@ namespace hg::points {
 /// One record of a row's history, in the form of a RowPart.
 struct Record {
   RowPart part;
-  // The change of cells that has the same effect as `part`.
+  // `kind`, `qualifier` and `value`: the change of cells that has the same effect as `part`.
   enum class Kind { kPut, kDelete, kClear, kJoin } kind = Kind::kPut;
   Bytes qualifier;
   Bytes value;
@@ -71,7 +71,7 @@ class RandomHistory {
   }
 
   // Returns one of: times of three instants in seconds and milliseconds with all value types, an
-  // invalid one, and qualifiers of compacted cells, append cells, annotations and unknown columns.
+  // invalid time, and qualifiers of compacted cells, append cells, annotations and unknown columns.
   Bytes RandomQualifier() {
     static const uint8_t kFlags[] = {kInt8, kInt16, kFloat32, kFloat64, 0x2};
     const auto second = static_cast<uint32_t>(Below(3));
@@ -96,7 +96,7 @@ class RandomHistory {
   uint32_t generation_ = 0;
 };
 
-/// The cells that remain after a history, computed in the simplest possible way.
+/// The cells that remain after a history. This class computes them in the simplest possible way.
 class CellMap {
  public:
   void Apply(const Record& record) {

@@ -1,6 +1,6 @@
 #pragma once
-// The write path over a numbered store, as seen by one process after another. Tests check what a
-// process learns, loses at its end, and recalls at the next start.
+// The write path of one process after another, over a store that numbers its series. Tests check
+// what a process learns, loses at its end, and recalls at the next start.
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@ namespace hg::tsd {
 
 inline const std::atomic<bool> kGoOn{false};
 
-/// A point store that can list its series by number.
+/// A point store that numbers its series, and returns the TSUID for a number.
 class NumberedPoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
@@ -48,7 +48,7 @@ class NumberedPoints : public points::PointsOverCells {
   std::function<void()> asked;
 
  private:
-  mutable Mutex mutex_;  // a thread recalls series while another one registers some
+  mutable Mutex mutex_;  // one thread may recall series while another one registers some
   std::deque<Bytes> tsuids_ GUARDED_BY(mutex_);  // its elements never move
 };
 
@@ -61,7 +61,7 @@ struct ScannedStore : ModelStore {
   size_t scans = 0;
 };
 
-/// A store, and the write path of one process after another.
+/// A store, and the write path of one process after another. Each process uses the same store.
 struct Process {
   Process() {
     REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
@@ -69,7 +69,7 @@ struct Process {
     Start();
   }
 
-  /// Simulates a restart: the process forgets everything but the tag formats.
+  /// Simulates a restart: a new process knows only the tag formats of the previous one.
   void Restart() {
     const Bytes formats = ingest->formats().Encode();
     Start();

@@ -1,5 +1,5 @@
 #pragma once
-// Runs `tsdb migrate` in tests. A small gateway over the model store stands for HBase.
+// Runs `tsdb migrate` in tests. A small gateway over the model store replaces HBase.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@
 
 namespace hg::tsd {
 
-/// Stands for HBase. After puts_max puts, the gateway closes the connection instead of storing.
+/// Replaces HBase. The gateway stores puts_max puts and closes the connection at the next put.
 struct MigrateCluster {
   MigrateCluster()
       : gateway([this]() -> Store& { return model; },
@@ -36,7 +36,7 @@ struct MigrateCluster {
     return "hbase://127.0.0.1:" + std::to_string(gateway.port());
   }
 
-  std::function<void()> at_put;  // set before the first call
+  std::function<void()> at_put;  // set it before the first put
   std::atomic<int> scans = 0;
   std::atomic<int> puts = 0;
   std::atomic<int> puts_max = 1 << 30;
@@ -55,7 +55,7 @@ inline std::vector<Row> RowsOf(Store& store, const char* table) {
   return all;
 }
 
-/// The folder contains several data directories. The settings name the one called "data".
+/// Runs `tsdb migrate`. Its folder has several data directories; the settings name "data".
 class MigrateProgram : public ToolProgram {
  public:
   explicit MigrateProgram(const std::string& settings = {}, BackendOpener opener = OpenBackend)
@@ -107,7 +107,7 @@ inline std::string SeriesLines(int count) {
   return lines;
 }
 
-// Import lines with values of every width and times of both resolutions.
+// Import lines with values of every width, and with times in seconds and in milliseconds.
 inline const std::string kMixedLines =
     "m 1699999200 1 host=a\nm 1699999201 300 host=a\nm 1699999202 70000 host=a\n"
     "m 1699999203 5000000000 host=a\nm 1699999204 1.5 host=a\nm 1699999205123 7 host=a\n"

@@ -1,6 +1,6 @@
 #pragma once
-// A data directory as tools find it while a daemon runs: the store is open, and its interfaces are
-// served in the directory.
+// A data directory in the state that tools find while a daemon runs: the store is open, and a local
+// socket in the directory serves the store to tools.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@
 
 namespace hg::tsd {
 
-/// Calls `meddle` between the time at which a tool reads a row and the time at which it writes it.
+/// Calls `meddle` after a tool has read a row and before it writes that row.
 class MeddledStore : public CountedStore {
  public:
   using CountedStore::CountedStore;
@@ -26,7 +26,7 @@ class MeddledStore : public CountedStore {
     return CountedStore::MutateIfUnchanged(family, cells, table, mutation);
   }
 
-  std::function<void()> meddle;  // called once, then cleared
+  std::function<void()> meddle;  // called once and then cleared
 };
 
 class RunningStore {
