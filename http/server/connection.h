@@ -114,10 +114,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// not read.
   void RefuseHead(const Request& request,
                   const std::function<void(const Request&, ResponseWriter&)>& send);
-  /// Sends the error with which body_memory_ refused memory for the body.
-  void RefuseBody();
+  /// Sends the error with which a share refused memory for the request.
+  void RefuseMemory(const Status& refusal);
+  /// Charges the bytes of a request of which the rest has not arrived. Returns true if the memory
+  /// is refused and the error was sent.
+  bool RefuseUnfinished();
   /// Gives back the memory of a request that has ended.
   void LetGoBody();
+  /// Frees most of the receive buffer if idle clients hold too much. Its contents stay.
+  void LetGoBuffer();
   void ReplyInline(const Request& request, const Status& status);
   /// Sends a whole reply. The next request is served once the kernel has taken all of it.
   void TransmitReply(std::string_view bytes);
@@ -163,8 +168,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Loop& loop_;
   Edge& edge_;
   Stream stream_;
-  RequestMemory::Share body_memory_;  // for request bytes in buffer_ and for unpacked bodies
-  RequestMemory::Share kept_memory_;  // for the capacity of buffer_ between requests
+  RequestMemory::Share body_memory_;        // for request bytes in buffer_ and for unpacked bodies
+  RequestMemory::Share unfinished_memory_;  // for the bytes that are free in body_memory_
+  RequestMemory::Share kept_memory_;        // for the capacity of buffer_ between requests
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;
   State state_ = State::kReading;
