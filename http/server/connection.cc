@@ -19,6 +19,8 @@ constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
 /// Bytes per connection that are not charged to the memory budgets. Most requests need no more.
 constexpr uint64_t kFreeBodyBytes = 16 * 1024;
+/// The same while the rest of the request has not arrived. Most heads need no more.
+constexpr uint64_t kFreeUnfinishedBytes = 2 * 1024;
 /// A receive buffer above this size shrinks after the reply.
 constexpr size_t kKeptBytes = 1 << 20;
 constexpr int64_t kLingerS = 2;
@@ -36,6 +38,7 @@ Connection::Connection(Stream stream, Loop& loop)
       edge_(loop.edge()),
       stream_(std::move(stream)),
       body_memory_(edge_.memory, kFreeBodyBytes),
+      unfinished_memory_(edge_.memory, kFreeUnfinishedBytes),
       kept_memory_(edge_.kept_buffers, kFreeBodyBytes) {
   loop_.Add(this);
 }
@@ -80,6 +83,11 @@ void Connection::Advance() {
       return Close();
     }
     break;
+  }
+  // Most telnet clients send few lines at once; their buffers stay.
+  if (state_ == State::kReading && protocol_ == Protocol::kTelnet &&
+      buffer_.written() > kFreeBodyBytes) {
+    LetGoBuffer();
   }
   // While a handler works, reading only detects that the client has closed.
   if (state_ == State::kReading || state_ == State::kHandling || state_ == State::kLingering) {
@@ -220,12 +228,23 @@ void Connection::Linger() {
   if (state_ == State::kLingering) WaitReadable();
 }
 
+bool Connection::RefuseUnfinished() {
+  if (unfinished_memory_.Cover(std::min<uint64_t>(buffer_.size(), kFreeBodyBytes))) return false;
+  RefuseMemory(unfinished_memory_.refusal());
+  return true;
+}
+
 void Connection::LetGoBody() {
   body_memory_.GiveAll();
+  unfinished_memory_.GiveAll();
   buffer_.Trim(kKeptBytes);
+  kept_memory_.GiveAll();
+  LetGoBuffer();
+}
+
+void Connection::LetGoBuffer() {
   // The next request of this client needs the buffer again, but many clients that wait may hold
   // only so much together.
-  kept_memory_.GiveAll();
   if (kept_memory_.Cover(buffer_.capacity())) return;
   kept_memory_.GiveAll();
   buffer_.Trim(kFreeBodyBytes);

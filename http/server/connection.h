@@ -114,10 +114,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// the request.
   void RefuseHead(const Request& request,
                   const std::function<void(const Request&, ResponseWriter&)>& send);
-  /// Sends the error that body_memory_ returned when it had no memory for the body.
-  void RefuseBody();
+  /// Sends the error with which a share refused memory for the request.
+  void RefuseMemory(const Status& refusal);
+  /// Charges the bytes of a request of which the rest has not arrived. Returns true if the memory
+  /// is refused and the error was sent.
+  bool RefuseUnfinished();
   /// Releases the memory of a request that has ended.
   void LetGoBody();
+  /// Frees most of the receive buffer if idle clients hold too much. Its contents stay.
+  void LetGoBuffer();
   void ReplyInline(const Request& request, const Status& status);
   /// Sends a whole reply. The next request is served after the kernel has taken the whole reply.
   void TransmitReply(std::string_view bytes);
@@ -163,8 +168,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Loop& loop_;
   Edge& edge_;
   Stream stream_;
-  RequestMemory::Share body_memory_;  // for bytes of a request in buffer_ and for the unpacked body
-  RequestMemory::Share kept_memory_;  // for the capacity of buffer_ between requests
+  RequestMemory::Share body_memory_;        // for bytes of a request in buffer_ and the unpacked body
+  RequestMemory::Share unfinished_memory_;  // for the bytes that are free in body_memory_
+  RequestMemory::Share kept_memory_;        // for the capacity of buffer_ between requests
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;
   State state_ = State::kReading;

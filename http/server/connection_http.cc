@@ -117,7 +117,7 @@ bool Connection::AdvanceHttp() {
     std::string_view fault;
     switch (ParseRequestHead(buffer_.view(), &head_scanned_, &head_, &head_bytes_, &fault)) {
       case HeadResult::kIncomplete:
-        return false;
+        return RefuseUnfinished();
       case HeadResult::kMalformed:
         RefuseMalformed(fault);
         return true;
@@ -133,7 +133,7 @@ bool Connection::AdvanceHttp() {
     if (!OnHead()) return true;
   }
   if (!body_memory_.Cover(buffer_.size())) {
-    RefuseBody();
+    RefuseMemory(body_memory_.refusal());
     return true;
   }
   const uint64_t body_max = edge_.options.body_bytes_max;
@@ -147,12 +147,13 @@ bool Connection::AdvanceHttp() {
       RefuseHead(413, TooLarge(body_max), false);
       return true;
     }
-    if (state == ChunkedDecoder::State::kIncomplete) return false;
+    if (state == ChunkedDecoder::State::kIncomplete) return RefuseUnfinished();
     request_bytes_ = head_bytes_ + chunks_.raw();
     return OnBody({buffer_.data() + head_bytes_, chunks_.decoded()});
   }
   request_bytes_ = head_bytes_ + static_cast<size_t>(head_.content_length);
   if (buffer_.size() < request_bytes_) {
+    if (RefuseUnfinished()) return true;
     buffer_.Reserve(request_bytes_);
     return false;
   }
@@ -235,9 +236,17 @@ void Connection::RefuseHead(const Request& request,
   if (state_ != State::kClosed) Linger();
 }
 
-void Connection::RefuseBody() {
-  RefuseHead(*MakeRequest({}), [this](const Request& refused, ResponseWriter& out) {
-    SendStatus(out, refused, body_memory_.refusal());
+void Connection::RefuseMemory(const Status& refusal) {
+  std::unique_ptr<Request> request;
+  if (part_ == Part::kBody) {
+    request = MakeRequest({});
+  } else {
+    head_ = {};  // of the previous request
+    request = std::make_unique<Request>();
+    request->api_version = 1;
+  }
+  RefuseHead(*request, [&refusal](const Request& refused, ResponseWriter& out) {
+    SendStatus(out, refused, refusal);
   });
 }
 
@@ -282,7 +291,7 @@ void Connection::OnPackedBody(std::string_view body, BodyForm form) {
   const bool unpacked =
       form.charset.empty() && body.size() <= kUnpackedOnLoopBytes &&
       UnpackAtOnce(form.coding, body, text_max, kPutPadding, &loop_.unpacked, &body_memory_);
-  if (!body_memory_.refusal().ok()) return RefuseBody();
+  if (!body_memory_.refusal().ok()) return RefuseMemory(body_memory_.refusal());
   if (!unpacked) return Handle(body, std::move(form));
   const std::string_view text = loop_.unpacked;
   if (!(TryPut(text) || TryInflux(text))) Handle(text);

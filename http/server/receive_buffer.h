@@ -29,6 +29,7 @@ class ReceiveBuffer {
       if (this->size() > 0) std::memcpy(bigger.get(), data(), this->size());
       data_ = std::move(bigger);
       capacity_ = size;
+      written_ = this->size();
     }
     end_ -= begin_;
     begin_ = 0;
@@ -37,7 +38,10 @@ class ReceiveBuffer {
   /// Return the free space after the contents, into which bytes can be received, and its size.
   [[nodiscard]] char* room() { return data_.get() + end_; }
   [[nodiscard]] size_t room_size() const { return capacity_ - end_; }
-  void Grow(size_t received) { end_ += received; }
+  void Grow(size_t received) {
+    end_ += received;
+    written_ = std::max(written_, end_);
+  }
 
   void Consume(size_t bytes) {
     begin_ += bytes;
@@ -47,7 +51,7 @@ class ReceiveBuffer {
   /// Frees the memory. Call this function only when the buffer is empty.
   void Release() {
     data_.reset();
-    capacity_ = begin_ = end_ = 0;
+    capacity_ = begin_ = end_ = written_ = 0;
   }
   /// If the capacity exceeds `kept` bytes, reduces it to the size of the contents. Does not change
   /// the contents.
@@ -64,10 +68,13 @@ class ReceiveBuffer {
     *this = std::move(smaller);
   }
   [[nodiscard]] size_t capacity() const { return capacity_; }
+  /// Returns how many bytes at the front of the memory were ever written. The system provides
+  /// memory only for these.
+  [[nodiscard]] size_t written() const { return written_; }
 
  private:
-  std::unique_ptr<char[]> data_;               // capacity_ + kPutPadding bytes
-  size_t capacity_ = 0, begin_ = 0, end_ = 0;  // all 0 if data_ is null
+  std::unique_ptr<char[]> data_;                             // capacity_ + kPutPadding bytes
+  size_t capacity_ = 0, begin_ = 0, end_ = 0, written_ = 0;  // all 0 if data_ is null
 };
 
 }  // namespace hg::http

@@ -84,6 +84,7 @@ def anything(verb, path):
             for method in ("PATCH", "TRACE", "FOO"):
                 yield Case(f"the method {method}", path, "[]", JSON, status=405, method=method)
         yield Case("a body of 60 MB of zeros, compressed", path, lambda: gzip.compress(bytes(60 << 20)), {**JSON, "Content-Encoding": "gzip"})
+        yield Case("a body of 300,000 gzip members", path, lambda: gzip.compress(bytes(65)) * 300_000, {**JSON, "Content-Encoding": "gzip"})
 
 
 # Cases for OpenTSDB's queries.
@@ -280,8 +281,8 @@ def promql_range(world, verb):
 
 def selectors(world, path, verb, name="match[]"):
     """Cases for the selectors of /series and /labels, and of the values of a label."""
-    asked = {"every series": ['{__name__=~".+"}'], "every series, 60 times": ['{__name__=~".+"}'] * 60, "a dot that begins a number": [".5m"], "half a selector": ["{"],
-             "90 metrics": ["wide"] * 90, "150 matchers": ["wide{" + ",".join(f'host!="a{i}"' for i in range(120)) + "}"]}
+    asked = {"every series": ['{__name__=~".+"}'], "every series, 60 times": [f'{{__name__=~".+",none!="{i}"}}' for i in range(60)], "a dot that begins a number": [".5m"], "half a selector": ["{"],
+             "90 metrics": [f'wide{{none!="{i}"}}' for i in range(90)], "150 matchers": ["wide{" + ",".join(f'host!="a{i}"' for i in range(120)) + "}"]}
     for pattern in PATTERNS:
         asked[f"regular expression {pattern[:30]}"] = ['text{host=~"' + pattern.replace("\\", "\\\\") + '"}']
     if verb == "POST":
@@ -652,6 +653,7 @@ def graphs():
         "20,000 curves": {"m": "none:wide", "wxh": "2000x2000", "png": "", "smooth": "csplines", "style": "circles"},
         "20,000 lines as text": {"m": "none:wide", "ascii": ""}, "20,000 lines as JSON": {"m": "none:wide", "json": ""},
         "100,000 points": {"m": "sum:long", "wxh": "100x100", "png": ""},
+        "100,000 points, large": {"m": "sum:long", "wxh": "3160x3160", "png": "", "smooth": "csplines"},
         "a picture without end": {"m": "sum:long", "wxh": "2147483647x2147483647", "png": ""}, "a picture of nothing": {"m": "sum:long", "wxh": "0x-1", "png": ""},
         "buckets of a millisecond": {"m": "sum:1ms-sum-zero:long", "png": "", "start": "1"}, "60 metrics": {"m": ["none:wide"] * 60, "png": ""},
         "a range of numbers": {"m": "sum:long", "yrange": "[-1e308:1e308]", "png": ""}, "a range backwards": {"m": "sum:long", "yrange": "[1e308:-1e308]", "ylog": "", "png": ""},

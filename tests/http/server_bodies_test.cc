@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "http/wire/body_coding.h"
 #include "tests/http/running_server.h"
@@ -194,6 +196,38 @@ TEST_CASE("bodies that are only half sent do not take all memory: other requests
     CHECK(refused.body.find("tsd.memory.limit") != std::string::npos);
   }
   for (int i = 0; i < 20; ++i) CHECK(answer(large).status() == 204);
+}
+
+TEST_CASE("very many small requests that are only half sent do not take all memory") {
+  RunningServer edge([](Options& options) { options.request_memory_bytes_max = 1 << 20; });
+  const std::string head = "POST /api/put HTTP/1.1\r\nA: " + std::string(7000, 'a');
+  for (const std::string& begun :
+       {head, head + "\r\nContent-Length: 9000\r\n\r\n[" + std::string(7000, ' ')}) {
+    std::vector<std::unique_ptr<ClientSocket>> clients;
+    const auto put = [&] {
+      ClientSocket client(edge.server.port());
+      client.Send(begun + std::string(1000, ' '));
+      client.HalfClose();
+      return client.ReadAll();
+    };
+    // The server closes the connection of a request that is cut off, without a reply.
+    CHECK(put().empty());
+    for (int i = 0; i < 250; ++i) {
+      clients.push_back(std::make_unique<ClientSocket>(edge.server.port()));
+      clients.back()->Send(begun);
+    }
+    std::string refused;
+    CHECK(AgeUntil(edge, 0, [&] { return !(refused = put()).empty(); }));
+    CHECK(refused.starts_with("HTTP/1.1 503 "));
+    CHECK(refused.find("Retry-After: 1\r\n") != std::string::npos);
+    CHECK(refused.find("tsd.memory.limit") != std::string::npos);
+    // A request that arrives at once needs none of this memory.
+    ClientSocket client(edge.server.port());
+    client.Send(Post("/api/put", PointAt(1700000000)));
+    CHECK(client.ReadResponse().status() == 204);
+    clients.clear();
+    CHECK(AgeUntil(edge, 0, [&] { return put().empty(); }));
+  }
 }
 
 TEST_CASE("the memory of unpacked bodies is counted, and freed after the response") {

@@ -1,8 +1,11 @@
 // The telnet protocol over a socket.
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "tests/http/running_server.h"
 
@@ -20,6 +23,27 @@ TEST_CASE("points of a client that writes lines and closes at once are stored") 
     client.Close();
   }
   while (edge.Cells().size() < 2) std::this_thread::yield();
+}
+
+TEST_CASE("clients that wait within a line hold only a part of the memory for bodies") {
+  RunningServer edge([](Options& options) { options.request_memory_bytes_max = 4 << 20; });
+  std::string lines;
+  while (lines.size() < 250'000) lines += "put m 1700000000 1 host=a\n";
+  const auto held = [] {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  const size_t before = held();
+  for (int i = 0; i < 100; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(edge.server.port()));
+    clients.back()->Send(lines + "version\nput m 17");
+    CHECK(clients.back()->Read(11) == "net.opentsd");
+  }
+  constexpr size_t kMost = 8 << 20;  // without a limit, 25 MB
+  CHECK(AgeUntil(edge, 0, [&] { return held() < before + kMost; }));
+  clients.back()->Send("00000001 1 host=a\nexit\n");
+  CHECK(clients.back()->ReadAll().find("invalid") == std::string::npos);
 }
 
 TEST_CASE("telnet lines may arrive in pieces and with CRLF, and valid ones get no reply") {
