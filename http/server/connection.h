@@ -168,7 +168,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Loop& loop_;
   Edge& edge_;
   Stream stream_;
-  RequestMemory::Share body_memory_;        // for bytes of a request in buffer_ and the unpacked body
+  RequestMemory::Share body_memory_;  // for bytes of a request in buffer_ and the unpacked body
   RequestMemory::Share unfinished_memory_;  // for the bytes that are free in body_memory_
   RequestMemory::Share kept_memory_;        // for the capacity of buffer_ between requests
   ReceiveBuffer buffer_;
