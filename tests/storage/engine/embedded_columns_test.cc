@@ -88,7 +88,7 @@ TEST_CASE("Adding columns to a row costs the same, however many the row has") {
 TEST_CASE("The time to change or read many columns of a row grows with their number only") {
   Fixture f;
   const Bytes table = "tsdb-tree", row = "row";
-  constexpr uint32_t kColumns = 20'000;
+  constexpr uint32_t kColumns = 50'000;
   std::vector<ColumnIncrement> increments;
   std::vector<CellChange> puts, deletes;
   std::vector<Bytes> names;
@@ -119,7 +119,7 @@ TEST_CASE("The time to change or read many columns of a row grows with their num
     for (const CellChange& gone : deletes) REQUIRE(f.cells().Mutate(table, {{row, {gone}}}).ok());
     CHECK(f.cells().Get(table, row)->empty());
   }
-  CHECK(CpuMs() - began < 1000);
+  CHECK(CpuMs() - began < 2000);
 }
 
 TEST_CASE("A column of a wide row in a file is read without copying the row") {
