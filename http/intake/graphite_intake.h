@@ -15,8 +15,8 @@
 #include "http/request/options.h"
 #include "http/request/services.h"
 #include "http/wire/graphite_line.h"
-#include "storage/base/request_context.h"
 #include "storage/base/status.h"
+#include "storage/base/until_stop.h"
 #include "storage/model/point_sink.h"
 
 namespace hg::http {
@@ -26,9 +26,9 @@ class GraphiteIntake {
  public:
   /// All arguments must outlive the object. Once `stopping` is true, no more points are stored.
   GraphiteIntake(const Options& options, Services& services, const std::atomic<bool>& stopping)
-      : services_(services), until_stop_(stopping), named_(options) {}
+      : services_(services), stopping_(stopping), named_(options) {}
 
-  [[nodiscard]] bool stopping() const { return until_stop_.stopping(); }
+  [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] int64_t MonotonicMs() const { return services_.clock.MonotonicNs() / 1'000'000; }
   [[nodiscard]] Timestamp Now() const;
@@ -70,22 +70,9 @@ class GraphiteIntake {
   /// metrics.
   void StoreByMetric(std::vector<NamedPoint> points, const WriteContext& context, Intake& intake);
 
-  /// Ends the storing of a batch between two of its points.
-  class UntilStop : public RequestContext {
-   public:
-    explicit UntilStop(const std::atomic<bool>& stopping) : stopping_(stopping) {}
-    [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
-    Status Step(uint64_t) override {
-      return stopping() ? Status::Busy("the server is stopping") : Status();
-    }
-    Status Charge(int64_t) override { return {}; }
-
-   private:
-    const std::atomic<bool>& stopping_;
-  };
-
   Services& services_;
-  UntilStop until_stop_;
+  const std::atomic<bool>& stopping_;
+  UntilStop until_stop_{stopping_};
   std::vector<KeyedPoint> batch_;
   std::deque<std::string> paths_;  // copies of paths of the batch
   size_t batch_bytes_ = 0;

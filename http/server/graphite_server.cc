@@ -81,6 +81,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
         tcp::socket::wait_read, [self = shared_from_this()](boost::system::error_code error) {
           if (self->intake_.stopping()) return;
           const Turn turn(self->shared_.turns, [&] { return "a Graphite " + self->What(); });
+          // The socket was closed after the wait had succeeded.
+          if (!self->socket_.is_open()) error = asio::error::operation_aborted;
           bool good = true;
           if (!error) good = self->Receive(&error);
           if (error && self->buffer_.size() > 0) {

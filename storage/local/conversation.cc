@@ -167,6 +167,7 @@ std::optional<Bytes> Conversation::GetCells(Unpacker* in) {
   std::string table, key;
   CellSelection wanted;
   if (!in->Get(&table, &key, &wanted)) return {};
+  wanted.context = &reads_;
   return Packed(store_().GetCells(table, key, wanted));
 }
 std::optional<Bytes> Conversation::GetRows(Unpacker* in) {
@@ -174,6 +175,7 @@ std::optional<Bytes> Conversation::GetRows(Unpacker* in) {
   std::vector<Bytes> keys;
   CellSelection wanted;
   if (!in->Get(&table, &keys, &wanted)) return {};
+  wanted.context = &reads_;
   const Result<std::vector<Result<Row>>> rows = store_().GetRows(table, keys, wanted);
   return Packed(rows);
 }
@@ -215,6 +217,7 @@ std::optional<Bytes> Conversation::Scan(Unpacker* in) {
   ScanSpec spec;
   if (!in->Get(&spec)) return {};
   spec.batch_bytes = std::min(spec.batch_bytes, kFetchBytes);
+  spec.context = &reads_;
   auto cursor = store_().Scan(spec);
   if (cursor.ok()) cursor_ = std::move(*cursor);
   return Packed(cursor.status());

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "storage/base/request_context.h"
 #include "storage/local/channel.h"
 #include "storage/local/packing.h"
 #include "storage/store.h"
@@ -16,10 +17,10 @@ struct LocalServerOptions;
 /// Not thread-safe.
 class Conversation {
  public:
-  /// All arguments must outlive the object.
+  /// All arguments must outlive the object. `reads`: ends running reads.
   Conversation(const std::function<Store&()>& store, const LocalServerOptions& options,
-               Channel* channel)
-      : store_(store), options_(options), channel_(*channel) {}
+               RequestContext& reads, Channel* channel)
+      : store_(store), options_(options), reads_(reads), channel_(*channel) {}
 
   /// Handles requests until the client disconnects, the channel is shut, or a request is invalid.
   void Run();
@@ -53,6 +54,7 @@ class Conversation {
 
   const std::function<Store&()>& store_;
   const LocalServerOptions& options_;
+  RequestContext& reads_;
   Channel& channel_;
   bool greeted_ = false;
   bool with_cells_ = false;  // whether the client has sent its layout

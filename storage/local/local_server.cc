@@ -58,7 +58,7 @@ void LocalServer::Accept() {
   constexpr auto kPause = std::chrono::milliseconds(10);
   for (;;) {
     Channel channel(Descriptor(::accept4(listening_.fd(), nullptr, nullptr, SOCK_CLOEXEC)));
-    if (Stopping()) return;
+    if (stopping_) return;
     try {
       // Most likely there are no free descriptors or threads. Retrying at once would only use CPU.
       if (channel.fd() < 0 || !Admit(std::move(channel))) std::this_thread::sleep_for(kPause);
@@ -66,11 +66,6 @@ void LocalServer::Accept() {
       std::this_thread::sleep_for(kPause);
     }
   }
-}
-
-bool LocalServer::Stopping() {
-  const std::lock_guard lock(mutex_);
-  return stopping_;
 }
 
 /// Accepts a connection. Returns false if it cannot be served now, for example because there are
@@ -103,7 +98,7 @@ void LocalServer::JoinDone() {
 
 void LocalServer::Serve(Peer* peer) {
   try {
-    Conversation(store_, options_, &peer->channel).Run();
+    Conversation(store_, options_, until_stop_, &peer->channel).Run();
   } catch (const std::exception&) {
     // If memory cannot be allocated, the connection ends.
   }

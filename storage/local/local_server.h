@@ -3,6 +3,7 @@
 // same machine. Tools use it while a daemon holds the data directory. The socket is in that
 // directory. Only the same user and root may connect.
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/base/until_stop.h"
 #include "storage/changed_rows.h"
 #include "storage/local/calls.h"
 #include "storage/local/channel.h"
@@ -49,8 +51,9 @@ class LocalServer {
                                                     LocalServerOptions options);
   ~LocalServer();
 
-  /// Finishes running calls (backups end early) and closes all connections. When it returns, no
-  /// scan is open and the socket is removed. Idempotent. One thread at a time may call it.
+  /// Finishes running calls, except reads and backups, which end early, and closes all connections.
+  /// When it returns, no scan is open and the socket is removed. Idempotent; call it from one
+  /// thread.
   void Stop();
 
  private:
@@ -64,7 +67,6 @@ class LocalServer {
 
   LocalServer(std::function<Store&()> store, LocalServerOptions options, Descriptor listening);
   void Accept();
-  bool Stopping();
   bool Admit(Channel channel);
   void Serve(Peer* peer);
   void JoinDone();
@@ -73,7 +75,8 @@ class LocalServer {
   const LocalServerOptions options_;
   const Descriptor listening_;
   std::mutex mutex_;
-  bool stopping_ = false;  // guarded by mutex_
+  std::atomic<bool> stopping_{false};  // changed under mutex_
+  UntilStop until_stop_{stopping_};
   std::list<Peer> peers_;  // guarded by mutex_
   std::thread acceptor_;
 };

@@ -52,12 +52,10 @@ Result<Address> ReadAddress(const std::string& bind, uint16_t port) {
   return address;
 }
 
-void SetOptions(int fd, milliseconds idle) {
+void SetOptions(int fd) {
   const int on = 1;
-  const timeval patience{idle.count() / 1000, (idle.count() % 1000) * 1000};
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-  ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
 }  // namespace
@@ -176,7 +174,7 @@ void Thrift2Server::Admit(int fd) {
   if (MakeRoom()) {
     const Thrift2Options& options = state_->options;
     try {
-      SetOptions(fd, options.idle);
+      SetOptions(fd);
       Peer& peer = peers_.emplace_back();
       peer.fd = fd;
       peer.wire =

@@ -54,8 +54,9 @@ struct Thrift2Options {
   // Limit for all requests and responses in memory. If a request exceeds it, its connection is
   // closed. If a response exceeds it, the call fails, and the client may repeat it.
   int64_t memory_bytes_max = 256 << 20;
-  // A connection is closed if, for this long, it has no request, its request is incomplete, or the
-  // client does not read the response.
+  // A connection is closed if, for this time, it has no request, its request is not complete, or
+  // the client does not read the response. A client that reads a response larger than
+  // message_bytes_max has as much longer for it.
   std::chrono::milliseconds idle = std::chrono::seconds(kIdleS);
   // If there are connections_max connections, a new one replaces the one that has completed no
   // request for the longest time, if that time is at least this long. Otherwise the new one is

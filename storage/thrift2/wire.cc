@@ -105,13 +105,19 @@ bool Wire::Fill(Time until) {
   return filled;
 }
 
-bool Wire::FillBy(Time until) {
+bool Wire::WaitFor(short events, Time until) const {
   for (;;) {
     const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
-    pollfd peer{socket_, POLLIN, 0};
+    pollfd peer{socket_, events, 0};
     const int ready = ::poll(&peer, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return false;
+    return ready > 0;
+  }
+}
+
+bool Wire::FillBy(Time until) {
+  for (;;) {
+    if (!WaitFor(POLLIN, until)) return false;
     const ssize_t got = ::recv(socket_, in_.data(), in_.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     in_at_ = 0;
@@ -136,6 +142,7 @@ void Wire::EndMessage() {
   memory_.Give(charged_bytes_);
   message_bytes_ = wanted_bytes_ = charged_bytes_ = 0;
   last_message_ = steady_clock::now();
+  sent_bytes_ = 0;
   out_.clear();
 }
 
@@ -183,14 +190,20 @@ uint32_t Wire::read(uint8_t* buffer, uint32_t length) {
   return n;
 }
 
-void Wire::Send(const uint8_t* data, size_t size) const {
+void Wire::Send(const uint8_t* data, size_t size) {
+  if (sent_bytes_ == 0) response_begun_ = steady_clock::now();
   while (size > 0) {
-    const ssize_t sent = ::send(socket_, data, size, MSG_NOSIGNAL);
+    const ssize_t sent = ::send(socket_, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
-    // EAGAIN: the client has not read for the time of SO_SNDTIMEO.
+    if (sent < 0 && errno == EAGAIN) {
+      // A response may be larger than a request, so it may take as much longer.
+      const auto time = idle_ + idle_ * sent_bytes_ / message_bytes_max_;
+      if (WaitFor(POLLOUT, response_begun_ + time)) continue;
+    }
     if (sent <= 0) throw TTransportException(TTransportException::NOT_OPEN, "the client is gone");
     data += sent;
     size -= static_cast<size_t>(sent);
+    sent_bytes_ += sent;
   }
 }
 

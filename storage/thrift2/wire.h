@@ -53,7 +53,10 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   bool Fill(Time until);
   bool FillBy(Time until);
   void Charge(int64_t bytes);
-  void Send(const uint8_t* data, size_t size) const;
+  void Send(const uint8_t* data, size_t size);
+  /// Waits until the socket is ready for `events` of poll. Returns false if it is not before the
+  /// time `until`.
+  [[nodiscard]] bool WaitFor(short events, Time until) const;
 
   const int socket_;
   const int64_t message_bytes_max_;
@@ -67,6 +70,8 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   int64_t wanted_bytes_ = 0;   // number of bytes of the current request that were read
   int64_t charged_bytes_ = 0;  // memory that was charged, in pieces
   Time message_deadline_;
+  int64_t sent_bytes_ = 0;  // bytes of the current response that were sent
+  Time response_begun_;     // valid if sent_bytes_ is not 0
   Time last_message_ = std::chrono::steady_clock::now();  // the end of the last request
   // last_message_ while the connection waits for bytes, otherwise max
   std::atomic<Time> silent_since_ = last_message_;

@@ -764,6 +764,8 @@ def streams():
     yield "a frame of memo keys that collide", "pickle", lambda: frame(colliding_memo())
     yield "a frame that copies one string", "pickle", lambda: frame(b"\x80\x02X" + (50_000).to_bytes(4, "little") + b"x" * 50_000 + b"q\x00]q\x01(" +
                                                                     b"h\x00J\x00\x2f\x68\x59K\x01\x86\x86" * 40_000 + b"e.")
+    yield "a frame of references to one point with a long time", "pickle", lambda: frame(b"\x80\x02(U\x01mX" + (500_000).to_bytes(4, "little") + b"1" * 500_000 +
+                                                                                         b"K\x01\x86\x86q\x00" + b"h\x00" * 260_000 + b"l.")
 
 
 def frame(pickle):

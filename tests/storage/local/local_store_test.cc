@@ -6,12 +6,15 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <new>
+#include <thread>
 
 #include "storage/local/local_maintenance.h"
 #include "storage/local/local_server.h"
 #include "tests/storage/engine/embedded_subject.h"
 #include "tests/storage/store_contract.h"
+#include "tests/support/model_store.h"
 
 namespace hg::local {
 namespace {
@@ -188,6 +191,44 @@ TEST_CASE("a client that disconnects during a scan frees its place") {
     REQUIRE(ReadAnswer(client->Ask(Request(Call::kNext))).ok());
   }
   CHECK(subject.store().ListTables().ok());
+}
+
+TEST_CASE("the stop ends running reads") {
+  class EndlessStore : public ModelStore {
+   public:
+    Status Read(const CellSelection& wanted) {
+      reading = true;
+      while (wanted.context != nullptr) RETURN_IF_ERROR(wanted.context->Step(1));
+      return Status::IoError("nothing can end this read");
+    }
+    Result<Row> GetCells(const std::string&, ByteView, const CellSelection& wanted) override {
+      return Read(wanted);
+    }
+    Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override { return Read(spec); }
+    std::atomic<bool> reading{false};
+  };
+  ScanSpec spec;
+  spec.table = "t";
+  const std::function<Status(Store&)> reads[] = {
+      [](Store& store) { return store.GetCells("t", "k", {}).status(); },
+      [](Store& store) { return store.GetRows("t", {"k"}, {})[0].status(); },
+      [&](Store& store) { return store.Scan(spec).status(); }};
+  for (const auto& read : reads) {
+    const LongFolder folder;
+    EndlessStore endless;
+    LocalServerOptions options;
+    options.folder = folder.path();
+    auto server = LocalServer::Start([&]() -> Store& { return endless; }, options);
+    REQUIRE(server.ok());
+    auto store = LocalStore::Connect(folder.path(), KeyLayout{});
+    REQUIRE(store.ok());
+    Status outcome;
+    std::thread reader([&] { outcome = read(**store); });
+    while (!endless.reading) std::this_thread::yield();
+    (*server)->Stop();
+    reader.join();
+    CHECK(outcome.code() == StatusCode::kUnavailable);
+  }
 }
 
 TEST_CASE("the stop does not wait for a client that never reads") {

@@ -57,7 +57,12 @@ struct Node {
 /// A connection without a Thrift client.
 class RawClient {
  public:
-  explicit RawClient(const Node& node) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  /// `receive_bytes`: approximate size of the system's receive buffer; 0 = the system's default.
+  explicit RawClient(const Node& node, int receive_bytes = 0)
+      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (receive_bytes > 0) {
+      REQUIRE(::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(receive_bytes)) == 0);
+    }
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(node.server->port());
@@ -74,6 +79,12 @@ class RawClient {
     pollfd peer{fd_, POLLIN, 0};
     char byte = 0;
     return ::poll(&peer, 1, 20'000) == 1 && ::recv(fd_, &byte, 1, 0) == 1;
+  }
+  /// Reads some bytes. Returns the number of bytes; 0 or less: the server has closed the
+  /// connection.
+  ssize_t Read(size_t most) const {
+    Bytes bytes(most, '\0');
+    return ::recv(fd_, bytes.data(), bytes.size(), 0);
   }
   /// Returns whether the server closes the connection within a generous time.
   [[nodiscard]] bool IsClosed() const {
@@ -289,6 +300,30 @@ TEST_CASE("an idle connection and an unfinished request end after their time") {
   slow.Send(Call("get"));
   CHECK(silent.IsClosed());
   CHECK(slow.IsClosed());
+}
+
+TEST_CASE("a client that reads a large response too slowly is disconnected") {
+  Thrift2Options options;
+  options.idle = milliseconds(500);
+  options.message_bytes_max = 4 << 20;
+  Node node(options);
+  constexpr int kCells = 40;
+  for (int i = 0; i < kCells; ++i) {
+    const Bytes name = "q" + std::to_string(i);
+    REQUIRE(node.model.Mutate("g", {{"k", {PutCell("a", name, Bytes(1 << 20, 'v'))}}}).ok());
+  }
+  const RawClient client(node, 64 << 10);
+  client.Send(Call("get") + FieldHead(kString, 1) + Big(1, 4) + "g" + FieldHead(kStruct, 2) +
+              FieldHead(kString, 1) + Big(1, 4) + "k" + Bytes(2, '\0'));
+  REQUIRE(client.IsAnswered());
+  // The client reads some bytes in each idle time, but fewer than a request may have.
+  ssize_t read = 0, some = 1;
+  while (node.server->Stats().connections == 1 && (some = client.Read(16 << 10)) > 0) {
+    read += some;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  CHECK(read < kCells / 2 << 20);
+  WaitUntil([&] { return node.server->Stats().memory_bytes == 0; });
 }
 
 TEST_CASE("a response above the limit fails, and a client of the store fetches fewer rows") {

@@ -1,0 +1,26 @@
+#pragma once
+// The request context of work that only the stop of its server ends.
+
+#include <atomic>
+
+#include "storage/base/request_context.h"
+
+namespace hg {
+
+/// Has no limits until a flag is set. Then it ends the work. Thread-safe.
+class UntilStop final : public RequestContext {
+ public:
+  /// The flag must outlive the object.
+  explicit UntilStop(const std::atomic<bool>& stopping) : stopping_(stopping) {}
+  Status Step(uint64_t) override {
+    return stopping_.load(std::memory_order_relaxed)
+               ? Status::Unavailable("The server is stopping. Please try again later.")
+               : Status();
+  }
+  Status Charge(int64_t) override { return {}; }
+
+ private:
+  const std::atomic<bool>& stopping_;
+};
+
+}  // namespace hg
