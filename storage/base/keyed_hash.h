@@ -82,7 +82,7 @@ struct Hash {
   struct Secret {
     Secret() {
       std::random_device device;
-      // The hash function multiplies by these words, so they must not be 0. Odd numbers are not.
+      // The hash function multiplies by these words, so they must not be 0. Each is made odd.
       for (uint64_t& word : words) word = (static_cast<uint64_t>(device()) << 32 | device()) | 1;
     }
     uint64_t words[3];

@@ -76,7 +76,7 @@ class Part {
 
   /// Returns the time span of both files. It is unknown if the span of one file is unknown.
   [[nodiscard]] lsm::TimeSpan times() const;
-  /// Returns the range of rows that a part of a points table may have.
+  /// Returns the range that contains all rows of this part, if it belongs to a points table.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
   // Returns the path of a cell file. `folder` is the folder of the store, or the folder of the

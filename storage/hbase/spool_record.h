@@ -25,7 +25,7 @@ struct SpoolRecord {
 /// Returns the body of the log record. The kind is in the header of the record. The body consists
 /// of varints and length-prefixed bytes (storage/base/sized_bytes.h): time (zig-zag), table, number
 /// of rows. Each row has its key and the number of its puts. Each put has family, qualifier, value,
-/// a byte of flags (1: it has a time, 2: it has a TTL) and these two values.
+/// a byte of flags (1: a time follows, 2: a TTL follows), and then the time and the TTL, if any.
 Bytes EncodeSpoolRecord(const SpoolRecord& record);
 /// Decodes a body. Returns false if EncodeSpoolRecord did not produce these bytes.
 bool DecodeSpoolRecord(uint8_t kind, ByteView body, SpoolRecord* record);

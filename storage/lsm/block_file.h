@@ -90,8 +90,8 @@ using PieceChoice = std::function<std::optional<Bytes>(ByteView part)>;
 /// A block in the index of its file.
 struct BlockEntry {
   Bytes first_key;
-  // If not empty, the block is not the first piece of the entry with this key, and begins with this
-  // part.
+  // The part with which the block begins, if the block continues the entry of an earlier block.
+  // Empty: the block begins with the first part of an entry.
   Bytes first_part;
   uint64_t offset;
   uint64_t size;
