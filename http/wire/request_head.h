@@ -43,7 +43,7 @@ struct RequestHead {
   uint64_t content_length = 0;
 
   /// Returns the value of the first field with that name in any case, as Request::Header does.
-  /// Returns "" if there is none.
+  /// Returns "" if the request has no such field.
   [[nodiscard]] std::string_view Find(std::string_view name) const;
 };
 

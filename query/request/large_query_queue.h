@@ -53,7 +53,7 @@ class LargeQueryQueue {
 
   std::mutex mutex_;
   std::condition_variable moved_;
-  size_t working_ = 0;         // number of queries that work; guarded by mutex_
+  size_t working_ = 0;         // number of queries that run now; guarded by mutex_
   int64_t waiting_bytes_ = 0;  // guarded by mutex_; sum of the elements of waiting_
   // Guarded by mutex_; in order of arrival: the bytes that each waiting query held when it arrived.
   std::list<int64_t> waiting_;

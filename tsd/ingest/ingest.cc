@@ -41,6 +41,16 @@ bool IsOpenTsdbDialect(Dialect dialect) {
   return dialect == Dialect::kJson || dialect == Dialect::kWords;
 }
 
+// Scratch buffers of the thread, because event loops append small batches: no allocation for each.
+std::vector<SeriesNumber>& KeptNumbers() {
+  static thread_local std::vector<SeriesNumber> numbers;
+  return numbers;
+}
+std::vector<PointEntry>& KeptEntries() {
+  static thread_local std::vector<PointEntry> entries;
+  return entries;
+}
+
 }  // namespace
 
 std::string TagsText(std::span<const TagText> tags) {
@@ -476,9 +486,7 @@ Ingest::~Ingest() = default;
 Result<PointSink::Appended> Ingest::AppendKeyed(std::span<const KeyedPoint> points,
                                                 WriteContext& context) {
   if (points.empty()) return Appended{};
-  // Of the thread, as in AppendLines.
-  static thread_local std::vector<SeriesNumber> kept_numbers;
-  Scratch numbers(&kept_numbers, points.size());
+  Scratch numbers(&KeptNumbers(), points.size());
   if (append_blocks_ || !resolver_->raw_keys().FindAll(points, numbers.data()))
     return Appended{.known = false, .position = 0};
   // The last moment at which the request can be ended: its points are stored as a whole.
@@ -510,11 +518,8 @@ Result<PointSink::Appended> Ingest::AppendLines(std::span<const KeyedLine> lines
                                                 std::span<const KeyedField> fields,
                                                 WriteContext& context) {
   if (fields.empty()) return Appended{};
-  // Of the thread, because event loops append small batches: no allocation for each.
-  static thread_local std::vector<SeriesNumber> kept_numbers;
-  static thread_local std::vector<PointEntry> kept_entries;
-  Scratch numbers(&kept_numbers, fields.size());
-  Scratch entries(&kept_entries, fields.size());
+  Scratch numbers(&KeptNumbers(), fields.size());
+  Scratch entries(&KeptEntries(), fields.size());
   if (append_blocks_ || !resolver_->lines().TryFindAll(lines, fields, numbers.data()))
     return Appended{.known = false, .position = 0};
   size_t at = 0;
@@ -533,9 +538,7 @@ Result<PointSink::Appended> Ingest::AppendLines(std::span<const KeyedLine> lines
 Result<LogPosition> Ingest::StoreKeyed(std::span<const KeyedPoint> points,
                                        std::span<const SeriesNumber> numbers,
                                        WriteContext& context) {
-  // Of the thread, as in AppendLines.
-  static thread_local std::vector<PointEntry> kept_entries;
-  Scratch entries(&kept_entries, points.size());
+  Scratch entries(&KeptEntries(), points.size());
   for (size_t i = 0; i < points.size(); ++i) {
     entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
   }
