@@ -20,10 +20,14 @@ function(hourglass_test_support name)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} Threads::Threads)
 endfunction()
 
-# hourglass_test(NAME SOURCES a_test.cc LINKS libs): one doctest program, registered with ctest.
+# hourglass_test(NAME SOURCES a_test.cc LINKS libs): one doctest program, registered with ctest. doctest's main function is
+# compiled once for all of them.
 function(hourglass_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
-  add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cc ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LINKS})
+  if(NOT TARGET doctest_main)
+    add_library(doctest_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cc)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE doctest_main ${ARG_LINKS})
   add_test(NAME ${name} COMMAND ${name})
 endfunction()

@@ -41,7 +41,7 @@ Result<SeriesNumber> GatedPoints::Register(ByteView tsuid) {
   if (before_register) RETURN_IF_ERROR(before_register());
   {
     std::lock_guard lock(mutex_);
-    if (!told_of_.contains(Bytes(tsuid))) RETURN_IF_ERROR(new_series_refusal);
+    if (!told_of_.contains(Bytes(tsuid))) RETURN_IF_ERROR(refusal_of_new_);
     told_of_.emplace(tsuid);
   }
   return PointsOverCells::Register(tsuid);
@@ -108,6 +108,11 @@ void GatedPoints::RefuseAppends(int appends, Status why) {
   std::lock_guard lock(mutex_);
   refusal_ = std::move(why);
   refusals_.store(appends);
+}
+
+void GatedPoints::RefuseNewSeries(Status why) {
+  std::lock_guard lock(mutex_);
+  refusal_of_new_ = std::move(why);
 }
 
 void GatedPoints::Hold() {

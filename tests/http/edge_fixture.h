@@ -43,6 +43,8 @@ class GatedPoints : public points::PointsOverCells {
 
   /// Makes the next `appends` calls of Append return `why`.
   void RefuseAppends(int appends, Status why = Status::Busy("the memory for new points is full"));
+  /// Makes Register return `why` for each series that was not registered before.
+  void RefuseNewSeries(Status why);
   /// Makes the next `appends` calls of Append throw bad_alloc.
   void ThrowOnAppends(int appends) { throws_.store(appends); }
   /// Delays all commits until Release is called.
@@ -53,9 +55,6 @@ class GatedPoints : public points::PointsOverCells {
   /// This function is called before each Register. If it returns an error, Register returns that
   /// error. It may be empty. Set it only while no thread writes.
   std::function<Status()> before_register;
-  /// If this status is an error, Register returns it for each series that was not registered
-  /// before. Set it only while no thread writes.
-  Status new_series_refusal;
   /// Called before each call of Append. May be empty. Set this member only while no thread writes.
   std::function<void()> before_append;
 
@@ -68,6 +67,7 @@ class GatedPoints : public points::PointsOverCells {
   std::mutex mutex_;
   std::set<Bytes> told_of_;  // guarded by mutex_
   Status refusal_;           // guarded by mutex_
+  Status refusal_of_new_;    // guarded by mutex_; OK unless RefuseNewSeries was called
   bool holding_ = false;
   std::vector<std::function<void(Status)>> held_;
 };

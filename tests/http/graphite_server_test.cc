@@ -534,7 +534,7 @@ TEST_CASE("a path without memory for its name is dropped at once, and known path
   ClientSocket client(edge.server.port());
   client.Send("known 1 1700000000\n");
   edge.Await(edge.counters.points_added, 1);
-  edge.points.new_series_refusal = Status::Exhausted("no memory for series");
+  edge.points.RefuseNewSeries(Status::Exhausted("no memory for series"));
   client.Send("new 1 1700000000\nknown 2 1700000001\n");
   edge.Await(edge.counters.points_added, 2);
   CHECK(edge.counters.put_writes_blocked.load() == 1);

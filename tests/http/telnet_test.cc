@@ -365,7 +365,7 @@ TEST_CASE("a truncated put line is not a put line") {
 TEST_CASE("a new series without memory is refused at once, and known series continue") {
   EdgeFixture edge;
   REQUIRE(Say(edge, "put m 1700000000 1 host=a\n").empty());
-  edge.points.new_series_refusal = Status::Exhausted("no memory for series");
+  edge.points.RefuseNewSeries(Status::Exhausted("no memory for series"));
   CHECK(Say(edge,
             "put m 1700000001 1 host=a\nput m 1700000001 1 host=new\n"
             "put m 1700000002 1 host=a\n") ==

@@ -250,7 +250,7 @@ TEST_CASE_FIXTURE(EdgeFixture, "a request may end between two series that get na
 TEST_CASE_FIXTURE(EdgeFixture,
                   "if no new series is accepted, known ones are stored and the request gets 503") {
   REQUIRE(PostWith(*this, kJson, "/v1/metrics", Request(Gauge(R"("asInt":"5")"))).status == 200);
-  points.new_series_refusal = Status::Exhausted("no memory for series");
+  points.RefuseNewSeries(Status::Exhausted("no memory for series"));
   const auto reply = PostWith(
       *this, kJson, "/v1/metrics",
       Request(Gauge(R"("asInt":"6")", 2) + R"(,{"timeUnixNano":"1700000001000000000","asInt":"7",
