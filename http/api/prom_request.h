@@ -94,8 +94,8 @@ void AnswerPromText(const Request& request, Services& services, const PromQuesti
 /// Sends {"status":"success","data":DATA}. `data` is JSON.
 void SendPromData(ResponseWriter& out, std::string_view data);
 
-/// Parses the parameter "query". Returns nullptr if it sent an error, or if the request may not
-/// wait until a regular expression is compiled.
+/// Parses the parameter "query". Returns nullptr if it sent an error, or if a regular expression
+/// must be compiled but the request may not wait (RequestContext::MayWait).
 query::promql::ExprPtr PromExpression(const Request& request, const Parameters& parameters,
                                       Services& services, ResponseWriter& out);
 

@@ -15,7 +15,7 @@
 
 namespace hg::query::promql {
 
-struct FunctionSpec;  // query/promql/function_table.h
+struct FunctionSpec;  // defined in query/promql/function_table.h
 struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 

@@ -97,7 +97,7 @@ struct BlockEntry {
   uint64_t size;
 };
 
-/// For one thread at a time. Add entries in ascending order of keys, then call Finish. Without
+/// Use on one thread at a time. Add entries in ascending order of keys, then call Finish. Without
 /// Finish the file is unusable.
 class BlockFileWriter {
  public:
@@ -241,7 +241,7 @@ class BlockFile {
 };
 
 /// Iterates over the entries in [start, stop) in ascending order. An empty `stop` means no end.
-/// Keeps the file open. For one thread at a time.
+/// Keeps the file open. Use on one thread at a time.
 class BlockFileScan {
  public:
   /// Reads fail with Busy if they would read the disk and `context` may not wait. `context` must
