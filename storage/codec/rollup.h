@@ -21,7 +21,7 @@ enum class RollupSpanUnit : unsigned char { kHours, kDays, kMonths, kYears };
 struct RollupInterval {
   uint32_t interval_s = 0;
   RollupSpanUnit unit = RollupSpanUnit::kHours;
-  uint32_t span_count = 1;     // number of units; only hours may have more than one
+  uint32_t span_count = 1;     // number of units in a row; above 1 only for hours
   uint32_t intervals_max = 0;  // intervals in one row
 };
 

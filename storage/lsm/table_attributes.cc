@@ -223,7 +223,8 @@ constexpr FamilyAttribute kAttributes[] = {
      [](const auto& f) {
        return std::string(f.bloom_filter == BloomFilter::kRow ? "ROW" : "NONE");
      }},
-    {"IN_MEMORY", "--in-memory", "true|false", "whether the family stays longest in the block cache",
+    {"IN_MEMORY", "--in-memory", "true|false",
+     "whether blocks of the family stay longest in the block cache",
      [](auto name, auto text, auto* f) { return SetBool(name, text, &f->in_memory); },
      [](const auto& f) { return std::string(Text(f.in_memory)); }},
     {"BLOCKCACHE", "--blockcache", "true|false", "whether blocks of the family are cached at all",
