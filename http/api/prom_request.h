@@ -55,7 +55,7 @@ inline constexpr std::string_view kTruncated = "results truncated due to limit";
 
 /// The parsed match[] parameters of a request. A series must match at least one of them.
 struct PromSelectors {
-  std::vector<query::promql::Matchers> selectors;  // repeated ones only once
+  std::vector<query::promql::Matchers> selectors;  // each selector once
   std::string text;                                // shown in lists of running queries
 };
 /// Returns nullopt if it sent an error, or if the request may not wait for compiling a pattern.

@@ -36,7 +36,7 @@ uint32_t RollupBase(int64_t time_s, const RollupInterval& interval);
 struct RollupQualifier {
   uint8_t aggregator_id = 0;  // 0…127
   uint16_t index = 0;         // number of the interval in the row
-  uint8_t flags = 0;          // as for points
+  uint8_t flags = 0;          // as in the qualifier of a point
 
   [[nodiscard]] Bytes Encode() const;
   bool operator==(const RollupQualifier&) const = default;
