@@ -35,7 +35,7 @@ enum class Packing : uint8_t { kPlain = 0, kSnappy = 1, kByPacker = 2, kZstd = 3
 
 /// Options for writing a file.
 struct BlockWriting {
-  const BlockPacker* packer = nullptr;  // used first; must outlive the writer
+  const BlockPacker* packer = nullptr;  // tried before `packing`; must outlive the writer
   // The form of those blocks that the packer does not pack: kPlain, kSnappy or kZstd.
   Packing packing = Packing::kSnappy;
   size_t block_bytes = 32 << 10;  // a block ends when its size before compression reaches this
