@@ -9,7 +9,7 @@
 
 namespace hg::bench {
 
-/// For one thread at a time.
+/// Use on one thread at a time.
 class Histogram {
  public:
   Histogram() : counts_(kBuckets, 0) {}

@@ -59,7 +59,7 @@ inline constexpr uint32_t kMetricsMax = 10;
 inline constexpr uint32_t kTagsMax = 10;
 
 /// Requests with `batch` points each; the last one may have fewer. Points are sorted by time, then
-/// by host, then by metric. For one thread at a time.
+/// by host, then by metric. Use on one thread at a time.
 class Load {
  public:
   /// `host_header` is the value of the HTTP header Host, such as "127.0.0.1:4242".
@@ -74,7 +74,7 @@ class Load {
   /// Moves every timestamp forward by the duration of the whole load, so that the same requests can
   /// be sent again as the following period.
   void MoveOn();
-  /// Replaces the requests by those of the following period, whose values continue the series.
+  /// Replaces the requests by the requests of the next period. Their values continue the series.
   void GoOn();
 
  private:

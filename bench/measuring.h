@@ -1,5 +1,5 @@
 #pragma once
-// Functions of the measuring programs: processor time, and an exit at the first failure.
+// Functions of the benchmark programs: they read the CPU time, and exit at the first failure.
 
 #include <time.h>
 

@@ -19,7 +19,7 @@ namespace hg::bench {
 int Connect(uint16_t port);
 
 /// If a response is unexpected, the program exits. A 503 for a put means back-pressure: the sender
-/// sends the request again. For one thread at a time.
+/// sends the request again. Use on one thread at a time.
 class Sender {
  public:
   Sender(uint16_t port, size_t connections, int expected_status);

@@ -28,10 +28,10 @@ namespace hg::query {
 
 class FilterSet;
 class SubQueryRun;
-struct ValidQuery;       // query/plan/validate.h
-struct ValidationTrace;  // query/plan/validate.h
-struct LastPointQuery;   // query/last_point.h
-struct LastPoint;        // query/last_point.h
+struct ValidQuery;       // defined in query/plan/validate.h
+struct ValidationTrace;  // defined in query/plan/validate.h
+struct LastPointQuery;   // defined in query/last_point.h
+struct LastPoint;        // defined in query/last_point.h
 
 /// Options of one call to Engine::Run.
 struct RunOptions {

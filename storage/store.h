@@ -223,7 +223,7 @@ class Store {
                                         const Expected& expected, const std::string& table,
                                         const RowMutation& mutation) = 0;
   /// Applies the mutation if the row's cells of `family` equal `cells` as Get returned them:
-  /// columns, values and times. Otherwise returns false. For rewrites that depend on the whole row.
+  /// columns, values and times. Otherwise returns false. Used to rewrite whole rows.
   virtual Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                          const std::string& table, const RowMutation& mutation) = 0;
   virtual Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) = 0;

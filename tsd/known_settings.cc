@@ -47,18 +47,18 @@ constexpr KnownSetting kSettings[] = {
      "If `true`, the operating system checks with TCP keep-alive whether silent clients still "
      "exist."},
     {"tsd.network.reuse_address", "true",
-     "If `true`, a daemon can use the port again immediately after another one has stopped."},
+     "If `true`, a daemon can use the port again immediately after another daemon has stopped."},
 
     {"tsd.http.staticroot", "",
      "Folder with the files that the daemon serves below `/s/` and as `/favicon.ico`. If it is "
-     "empty, only the files of the daemon's own web page exist there, and other paths answer 404. "
-     "OpenTSDB requires this setting."},
+     "empty, the daemon serves only the files of its own web page, and answers 404 for other paths "
+     "below `/s/`. OpenTSDB requires this setting."},
     Ignored("tsd.http.cachedir", "", "the daemon draws each plot again and stores none"),
     Ignored("tsd.http.show_stack_trace", "false", "Hourglass has no stack traces to show"),
     {"tsd.http.query.allow_delete", "false",
      "If `true`, a query with the method `DELETE` or with `method_override=delete` deletes the "
-     "rows that it reads. If `false`, it is refused. As in OpenTSDB, `\"delete\":true` in the body "
-     "of a query deletes with any value of this setting."},
+     "rows that it reads. If `false`, the daemon refuses such a query. As in OpenTSDB, "
+     "`\"delete\":true` in the body of a query deletes with any value of this setting."},
     Ignored("tsd.http.header_tag", "", "OpenTSDB reads the header but never adds the tag"),
     {"tsd.http.request.enable_chunked", "true",
      "If `false`, the daemon refuses these bodies with 400: chunked bodies, bodies larger than 8 "
@@ -99,22 +99,22 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.core.authentication.plugin", "",
             "the daemon has its own authentication (`tsd.core.authentication.users`)"),
     {"tsd.core.bulk.allow_out_of_order_timestamps", "false",
-     "If `true`, the command `import` accepts the points of a series in any order. If `false`, "
-     "they must be in ascending order of time."},
+     "If `true`, the command `import` accepts the points of a series in any order. If `false`, the "
+     "points of a series must be in ascending order of time."},
     {"tsd.core.connections.limit", "0",
-     "Maximum number of open connections. Further connections are closed at once. 0 means no limit "
-     "except the number of files that the process may open."},
+     "Maximum number of open connections. Further connections are closed at once. With 0, only the "
+     "number of files that the process may open limits the connections."},
     {"tsd.core.enable_api", "true",
-     "Any text except `true` disables all paths below `/api` and those of other products, such as "
-     "`/write`. They then answer 404."},
+     "Any text except `true` disables all paths below `/api` and the paths of other products, such "
+     "as `/write`. The disabled paths answer 404."},
     {"tsd.core.enable_ui", "true",
      "Any text except `true` disables the web page and OpenTSDB's paths outside `/api`, such as "
-     "`/q`. They then answer 404. `/healthz`, `/readyz` and `/metrics` stay enabled."},
+     "`/q`. The disabled paths answer 404. `/healthz`, `/readyz` and `/metrics` stay enabled."},
     {"tsd.core.histograms.config", "",
      "Enables histograms. The value is the JSON object "
-     "`{\"net.opentsdb.core.SimpleHistogramDecoder\":ID}` or the path of a file with it that ends "
-     "in `.json`. Histograms are stored with this id, a number from 0 to 255. If it is empty, "
-     "histograms are off."},
+     "`{\"net.opentsdb.core.SimpleHistogramDecoder\":ID}` or the path of a file with this object; "
+     "the path must end in `.json`. Histograms are stored with this id, a number from 0 to 255. If "
+     "it is empty, histograms are off."},
     {"tsd.core.meta.enable_realtime_ts", "false",
      "If `true`, the daemon stores a TSMeta object for each new series. It does so only if "
      "`tsd.core.meta.enable_tsuid_tracking` is `true` too."},
@@ -125,8 +125,8 @@ constexpr KnownSetting kSettings[] = {
      "`tsd.core.meta.enable_tsuid_tracking` and `tsd.core.meta.enable_realtime_ts` are `true` "
      "too."},
     {"tsd.core.meta.enable_tsuid_tracking", "false",
-     "If `true`, the daemon records each written series in the meta table. `/api/query/last` then "
-     "reads this table."},
+     "If `true`, the daemon records each written series in the meta table. With `true`, "
+     "`/api/query/last` reads the meta table."},
     Ignored("tsd.core.meta.cache.enable", "false", kPlugin),
     Ignored("tsd.core.meta.cache.plugin", "", kPlugin),
     Ignored("tsd.core.plugin_path", "", kPlugin),
@@ -161,12 +161,13 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.query.allow_simultaneous_duplicates", "true",
      "If `false`, the daemon refuses a query while the same client runs an equal query."},
     {"tsd.query.enable_fuzzy_filter", "true",
-     "It affects queries with `explicitTags` and lists of values for several tag keys. If `true`, "
-     "some combinations of values are missing in the results, as they are with OpenTSDB's row "
-     "filter. If `false`, the results are complete."},
+     "This setting affects queries with `explicitTags` and lists of values for several tag keys. "
+     "If `true`, some combinations of values are missing in the results, as they are with "
+     "OpenTSDB's row filter. If `false`, the results are complete."},
     {"tsd.query.filter.expansion_limit", "4096",
-     "Maximum number of values of a `literal_or` filter that the daemon looks up as ids. With "
-     "longer lists it compares the names of the stored series instead. The results are the same."},
+     "Maximum number of values of a `literal_or` filter that the daemon looks up as ids. If a "
+     "filter has more values, the daemon compares the names of the stored series instead. The "
+     "results are the same."},
     {"tsd.query.limits.bytes.default", "0",
      "Maximum number of bytes that one sub-query may read. A query that exceeds it ends with 413. "
      "0 means no limit."},
@@ -200,8 +201,8 @@ constexpr KnownSetting kSettings[] = {
 
     Ignored("tsd.rpc.plugins", "", kPlugin),
     {"tsd.rpc.telnet.return_errors", "true",
-     "If `false`, the daemon does not tell a telnet client that the store refused a `put` line. It "
-     "still reports lines that are not valid."},
+     "If `false`, the daemon does not tell a telnet client that the store refused a `put` line. "
+     "The daemon still reports lines that are not valid."},
     Ignored("tsd.rtpublisher.enable", "false", kPlugin),
     Ignored("tsd.rtpublisher.plugin", "", kPlugin),
     Ignored("tsd.search.enable", "false", kPlugin),
@@ -215,16 +216,17 @@ constexpr KnownSetting kSettings[] = {
      "If `true`, clients can write and query rollups and pre-aggregates. This setting needs "
      "`tsd.rollups.config`."},
     {"tsd.rollups.config", "",
-     "Intervals and tables of the rollups: a JSON document, or the path of a file with it that "
-     "ends in `.json`."},
+     "Intervals and tables of the rollups: a JSON document, or the path of a file with this "
+     "document; the path must end in `.json`."},
     {"tsd.rollups.automatic", "false",
      "If `true`, the daemon computes the rollups from the points and keeps them correct when "
      "points change (see [rollups](rollups.md)). This works with the embedded store only."},
     {"tsd.rollups.automatic.delay", "600",
-     "Time in seconds between the end of an interval and the computation of its rollups. It lets "
-     "points arrive late."},
+     "Time in seconds between the end of an interval and the computation of its rollups. The delay "
+     "lets points arrive late without a second computation."},
     {"tsd.rollups.tag_raw", "false",
-     "If `true`, rollups of a single series get the tag `tsd.rollups.agg_tag_key` too."},
+     "If `true`, not only pre-aggregates but also rollups of a single series get the tag "
+     "`tsd.rollups.agg_tag_key`."},
     {"tsd.rollups.agg_tag_key", "_aggregate",
      "Key of the tag that names the aggregator of a pre-aggregate."},
     {"tsd.rollups.raw_agg_tag_value", "RAW",
@@ -233,8 +235,8 @@ constexpr KnownSetting kSettings[] = {
      "If `true`, the daemon refuses pre-aggregates with the aggregators `avg` and `dev`."},
     {"tsd.rollups.split_query.enable", "false",
      "The value `delaySla` in `tsd.rollups.config` is the time for which the newest rollups may be "
-     "missing. If this setting is `true`, a query reads raw points for that time and rollups for "
-     "earlier times."},
+     "missing. If this setting is `true`, a query reads raw points for the time of `delaySla` and "
+     "rollups for earlier times."},
 
     {"tsd.storage.hbase.data_table", "tsdb", "Name of the table of points."},
     {"tsd.storage.hbase.uid_table", "tsdb-uid", "Name of the table of names and ids."},
@@ -254,24 +256,25 @@ constexpr KnownSetting kSettings[] = {
      "Time in seconds between two rounds of row compaction. A round rewrites rows whose hour is "
      "over. This applies to HBase only, because the embedded store needs no rounds."},
     {"tsd.storage.compaction.min_flush_threshold", "100",
-     "A round of row compaction starts only if more rows than this wait. A round may always "
-     "compact this many rows. This applies to HBase only."},
+     "A round of row compaction starts only if more than this number of rows wait. Even with a low "
+     "`tsd.storage.compaction.flush_speed`, a round may compact this number of rows. This applies "
+     "to HBase only."},
     {"tsd.storage.compaction.max_concurrent_flushes", "10000",
      "Maximum number of rows that one round of row compaction rewrites. Values above 10000 count "
      "as 10000. This applies to HBase only."},
     {"tsd.storage.compaction.flush_speed", "2",
      "Speed of row compaction. With 1 the daemon compacts all waiting rows within an hour, and "
-     "with 2 it is twice as fast. This applies to HBase only."},
+     "with 2 within half an hour. This applies to HBase only."},
     {"tsd.storage.enable_appends", "false",
      "If `true`, the daemon appends all points of a row to one cell of this row."},
     {"tsd.storage.repair_appends", "false",
      "If `true`, a read rewrites a cell of the append mode (`tsd.storage.enable_appends`) whose "
      "points are not in order."},
     {"tsd.storage.fix_duplicates", "false",
-     "It affects points with different values for the same time. If `true`, a query uses the value "
-     "that was written last. If `false`, as in OpenTSDB, a query fails if the values differ in "
-     "type "
-     "or size. `./run`, the Debian package and the container set it to `true`."},
+     "This setting affects series that have different values for the same time. If `true`, a query "
+     "uses the value that was written last. If `false`, as in OpenTSDB, a query fails if the "
+     "values differ in type or size. `./run`, the Debian package and the container set this "
+     "setting to `true`."},
     {"tsd.storage.max_tags", "8",
      "Maximum number of tags of a series that is written over OpenTSDB's protocols (put, telnet, "
      "`tsdb import`). A point with more tags is refused. `tsd.ingest.max_tags` limits the other "
@@ -293,8 +296,9 @@ constexpr KnownSetting kSettings[] = {
      "has two values for one time, queries use the larger value (see "
      "`tsd.storage.use_max_value`)."},
     {"tsd.storage.use_max_value", "true",
-     "It applies only if `tsd.storage.use_otsdb_timestamp` is `true`. If a series has two values "
-     "for one time, queries use the larger one with `true` and the smaller one with `false`."},
+     "This setting applies only if `tsd.storage.use_otsdb_timestamp` is `true`. If a series has "
+     "two values for one time, queries use the larger value with `true` and the smaller value with "
+     "`false`."},
     Ignored("tsd.storage.get_date_tiered_compaction_start", "0",
             "scans do not need the times of cells to find their rows"),
 
@@ -303,34 +307,34 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.uidfilter.enable", "false",
      "If `true`, the filter `tsd.uidfilter.plugin` decides whether a new name gets an id."},
     {"tsd.uidfilter.plugin", "",
-     "Class name of the filter. The only possible value is "
+     "Class name of the filter for new names (`tsd.uidfilter.enable`). The only possible value is "
      "`net.opentsdb.uid.UniqueIdWhitelistFilter`. With any other value the daemon does not start."},
     {"tsd.uidfilter.whitelist.delimiter", ",",
      "Regular expression for the text that separates the patterns of the lists "
      "`tsd.uidfilter.whitelist.*_patterns`."},
     {"tsd.uidfilter.whitelist.metric_patterns", "",
      "List of regular expressions. A new metric gets an id only if its name contains a match for "
-     "each of them. If the list is empty, any metric gets an id."},
+     "each expression of the list. If the list is empty, any metric gets an id."},
     {"tsd.uidfilter.whitelist.tagk_patterns", "",
      "List of regular expressions. A new tag key gets an id only if it contains a match for each "
-     "of them. If the list is empty, any tag key gets an id."},
+     "expression of the list. If the list is empty, any tag key gets an id."},
     {"tsd.uidfilter.whitelist.tagv_patterns", "",
      "List of regular expressions. A new tag value gets an id only if it contains a match for each "
-     "of them. If the list is empty, any tag value gets an id."},
+     "expression of the list. If the list is empty, any tag value gets an id."},
     {"tsd.uid.use_mode", "false",
-     "If `true`, the cache depends on `tsd.mode`: with `ro` the daemon caches only names by id, "
-     "and with `wo` only ids by name."},
+     "If `true`, the caches of names and ids depend on `tsd.mode`: with `ro` the daemon caches "
+     "only names by id, and with `wo` it caches only ids by name."},
     {"tsd.uid.lru.enable", "false",
      "If `true`, the settings `tsd.uid.lru.name.size` and `tsd.uid.lru.id.size` limit the caches "
-     "of names and ids. If `false`, only `tsd.memory.limit` limits them."},
+     "of names and ids. If `false`, only `tsd.memory.limit` limits these caches."},
     {"tsd.uid.lru.name.size", "5000000",
      "Maximum number of entries in each cache of names by id. There is one cache for metrics, one "
-     "for tag keys and one for tag values. Entries that were not used for the longest time are "
-     "removed."},
+     "for tag keys and one for tag values. If a cache is full, the daemon removes the entries that "
+     "were not used for the longest time."},
     {"tsd.uid.lru.id.size", "5000000",
      "Maximum number of entries in each cache of ids by name. There is one cache for metrics, one "
-     "for tag keys and one for tag values. Entries that were not used for the longest time are "
-     "removed."},
+     "for tag keys and one for tag values. If a cache is full, the daemon removes the entries that "
+     "were not used for the longest time."},
 
     // Settings of OpenTSDB's build as a single archive.
     Ignored("tsd.logback.file", "", kLogging),
@@ -393,31 +397,32 @@ constexpr KnownSetting kSettings[] = {
      "Size in bytes that `tsd.storage.region.split_policy` uses. It does not control flushes."},
     {"tsd.storage.merge.throughput", "52428800",
      "Number of bytes per second that all background merges together may write. The rate rises to "
-     "twice this value with the number of files that wait for a merge. It is not limited while "
-     "flushes wait for merges. 0 means no limit."},
+     "twice this value with the number of files that wait for a merge. The rate is not limited "
+     "while flushes wait for merges. 0 means no limit."},
     {"tsd.storage.merge.large", "2684354560",
      "Size in bytes above which a merge runs on a second thread, so that smaller merges do not "
-     "wait for it."},
+     "wait for the large merge."},
     {"tsd.storage.merge.off_peak", "",
      "Hours of the day in UTC with little load, for example `22-6`. During these hours the daemon "
-     "also merges files whose sizes differ more. If it is empty, there are no such hours."},
+     "also merges files whose sizes differ too much for a merge at other times. If it is empty, "
+     "the daemon merges in the same way at all hours."},
     {"tsd.storage.merge.major_period", "604800",
      "Time in seconds after which the daemon merges all files of a region that contain tombstones. "
-     "The actual time differs at random by up to a half. With 0 the daemon does this only on "
-     "request."},
+     "The actual time differs at random by up to a half. With 0 the daemon merges all files of a "
+     "region only on request."},
     {"tsd.storage.merge.interval", "60",
      "Time in seconds between two checks for background work: files to merge, expired files to "
      "remove, and regions to split. The daemon also checks after each flush."},
     {"tsd.http.query.omit_nan", "false",
      "Fill policies and arithmetic can produce NaN. If this setting is `true`, responses of "
-     "`/api/query` omit these values. If `false`, they contain them as `\"NaN\"` or `null` (see "
+     "`/api/query` omit NaN. If `false`, the responses contain NaN as `\"NaN\"` or `null` (see "
      "[Grafana](grafana.md))."},
     {"tsd.http.lookup.distinct_first", "false",
-     "If `true`, a call of `/api/search/lookup` with a limit returns series with new tags before "
-     "other series (see [Grafana](grafana.md))."},
+     "If `true`, a request to `/api/search/lookup` with a limit returns first the series whose tag "
+     "values are not in the response yet, and then other series (see [Grafana](grafana.md))."},
     {"tsd.http.admin.remote", "false",
      "If `true`, clients on other machines may use `/api/admin`. If `false`, only clients on the "
-     "same machine may use it."},
+     "machine of the daemon may use `/api/admin`."},
     {"tsd.ingest.default_tag", "source=unknown",
      "Tag, as `KEY=VALUE`, that the daemon adds to points without tags, because every series needs "
      "a tag. This applies to all protocols except those of OpenTSDB (see "
@@ -441,8 +446,8 @@ constexpr KnownSetting kSettings[] = {
      "is empty, the protocol is off. With 0 the daemon uses any free port and logs its number."},
     {"tsd.graphite.anonymous", "false",
      "Graphite clients cannot authenticate. If this setting is `true`, everybody may write to the "
-     "Graphite ports although authentication is on. If `false`, the daemon does not start with "
-     "both authentication and a Graphite port."},
+     "Graphite ports although authentication is on. If `false`, the daemon does not start if both "
+     "authentication and a Graphite port are configured."},
     {"tsd.thrift2.port", "",
      "Port on which the embedded store speaks HBase's Thrift2 protocol, usually 9090, for HBase "
      "clients and for other daemons (see [The shared store](shared-store.md)). If it is empty, the "
@@ -455,8 +460,9 @@ constexpr KnownSetting kSettings[] = {
      "address is not a loopback address."},
     {"tsd.core.authentication.users", "",
      "Path of the file with the users, their roles, and hashes of their passwords and tokens. The "
-     "command `tsdb user` writes it. The daemon reads it again on the signal `SIGHUP`. If the new "
-     "file has a mistake, the daemon logs it and keeps the previous users."},
+     "command `tsdb user` writes this file. The daemon reads the file again on the signal "
+     "`SIGHUP`. If the new file has a mistake, the daemon logs the mistake and keeps the previous "
+     "users."},
     {"tsd.network.tls.certificate", "",
      "Path of the PEM file with the certificate of the daemon, followed by the certificates of its "
      "authorities. If it is set, HTTP and the telnet protocol use TLS 1.2 or later (see "
@@ -472,8 +478,8 @@ constexpr KnownSetting kSettings[] = {
      "Address on which the daemon listens for `tsd.network.tls.port`. If it is empty, the daemon "
      "uses `tsd.network.bind`."},
     {"tsd.network.tls.clients", "none",
-     "Whether clients need a certificate. With `none`, the daemon does not ask for one. With "
-     "`optional`, a client that sends a certificate is authenticated as the user that the "
+     "Whether clients need a certificate. With `none`, the daemon does not ask for a certificate. "
+     "With `optional`, a client that sends a certificate is authenticated as the user that the "
      "certificate names. With `required`, the daemon refuses clients without a certificate."},
     {"tsd.network.tls.authorities", "",
      "Path of the PEM file with the certificates of the authorities that sign client "
@@ -485,21 +491,21 @@ constexpr KnownSetting kSettings[] = {
      "revocation. The daemon reads the file again for new connections on the signal `SIGHUP`."},
     {"tsd.limits.client.points", "0",
      "Average number of points per second that one client may write. A client is a user or, "
-     "without authentication, an address. A batch is accepted or refused as a whole, and a burst "
-     "of one second is allowed. A batch above the limit is refused with 429; telnet lines wait "
-     "instead. 0 means no limit."},
+     "without authentication, an address. The daemon accepts or refuses a batch as a whole, and "
+     "allows a burst of one second. A batch above the limit is refused with 429, but telnet lines "
+     "wait. 0 means no limit."},
     {"tsd.limits.client.series", "0",
      "Number of new series per hour that one client may create. Points of further new series are "
      "refused with 400. 0 means no limit. This applies to the embedded store only."},
     {"tsd.limits.metric.points", "0",
      "Average number of points per second that all clients together may write to one metric. The "
-     "daemon enforces it like `tsd.limits.client.points`. 0 means no limit."},
+     "daemon enforces this limit in the same way as `tsd.limits.client.points`. 0 means no limit."},
     {"tsd.limits.metric.series", "0",
      "Maximum number of series of one metric. Points of further series are refused with 400. 0 "
      "means no limit. This applies to the embedded store only."},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090",
      "Addresses of HBase's Thrift2 gateways in the form `host:port`, separated by commas. The "
-     "daemon uses them if `tsd.storage.backend` is `hbase` (see [HBase](hbase.md))."},
+     "daemon uses the gateways if `tsd.storage.backend` is `hbase` (see [HBase](hbase.md))."},
     {"tsd.storage.hbase.thrift.transport", "buffered",
      "Transport with which the gateways were started: `buffered`, `framed` (their option `-f`) or "
      "`http`."},
@@ -508,14 +514,14 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.hbase.thrift.connections", "8",
      "Maximum number of connections to each gateway, from 1 to 16."},
     {"tsd.storage.hbase.thrift.timeout", "35000",
-     "Time in milliseconds for which the daemon waits for a response of a gateway. Then it closes "
-     "the connection."},
+     "Time in milliseconds for which the daemon waits for a response of a gateway. After this "
+     "time, the daemon closes the connection."},
     {"tsd.storage.hbase.thrift.deadline", "30000",
-     "Time in milliseconds for which the daemon repeats a failed call to HBase. Then the call "
-     "fails, and the request that needs it gets 503."},
+     "Time in milliseconds for which the daemon repeats a failed call to HBase. After this time, "
+     "the call fails, and the request that needs the call gets 503."},
     {"tsd.storage.hbase.start_patience", "60000",
-     "Time in milliseconds for which a starting daemon tries to reach HBase. Then the daemon exits "
-     "with an error."},
+     "Time in milliseconds for which a starting daemon tries to reach HBase. After this time, the "
+     "daemon exits with an error."},
     {"tsd.storage.hbase.create_tables", "true",
      "If `true`, the daemon creates missing tables in HBase. If `false`, the daemon does not start "
      "if a table is missing."},
@@ -528,17 +534,18 @@ constexpr KnownSetting kSettings[] = {
      "`tsd.storage.path`. The setting `tsd.storage.durability` says when the daemon acknowledges "
      "points in the spool."},
     {"tsd.storage.hbase.spool.patience", "2000",
-     "Time in milliseconds for which a write of points waits for HBase. Then the points go to the "
-     "spool."},
+     "Time in milliseconds for which a write of points waits for HBase. After this time, the "
+     "points go to the spool."},
     {"tsd.memory.limit", "",
      "Memory in bytes that the daemon divides between unflushed points, caches and queries. If it "
      "is empty, the daemon uses half of the memory of the machine or its control group (cgroup)."},
     {"tsd.query.memory.limit", "",
-     "Maximum memory in bytes of all queries together. A query that needs more than is left ends "
-     "with 503. If it is empty, the limit is a quarter of `tsd.memory.limit`. 0 means no limit."},
+     "Maximum memory in bytes of all queries together. A query that needs more memory than is left "
+     "ends with 503. If it is empty, the limit is a quarter of `tsd.memory.limit`. 0 means no "
+     "limit."},
     {"tsd.query.memory.per_query", "",
-     "Maximum memory in bytes of one query. A query that needs more ends with 413. If it is empty, "
-     "the limit is half of `tsd.query.memory.limit`. 0 means no limit."},
+     "Maximum memory in bytes of one query. A query that needs more memory ends with 413. If it is "
+     "empty, the limit is half of `tsd.query.memory.limit`. 0 means no limit."},
     {"tsd.query.cache.bytes", "",
      "Memory in bytes for the query cache, which keeps the downsampled hours of repeated queries "
      "(see [operations](operations.md)). The cache is not used over HBase. If it is empty, the "
@@ -549,8 +556,8 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.query.large.waiting", "64",
      "Maximum number of large queries that wait. Further large queries are refused with 503."},
     {"tsd.query.large.wait", "60000",
-     "Time in milliseconds for which a large query waits for other large queries. Then it is "
-     "refused with 503."},
+     "Time in milliseconds for which a large query waits for other large queries. After this time, "
+     "the daemon refuses the query with 503."},
     {"tsd.query.slow_log", "10000",
      "Duration in milliseconds from which a query is logged as slow. With 0 no query is logged as "
      "slow."},
@@ -567,7 +574,7 @@ constexpr KnownSetting kSettings[] = {
      "[operations](operations.md))."},
     {"tsd.log.level", "info",
      "Lowest level of events that are logged: `debug`, `info`, `warning` or `error`. A client can "
-     "change it with `/logs?level=` while the daemon runs."},
+     "change the level with `/logs?level=` while the daemon runs."},
 };
 
 }  // namespace

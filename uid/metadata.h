@@ -81,7 +81,7 @@ enum class IdDetail : uint8_t {
   kObjects,  // ids and names, and the stored objects
 };
 
-/// Returns the memory of an object in bytes.
+/// Returns the memory of a metadata object in bytes.
 int64_t BytesOf(const UidMeta& meta);
 int64_t BytesOf(const TsMeta& meta);
 

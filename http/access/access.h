@@ -33,7 +33,7 @@ using IdentityPtr = std::shared_ptr<const Identity>;
 struct AccessRefusal {
   std::string_view remote, method, path;  // method and path are "" for a telnet line
   std::string_view user;                  // "": the client is not authenticated
-  int status = 0;                         // not changed after the first refusal
+  int status = 0;                         // the HTTP status: 401 or 403; telnet: 401
 };
 
 /// A function that returns whether the password matches the hash, such as PasswordMatches.

@@ -15,7 +15,7 @@
 
 namespace hg::http {
 
-/// For one thread at a time. Referenced objects must outlive this object.
+/// Use on one thread at a time. Referenced objects must outlive this object.
 class DistinctFirst {
  public:
   /// `limit` is at least 1. The matcher's clauses must be sorted by key. With clauses, a series is

@@ -55,7 +55,7 @@ inline constexpr std::string_view kTruncated = "results truncated due to limit";
 
 /// The parsed match[] parameters of a request. A series must match at least one of them.
 struct PromSelectors {
-  std::vector<query::promql::Matchers> selectors;  // repeated ones only once
+  std::vector<query::promql::Matchers> selectors;  // each selector once
   std::string text;                                // shown in lists of running queries
 };
 /// Returns nullopt if it sent an error, or if the request may not wait for compiling a pattern.
@@ -94,8 +94,8 @@ void AnswerPromText(const Request& request, Services& services, const PromQuesti
 /// Sends {"status":"success","data":DATA}. `data` is JSON.
 void SendPromData(ResponseWriter& out, std::string_view data);
 
-/// Parses the parameter "query". Returns nullptr if it sent an error, or if the request may not
-/// wait until a regular expression is compiled.
+/// Parses the parameter "query". Returns nullptr if it sent an error, or if a regular expression
+/// must be compiled but the request may not wait (RequestContext::MayWait).
 query::promql::ExprPtr PromExpression(const Request& request, const Parameters& parameters,
                                       Services& services, ResponseWriter& out);
 

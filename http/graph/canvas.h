@@ -19,7 +19,7 @@ struct Anchor {
   Place along = Place::kCenter;
 };
 
-/// Coordinates are pixels from the top left corner. For one thread at a time.
+/// Coordinates are pixels from the top left corner. Use on one thread at a time.
 class Canvas {
  public:
   /// Creates a transparent bitmap.

@@ -18,7 +18,7 @@
 
 namespace hg::http {
 
-/// For one thread at a time.
+/// Only one thread at a time may use the object.
 class ForeignPoints {
  public:
   /// `options` must outlive the object.

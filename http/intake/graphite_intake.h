@@ -21,7 +21,7 @@
 
 namespace hg::http {
 
-/// For one thread at a time.
+/// Use on one thread at a time.
 class GraphiteIntake {
  public:
   /// All arguments must outlive the object. Once `stopping` is true, no more points are stored.

@@ -17,7 +17,7 @@
 
 namespace hg::http {
 
-/// For one thread at a time. Its functions may block, so do not call them on an event loop.
+/// Use on one thread at a time. Its functions may block, so do not call them on an event loop.
 class Intake {
  public:
   /// All arguments must outlive the object.

@@ -66,8 +66,8 @@ class LabelledPoints : public LabelledSink {
   void StoreNamed();
   void Judge(size_t point, const Status& result);
   void RefuseItem(uint64_t item, std::string_view metric, ByteView labels, std::string_view reason);
-  /// Returns whether the current series has too many labels, if the reason of an earlier refusal is
-  /// already stored. The points of the series are then rejected without reading the labels.
+  /// Returns true if the current series has too many labels and the reason of an earlier refusal is
+  /// already stored. If so, the caller rejects the points without reading the labels.
   [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
 
   Services& services_;

@@ -82,7 +82,7 @@ struct ReplyHooks {
 };
 
 /// A response. Adds kNoSniff to each response. An HTML page without a Content-Security-Policy gets
-/// a policy that forbids the page to load or run anything. For one thread at a time, unless
+/// a policy that forbids the page to load or run anything. Use on one thread at a time, unless
 /// ResponseWriter says otherwise for a function.
 class Reply : public ResponseWriter {
  public:

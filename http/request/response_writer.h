@@ -8,7 +8,7 @@
 
 namespace hg::http {
 
-/// For one thread at a time, while its request is handled. The connection implements it, and so
+/// Use on one thread at a time, while its request is handled. The connection implements it, and so
 /// does a string buffer in tests/support.
 class ResponseWriter {
  public:

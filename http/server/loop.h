@@ -105,7 +105,7 @@ class Loop {
   int64_t now_s_ = 0;
   Waiting waiting_;
   PointSink::Position position_ = 0;
-  std::deque<std::shared_ptr<Connection>> backlog_;  // connections that wait for Continue
+  std::deque<std::shared_ptr<Connection>> backlog_;  // connections passed to ContinueLater
   bool backlog_posted_ = false;                      // whether a callback will serve backlog_
 };
 

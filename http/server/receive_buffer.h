@@ -12,7 +12,7 @@
 
 namespace hg::http {
 
-/// For one thread at a time.
+/// Use on one thread at a time.
 class ReceiveBuffer {
  public:
   [[nodiscard]] char* data() { return data_.get() + begin_; }

@@ -17,7 +17,7 @@ constexpr uint64_t kSlowRequestBytes = 64 * 1024;
 constexpr int64_t kSlowTransferS = 60;
 constexpr int64_t kSlowTransferDoublesS = 600;
 
-/// The pace of one direction of a connection. For one thread at a time.
+/// The pace of one direction of a connection. Use on one thread at a time.
 class TransferPace {
  public:
   /// `least_bytes`: the bytes that must move in each of the first periods of kSlowTransferS.

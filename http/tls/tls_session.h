@@ -13,7 +13,7 @@ struct ssl_st;  // OpenSSL's SSL
 
 namespace hg::http {
 
-/// For one thread at a time.
+/// Use on one thread at a time.
 class TlsSession {
  public:
   /// Takes ownership of `ssl`.

@@ -32,7 +32,7 @@ Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max
 bool UnpackAtOnce(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory);
 
-/// Compresses a reply piece by piece. For one thread at a time.
+/// Compresses a reply piece by piece. Use on one thread at a time.
 class BodyPacker {
  public:
   explicit BodyPacker(ContentCoding coding);

@@ -22,7 +22,7 @@ inline constexpr std::string_view kChunkedReadType =
 /// as in Prometheus. Clients join the frames of a series by their labels.
 inline constexpr size_t kFrameChunkBytesMax = 1 << 20;
 
-/// Receives the samples of one query and encodes them at once. For one thread at a time.
+/// Receives the samples of one query and encodes them at once. Use on one thread at a time.
 class ChunkedReadResult : public query::promql::SampleSink {
  public:
   /// Charges its memory to `watch`, which must outlive the object. `query` is the index of the

@@ -11,7 +11,7 @@ namespace hg::http {
 
 class ResponseWriter;
 
-/// For one thread at a time. The writer adds commas; the caller must ensure correct nesting.
+/// Use on one thread at a time. The writer adds commas; the caller must ensure correct nesting.
 class JsonWriter {
  public:
   /// Appends the document to *out, which must outlive the writer.

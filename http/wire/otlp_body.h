@@ -22,7 +22,7 @@ class MessageLite;
 
 namespace hg::http {
 
-/// For one thread at a time. Refers to the bytes of the body in the last call of Read.
+/// Use on one thread at a time. Refers to the bytes of the body in the last call of Read.
 class OtlpBody {
  public:
   /// `memory` must outlive the object. If it is nullptr, nothing is charged.

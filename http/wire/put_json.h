@@ -14,7 +14,7 @@ namespace hg::http {
 /// Number of bytes to allocate (not to initialize) after the end of a body that is parsed.
 inline constexpr size_t kPutPadding = 64;
 
-/// Keeps at most some megabytes of working memory between calls. For one thread at a time.
+/// Keeps at most some megabytes of working memory between calls. Use on one thread at a time.
 class PutJsonParser {
  public:
   PutJsonParser();

@@ -48,7 +48,7 @@ Result<RemoteRequest> ReadReadRequest(std::string_view bytes, RequestMemory::Sha
                                       RequestContext& context = RequestContext::Unlimited());
 
 /// A ReadResponse that is being created. Between BeginResult and EndResult it gets the samples of
-/// one query. For one thread at a time.
+/// one query. Use on one thread at a time.
 class ReadResponseBody : public query::promql::SampleSink {
  public:
   /// Charges its memory to `watch`, which must outlive the object.

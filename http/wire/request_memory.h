@@ -32,7 +32,7 @@ class RequestMemory {
 };
 
 /// The memory of one request, or of one step of its processing. Parsers have an argument of this
-/// type; if it is nullptr, nothing is charged. For one thread at a time.
+/// type; if it is nullptr, nothing is charged. Use on one thread at a time.
 class RequestMemory::Share {
  public:
   /// The first `free_bytes` bytes are not charged to the budget.

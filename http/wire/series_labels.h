@@ -62,7 +62,7 @@ class LabelledSink {
   virtual ~LabelledSink() = default;
   /// Sets the series of the following items.
   virtual void SetSeries(std::string_view metric, std::span<const Label> labels) = 0;
-  /// Begins an item. The points that follow belong to this item.
+  /// Begins an item of the request. The points that are added next belong to this item.
   virtual void BeginItem() = 0;
   virtual void Add(int64_t time_ms, PointValue value) = 0;
   /// Rejects the current item.

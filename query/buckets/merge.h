@@ -23,8 +23,8 @@ struct MergeOptions {
   int64_t last_ms =
       std::numeric_limits<int64_t>::max();  // instants after the scan window are not in the result
   int64_t trim_begin_ms =
-      std::numeric_limits<int64_t>::min();  // the result has no instants before this time,
-                                            // and none after trim_end_ms
+      std::numeric_limits<int64_t>::min();  // the result has no instants before
+                                            // trim_begin_ms or after trim_end_ms
   int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
   /// Where MergeSeries stores the instant of an infinite result; may be null.
   std::optional<int64_t>* infinite_ms = nullptr;

@@ -34,7 +34,7 @@ struct GexpRange {
 /// Replaces values by their absolute values. Integers stay integers.
 void MakeAbsolute(PointColumns* points);
 
-/// Multiplies all values by a factor. InvalidArgument: the text is not a number or not [-0-9.]+.
+/// Multiplies all values by a factor. InvalidArgument: `factor` is not a number of [-0-9.]+.
 Status Scale(std::string_view factor, PointColumns* points);
 
 /// Sets the metric name, removes the tags, and makes the values absolute (opentsdb-queries.md,

@@ -33,11 +33,11 @@ struct Bucket {
 
 /// Statistics about buckets whose count was lower than that of the bucket before them.
 struct Decreases {
-  size_t histograms = 0;  // number of histograms with such buckets
+  size_t histograms = 0;  // number of histograms with a decrease
   double first_bound = std::numeric_limits<double>::infinity();
   double last_bound = -std::numeric_limits<double>::infinity();
   double most = 0;
-  // The times of the first and the last of these histograms.
+  // The times of the first and the last histogram with a decrease.
   int64_t first_ms = std::numeric_limits<int64_t>::max();
   int64_t last_ms = std::numeric_limits<int64_t>::min();
 };

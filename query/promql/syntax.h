@@ -15,7 +15,7 @@
 
 namespace hg::query::promql {
 
-struct FunctionSpec;  // query/promql/function_table.h
+struct FunctionSpec;  // defined in query/promql/function_table.h
 struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
@@ -37,7 +37,7 @@ struct TimeShift {
 
 struct NumberLiteral {
   double value = 0;
-  bool duration = false;  // whether it was written as a duration; the value is in seconds
+  bool duration = false;  // the literal is a duration, and its value is in seconds
 };
 
 struct StringLiteral {

@@ -43,7 +43,7 @@ class BucketCache : public ChangeListener {
   /// be cached, for example if a row has only histograms. Each query then reads such an hour and
   /// all later ones from the store.
   struct OldHours {
-    std::vector<std::shared_ptr<const BucketHour>> found;  // consecutive, from the first hour on
+    std::vector<std::shared_ptr<const BucketHour>> found;  // consecutive hours from the first one
     RowRange missing{0, 0};  // the old hours after `found`; they may be added to the cache
     std::vector<uint64_t> generations;  // for each missing hour, the argument for Keep
   };

@@ -96,7 +96,7 @@ class ResolvedFilters {
  private:
   std::mutex mutex_;
   const ValidSubQuery* of_ = nullptr;   // guarded by mutex_; the first sub-query
-  std::optional<SeriesFilter> filter_;  // guarded by mutex_; the filter of *of_; no cached results
+  std::optional<SeriesFilter> filter_;  // guarded by mutex_; a copy without cached results
 };
 
 }  // namespace hg::query

@@ -21,7 +21,7 @@ enum class RollupSpanUnit : unsigned char { kHours, kDays, kMonths, kYears };
 struct RollupInterval {
   uint32_t interval_s = 0;
   RollupSpanUnit unit = RollupSpanUnit::kHours;
-  uint32_t span_count = 1;     // number of units; only hours may have more than one
+  uint32_t span_count = 1;     // number of units in a row; above 1 only for hours
   uint32_t intervals_max = 0;  // intervals in one row
 };
 
@@ -36,7 +36,7 @@ uint32_t RollupBase(int64_t time_s, const RollupInterval& interval);
 struct RollupQualifier {
   uint8_t aggregator_id = 0;  // 0…127
   uint16_t index = 0;         // number of the interval in the row
-  uint8_t flags = 0;          // as for points
+  uint8_t flags = 0;          // as in the qualifier of a point
 
   [[nodiscard]] Bytes Encode() const;
   bool operator==(const RollupQualifier&) const = default;

@@ -37,7 +37,7 @@ struct EmbeddedOptions {
   int sync_interval_ms = 1000;  // interval of the background fdatasync with kLogged
   uint64_t memory_limit_bytes = uint64_t{1} << 30;  // tsd.memory.limit
   double memory_share = 0.4;  // share of the limit for unflushed memory, names and series
-  double cache_share = 0.15;  // share of the limit for cached blocks; both shares: at most 0.8
+  double cache_share = 0.15;  // share for cached blocks; memory_share + cache_share is at most 0.8
   uint64_t log_max_bytes = uint64_t{512} << 20;  // size of the unflushed log that triggers a flush
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
   // A memtable that is this old is flushed. Some flushes start up to a tenth of this time later.

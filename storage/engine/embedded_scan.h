@@ -19,7 +19,7 @@
 
 namespace hg::engine {
 
-/// For one thread at a time. The engine must outlive the scan. `listener` is called for rows that
+/// Not thread-safe. The engine must outlive the scan. `listener` is called for rows that
 /// should be rewritten (UnsettledRowListener); it may be empty.
 class EmbeddedScan : public PointScan {
  public:

@@ -116,7 +116,7 @@ class Memstore {
   /// threads only while it adds the last new series.
   void EndSweep(const NumberSet* absent) EXCLUDES(register_);
 
-  // Functions for flushes. One flush at a time.
+  // Functions for flushes. The caller runs one flush at a time.
   struct FlushDue {
     bool due = false;
     bool urgent = false;  // a new series was rejected that would fit after a flush of this memtable

@@ -35,7 +35,7 @@ class NumberSlots {
   }
   /// Adds a number for which Reserve was called. `number` must be below kNone and not yet added.
   void Add(uint32_t hash, uint32_t number) {
-    INVARIANT(number != kNone && used_ < slots_.size());  // Find needs a free slot to end at
+    INVARIANT(number != kNone && used_ < slots_.size());  // Find stops at a free slot
     Insert({hash, number});
     ++used_;
     INVARIANT(used_ < slots_.size());

@@ -12,7 +12,7 @@
 
 namespace hg::engine {
 
-/// For one thread at a time. After a failure the files of all parts are unusable.
+/// Use on one thread at a time. After a failure the files of all parts are unusable.
 class PartSet {
  public:
   /// A function that returns a number, which selects the part for a row. Rows with the same number

@@ -18,7 +18,7 @@ namespace hg::engine {
 /// less space (row_block.h).
 enum class RowDensity : uint8_t { kPlain, kPacked };
 
-/// For one thread at a time. After a failure the files are unusable.
+/// Use on one thread at a time. After a failure the files are unusable.
 class PartWriter {
  public:
   /// `folder` is an existing folder for the files. `table` is the table of the rows, which must

@@ -40,7 +40,7 @@ Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const
                              const lsm::BlockFile* cells, const lsm::BlockFile* points,
                              lsm::PartEntry* fresh);
 
-/// Writes the table of series to a new part with the number of `fresh`. The table has `count`
+/// Writes the table of series to a new part that has the number in `fresh`. The table has `count`
 /// series, whose TSUIDs `tsuid_of` returns. `flushed` is the last sequence number that is in files.
 Status WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                    uint32_t count, const std::function<ByteView(uint32_t number)>& tsuid_of,

@@ -11,7 +11,7 @@
 namespace hg::engine {
 
 /// Returns the keys in [start, stop) of the regular rows of a points table that have points, in
-/// ascending order. For one thread at a time. It lists the rows of one metric and time range at
+/// ascending order. Use on one thread at a time. It lists the rows of one metric and time range at
 /// once, so rows that are added later are not found. It lists at most 65,536 rows at once, or four
 /// rows per series of the metric if that is more.
 class PointKeys {
@@ -51,7 +51,7 @@ class PointKeys {
 };
 
 /// Returns the keys of a table's rows in [start, stop), in ascending order. May leave out rows
-/// without cells of `family`, and rows without cells since `min_ms`. For one thread at a time. The
+/// without cells of `family`, and rows without cells since `min_ms`. Not thread-safe. The
 /// engine must outlive the object.
 class TableKeys {
  public:

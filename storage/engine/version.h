@@ -64,7 +64,7 @@ class Part {
   [[nodiscard]] const lsm::PartEntry& entry() const { return entry_; }
   [[nodiscard]] uint64_t bytes() const { return entry_.cells_bytes + entry_.points_bytes; }
   [[nodiscard]] const std::shared_ptr<const PartFiles>& files() const { return files_; }
-  /// Returns the sequence number for points that were stored without their own one (PartPoint).
+  /// Returns the sequence number of points that were stored without a sequence number (PartPoint).
   [[nodiscard]] uint64_t last_sequence() const { return entry_.last_sequence; }
   // Return the cell file and the points file; null if the part has no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const {

@@ -106,7 +106,7 @@ class Spool {
   /// Returns Busy if `bytes` more bytes would exceed the spool's maximum size. The caller must hold
   /// mutex_.
   [[nodiscard]] Status RoomFor(uint64_t bytes) const;
-  /// Reads the records that are left and opens a log that continues after them.
+  /// Reads the records that were not replayed, and opens a log that continues after them.
   Status OpenLog();
   /// Opens a new log in place of a log that failed permanently. Does nothing if the log has not
   /// failed.

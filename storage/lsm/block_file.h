@@ -35,7 +35,7 @@ enum class Packing : uint8_t { kPlain = 0, kSnappy = 1, kByPacker = 2, kZstd = 3
 
 /// Options for writing a file.
 struct BlockWriting {
-  const BlockPacker* packer = nullptr;  // used first; must outlive the writer
+  const BlockPacker* packer = nullptr;  // tried before `packing`; must outlive the writer
   // The form of those blocks that the packer does not pack: kPlain, kSnappy or kZstd.
   Packing packing = Packing::kSnappy;
   size_t block_bytes = 32 << 10;  // a block ends when its size before compression reaches this
@@ -97,7 +97,7 @@ struct BlockEntry {
   uint64_t size;
 };
 
-/// For one thread at a time. Add entries in ascending order of keys, then call Finish. Without
+/// Use on one thread at a time. Add entries in ascending order of keys, then call Finish. Without
 /// Finish the file is unusable.
 class BlockFileWriter {
  public:
@@ -241,7 +241,7 @@ class BlockFile {
 };
 
 /// Iterates over the entries in [start, stop) in ascending order. An empty `stop` means no end.
-/// Keeps the file open. For one thread at a time.
+/// Keeps the file open. Use on one thread at a time.
 class BlockFileScan {
  public:
   /// Reads fail with Busy if they would read the disk and `context` may not wait. `context` must

@@ -104,7 +104,7 @@ class CellMemory {
     CellMemory& memory_;
     std::unique_lock<FairSharedMutex> lock_;
     Rows::iterator at_;                 // the last requested row, or the end
-    CellRow row_;                       // that row, or its requested column
+    CellRow row_;                       // the row at at_, or its requested column
     std::optional<ColumnName> column_;  // set if row_ is this column of a wide row
     size_t accounted_ = 0;
   };

@@ -223,10 +223,11 @@ constexpr FamilyAttribute kAttributes[] = {
      [](const auto& f) {
        return std::string(f.bloom_filter == BloomFilter::kRow ? "ROW" : "NONE");
      }},
-    {"IN_MEMORY", "--in-memory", "true|false", "whether its blocks stay longest in the block cache",
+    {"IN_MEMORY", "--in-memory", "true|false",
+     "whether blocks of the family stay longest in the block cache",
      [](auto name, auto text, auto* f) { return SetBool(name, text, &f->in_memory); },
      [](const auto& f) { return std::string(Text(f.in_memory)); }},
-    {"BLOCKCACHE", "--blockcache", "true|false", "whether its blocks are cached at all",
+    {"BLOCKCACHE", "--blockcache", "true|false", "whether blocks of the family are cached at all",
      [](auto name, auto text, auto* f) { return SetBool(name, text, &f->block_cache); },
      [](const auto& f) { return std::string(Text(f.block_cache)); }},
     {"BLOCKSIZE", "--blocksize", "BYTES", "size of a block before compression", SetBlockSize,

@@ -26,7 +26,7 @@ Status CheckDescriptor(const TableDescriptor& table);
 /// Returns whether both describe the same table. The order of families does not matter.
 bool SameDescriptor(const TableDescriptor& a, const TableDescriptor& b);
 
-/// An attribute of families, with its names and the functions that read and set it.
+/// An attribute of a column family: its names, and the functions that read and set it.
 struct FamilyAttribute {
   std::string_view name;      // HBase's name, for example "MIN_VERSIONS"
   std::string_view option;    // option of the command line, for example "--min-versions"

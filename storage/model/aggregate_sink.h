@@ -71,8 +71,8 @@ class RollupSink : public LimitedSink {
   [[nodiscard]] virtual std::string_view aggregate_key() const = 0;
   /// Returns the value of that tag for values of one series; "": such values do not have the tag.
   [[nodiscard]] virtual std::string_view raw_value() const = 0;
-  /// Checks the value, resolves its names and stores it. Errors are as in PointSink::AppendNamed.
-  /// Unsupported: no such interval is configured. Blocks.
+  /// Checks the rollup, resolves its names and stores it. Errors are as in PointSink::AppendNamed.
+  /// Unsupported: the interval of the rollup is not configured. Blocks.
   virtual Status Put(const NamedRollup& rollup, WriteContext& context) = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace hg {
 
-/// For one thread at a time. With Checks::kEachBatch it is thread-safe.
+/// Use on one thread at a time. With Checks::kEachBatch it is thread-safe.
 class WriteContext {
  public:
   /// When to check the rate limits of the writer and of the metrics. Stored points always count

@@ -21,8 +21,8 @@ struct StreamException {
 enum IntRule : uint8_t { kIntsShortest = 0, kIntsWide = 1 };
 enum FloatRule : uint8_t { kFloatsWide = 0, kFloatsShortest = 1, kFloatsSingle = 2 };
 
-/// Returns the form in which the rule of a stream stores the number. The shortest form has the same
-/// width as that of PointValue::Int, but is computed without a branch.
+/// Returns the number in the width that the rule (IntRule, FloatRule) of its stream gives it. For
+/// integers, kIntsShortest gives the width of PointValue::Int, but computes it without a branch.
 inline PointValue IntByRule(uint8_t rule, int64_t v) {
   if (rule == kIntsWide) return {static_cast<uint64_t>(v), kInt64};
   const int width = std::bit_width(static_cast<uint64_t>(v ^ v >> 63));

@@ -187,7 +187,7 @@ using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
 /// 0 means that no rows may be deleted.
 using EndOfRows = std::function<uint32_t(ByteView metric)>;
 
-class WatchedPoints;  // storage/points/watched_points.h
+class WatchedPoints;  // defined in storage/points/watched_points.h
 
 /// Thread-safe.
 class Points {

@@ -45,8 +45,8 @@ Result<RowSummary> ReadRowSummary(ByteView encoded);
 /// Returns the statistics that are stored with a row, or nullopt if there are none.
 Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded);
 
-/// Decodes the points. `sequence` becomes the sequence number of points that were stored without
-/// their own one.
+/// Decodes the points. `sequence` becomes the sequence number of points that were stored without a
+/// sequence number.
 Result<RowTraits> DecodeRow(ByteView encoded, uint64_t sequence, std::vector<PartPoint>* points);
 
 /// The points of rows as columns of numbers, in the form that queries use.

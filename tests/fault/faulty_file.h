@@ -56,7 +56,7 @@ class FaultyFileSystem : public FileSystem {
   void FailAllCalls();
   /// Returns the number of changing calls since the last call of FailCall.
   [[nodiscard]] uint64_t calls() const;
-  /// Returns whether the call that a test chose to fail has failed.
+  /// Returns whether the call that FailCall, DieAtCall or FillUpAtCall selected has failed.
   [[nodiscard]] bool failed() const;
   void LieAboutSync(bool lie) { lie_ = lie; }
   void LieAboutSyncAt(SyncSite site) { lie_at_ = site; }

@@ -9,7 +9,7 @@
 
 namespace hg::http {
 
-/// For one thread at a time. A call fails its test case if the server is silent for kPatienceS.
+/// Use on one thread at a time. A call fails its test case if the server is silent for kPatienceS.
 class ClientSocket {
  public:
   /// `receive_bytes`: approximate size of the system's receive buffer; 0 = the system's default.

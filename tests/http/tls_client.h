@@ -21,7 +21,7 @@ struct TlsClientOptions {
   ssl_session_st* session = nullptr;
 };
 
-/// For one thread at a time.
+/// Use on one thread at a time.
 class TlsClient : public ClientSocket {
  public:
   /// Connects and performs the handshake.

@@ -12,7 +12,7 @@ Status CreateTables(const Config& config, Store& store);
 /// Wraps `model` in another store, which owns the objects that it needs and creates the tables.
 using DoorMaker = std::function<Result<std::shared_ptr<Store>>(Store& model)>;
 
-/// Like OpenModelBackend, but all calls go through the store that `door` returns.
+/// Like OpenModelBackend, but all calls go through the store that `door` makes around the model.
 Result<std::unique_ptr<Backend>> OpenModelBackendThrough(const Config& config,
                                                          const DoorMaker& door);
 

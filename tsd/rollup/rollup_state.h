@@ -73,7 +73,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// Discards the state, except for kept rollups (KeepBefore). Sets the start to `start`, which
   /// must be a multiple of every interval.
   Status Begin(uint32_t start);
-  /// Returns the time up to which the rollups of the level are complete. 0: start() is nullopt.
+  /// Returns the time up to which rollups of the level are complete, or 0 if start() is nullopt.
   [[nodiscard]] uint32_t WholeUpTo(const codec::RollupLevel& level) const;
   /// Returns the time below which changes of hours must be reported to this object. 0: no changes
   /// need to be reported.

@@ -76,7 +76,7 @@ const Command kAdminCommand{
     "the store of the settings, also while a daemon uses the data directory. `tsdb table` creates\n"
     "and changes tables.",
     kOptions,
-    "/api/admin, which --url=http://HOST:PORT asks",
+    "/api/admin, which --url=http://HOST:PORT calls",
     RunAdmin};
 
 }  // namespace hg::tsd

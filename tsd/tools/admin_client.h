@@ -26,8 +26,8 @@ inline constexpr OptionSpec kCertificateOption{
     "PEM file with this tool's own certificate; the default is $TSDB_CERT_FILE"};
 inline constexpr OptionSpec kKeyOption{
     "--key-file", "PATH",
-    "PEM file with its private key; the default is $TSDB_KEY_FILE, then the file of the "
-    "certificate"};
+    "PEM file with the private key of this tool's certificate; the default is $TSDB_KEY_FILE, then "
+    "the file of the certificate"};
 
 /// Credentials and TLS files for requests to a daemon, from options and the environment.
 struct DaemonAccess {

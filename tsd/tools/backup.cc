@@ -97,9 +97,9 @@ const Command kBackupCommand{
     "Files never change after they were written. So a copy on the same disk consists of hard\n"
     "links and takes no space; on another disk the bytes are copied. A second backup to the same\n"
     "FOLDER copies only new files. `restore` refuses an interrupted first backup; run `backup`\n"
-    "again to complete it. A copy on the same disk is lost together with that disk. Exit status\n"
-    "1: there is no new copy. If a daemon uses the data directory, the daemon writes the copy as\n"
-    "its own user.",
+    "again to complete it. If the disk fails, a copy on the same disk is lost too. Exit status 1\n"
+    "means that there is no new copy. If a daemon uses the data directory, the daemon writes the\n"
+    "copy as its own user.",
     {},
     "POST /api/admin/backup?folder=FOLDER",
     RunBackup};
@@ -107,13 +107,13 @@ const Command kBackupCommand{
 const Command kRestoreCommand{
     "restore",
     "FOLDER",
-    "Creates a data directory from a backup, or adds missing data to that of a running daemon.",
+    "Creates a data directory from a backup, or adds missing data to a running daemon.",
     "The data directory (--data, tsd.storage.path) must be empty or missing, or be used by a\n"
     "running daemon. Every file is read and verified. Run the command again to complete an\n"
     "interrupted restore. A running daemon continues to serve and gets the data that it lacks:\n"
     "names, points at times without a point, and cells. Data that was deleted since the backup\n"
-    "is therefore restored. Existing data is not replaced. If ids differ, series are matched by\n"
-    "their names; metadata and trees are then left out, which the command reports.",
+    "is therefore restored. Existing data is not replaced. If ids differ, the command matches\n"
+    "series by their names, leaves out metadata and trees, and reports that it left them out.",
     {},
     "",
     RunRestore};

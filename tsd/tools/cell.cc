@@ -144,13 +144,12 @@ const Command kCellCommand{
     "  tsdb cell put t1 row1 f1:q VALUE\n"
     "  tsdb cell check-and-put t1 row1 f1:q NEW --expect VALUE\n"
     "  tsdb cell scan t1 --filter \"PrefixFilter('r') AND PageFilter(10)\"\n"
-    "A column is FAMILY:QUALIFIER, or FAMILY for all of its columns. get and scan print a line "
-    "for\n"
-    "each cell: row, column, time in ms and value, separated by tabs. count prints the number of\n"
-    "rows. sum, min, max and avg read values of 8 bytes, the form of increment, and leave out\n"
-    "others. check-and-put and check-and-delete print true or false. Write `-- -5` to increment\n"
-    "by a negative number. In rows, qualifiers and values, \\xHH is a byte and \\\\ is a "
-    "backslash.",
+    "A column is FAMILY:QUALIFIER, or FAMILY for all columns of the family. `get` and `scan`\n"
+    "print a line for each cell: row, column, time in ms and value, separated by tabs. `count`\n"
+    "prints the number of rows. `sum`, `min`, `max` and `avg` read the values of 8 bytes that\n"
+    "`increment` writes, and ignore other values. `check-and-put` and `check-and-delete` print\n"
+    "true if they made the change, otherwise false. Write `-- -5` to increment by a negative\n"
+    "number. In rows, qualifiers and values, \\xHH is a byte and \\\\ is a backslash.",
     CellOptions(),
     "",
     RunCell,

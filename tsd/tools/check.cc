@@ -41,8 +41,8 @@ const Command kCheckCommand{
     "[FOLDER]",
     "Verifies every file of a data directory or of a backup, also while a daemon runs.",
     "Reads everything and changes nothing. Prints a line for each damage, with the file, the\n"
-    "offset and the data that cannot be read because of it. The exit status is then 1. If no\n"
-    "daemon runs, the log and the numbers of the series are verified too.",
+    "offset and the data that cannot be read because of the damage. The exit status is 1 if any\n"
+    "file is damaged. If no daemon runs, the log and the numbers of the series are verified too.",
     {},
     "POST /api/admin/check",
     RunCheck};

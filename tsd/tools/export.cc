@@ -145,7 +145,7 @@ const Command kExportCommand{
     "START [END] query [query...]",
     "Prints the points of queries as comma-separated values (CSV), which `import --csv` reads.",
     "The first row names the columns: metric, time, value and the key of each tag. A tag key\n"
-    "that is one of these three words has the prefix \"tag:\".\n"
+    "that is metric, time or value has the prefix \"tag:\".\n"
     "A query is: AGG METRIC [tagk=tagv...]. The aggregator is checked and otherwise ignored.",
     {},
     "/api/query?start=START&m=none:METRIC",

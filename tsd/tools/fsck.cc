@@ -91,16 +91,17 @@ constexpr OptionSpec kFsckOptions[] = {
      "number of concurrent scans; the default is two per core, the maximum "
      "four per core"},
     {"--fix", "", "make repairs that lose no data; required by all following options"},
-    {"--fix-all", "", "--fix and all following options except the last two"},
+    {"--fix-all", "", "--fix and all options from --compact to --delete-bad-compacts"},
     {"--compact", "", "rewrite the points of each row as one cell"},
-    {"--resolve-duplicates", "", "of several points at one time, keep the oldest"},
+    {"--resolve-duplicates", "", "if a series has several points at one time, keep the oldest"},
     {"--delete-orphans", "", "delete rows whose metric or tags have no name"},
     {"--delete-unknown-columns", "", "delete columns of unknown kinds"},
     {"--delete-bad-values", "", "delete points whose value cannot be read"},
     {"--delete-bad-rows", "", "delete rows whose key does not belong to a series"},
-    {"--delete-bad-compacts", "", "delete compacted columns whose qualifier and value do not fit"},
+    {"--delete-bad-compacts", "",
+     "delete compacted columns whose value does not fit the qualifier"},
     {"--last-write-wins", "",
-     "of several points at one time, keep the newest (like "
+     "if a series has several points at one time, keep the newest (like "
      "tsd.storage.fix_duplicates)"},
     {"--sync", "", "accepted without effect: the command always waits for each repair"},
 };

@@ -16,7 +16,7 @@ const Command kSettingsCommand{"settings",
                                "Prints every setting, its default and its meaning.",
                                "The output is the Markdown table of docs/settings.md.",
                                {},
-                               "/api/config, which tells their values",
+                               "/api/config, which shows the values of the settings",
                                RunSettings};
 
 }  // namespace hg::tsd

@@ -21,13 +21,13 @@ constexpr OptionSpec kOptions[] = {
     {"--to", "URI", "store to write, in the same form"},
     {"--state", "FILE", "file that keeps the progress (tsdb-migrate.json)"},
     {"--follow", "N", "make N more passes over changed rows; 0 = until the command is killed"},
-    {"--pause", "SECONDS", "seconds between these passes (10)"},
+    {"--pause", "SECONDS", "seconds between two passes (10)"},
     {"--rate", "MB", "maximum megabytes read per second; rows are not counted first"},
     {"--workers", "N", "table parts that are copied concurrently, 1 to 16 (4)"},
-    {"--again", "", "process all rows again, whatever the state file says"},
+    {"--again", "", "process all rows again, and ignore the progress in the state file"},
     {"--delete", "", "remove rows and items that only the target has"},
     {"--verify", "", "compare all rows, write nothing"},
-    {"--no-count", "", "do not count the rows first; the remaining time is then unknown"},
+    {"--no-count", "", "do not count the rows first; the command cannot show the remaining time"},
 };
 
 Result<int64_t> NumberOption(const CommandLine& line, std::string_view option, int64_t absent,
@@ -189,15 +189,16 @@ const Command kMigrateCommand{
     "migrate",
     "",
     "Copies all tables between a data directory and HBase, in either direction.",
-    "Both sides use the salt, the widths of ids and the table names of the settings. Rows are\n"
-    "compared, written if they differ, read back and compared again. If the command was\n"
-    "interrupted, run it again to continue. If it was finished, run it again to copy what has\n"
-    "changed since. Clients may write to HBase meanwhile, and to a data directory that a daemon\n"
-    "uses. The command then reads and writes through the daemon. Points that clients write there\n"
-    "stay, except points that the source has too. Changes behind the current position are copied\n"
-    "by the next call, after the clients have stopped. If a daemon has other ids for the names\n"
-    "of the source, no points are written. --delete is refused for a target that a daemon uses.\n"
-    "Exit status 1: the command failed, or --verify found rows that are missing or differ\n"
+    "Both stores use the salt, the widths of ids and the table names of the settings. The command\n"
+    "compares rows, writes the rows that differ, reads them back and compares them again. If the\n"
+    "command was interrupted, run it again to continue. If it was finished, run it again to copy\n"
+    "the changes since then. Clients may write to HBase while the command runs, and to a data\n"
+    "directory that a daemon uses. If a daemon uses the data directory, the command reads and\n"
+    "writes through the daemon. Points that clients write to the target stay, except points that\n"
+    "the source has too. Changes of rows that were copied already are copied by the next run,\n"
+    "after the clients have stopped. If a daemon has other ids for the names of the source, no\n"
+    "points are written. --delete is refused for a target that a daemon uses. Exit status 1 means\n"
+    "that the command failed, or that --verify found rows that are missing or differ\n"
     "(docs/hbase.md).",
     kOptions,
     "",

@@ -20,7 +20,7 @@ struct SourceRows {
 
 struct RangeReport {
   RowSum there;                 // sum of the rows of the target before anything was written
-  uint64_t rows_different = 0;  // including missing rows
+  uint64_t rows_different = 0;  // includes rows_missing
   uint64_t rows_missing = 0;
   uint64_t rows_extra = 0;  // rows that only the target has
   // Items of the target that the source does not have, including those in rows that only the target

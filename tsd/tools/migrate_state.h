@@ -16,7 +16,7 @@ namespace hg::tsd {
 struct MigratePart {
   std::string table;  // name in the settings, by its position in the list of tables (tsd/tables.h)
   Bytes start;
-  Bytes stop;  // "" = end of the table
+  Bytes stop;  // the range ends before this key; "" = at the end of the table
   Bytes at;    // rows before this key are done
   bool done = false;
   bool all_rows = false;    // ignore since_ms, because the table is new

@@ -160,8 +160,8 @@ const Command kQueryCommand{
     "Prints the points of queries, one per line.",
     "A query is: AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv...]\n"
     "Without downsampling the output has all points of the hours that the times touch.\n"
-    "Words of the form +name=value after the times describe a plot: +wxh=800x400 +title=... (as\n"
-    "at /q).",
+    "Words of the form +name=value after the times describe a plot, like the parameters of /q:\n"
+    "+wxh=800x400 +title=...",
     kQueryOptions,
     "/api/query?start=START&m=AGG:METRIC",
     RunQuery};

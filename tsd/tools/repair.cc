@@ -37,12 +37,13 @@ const Command kRepairCommand{
     "repair",
     "[FOLDER]",
     "Moves damaged files of a data directory aside and keeps the rest, also while a daemon runs.",
-    "Nothing is deleted: damaged files go to FOLDER/lost. Undamaged blocks are kept. A registry\n"
-    "of series with gaps is rebuilt from the rows, and the log is cut at the damage. The command\n"
-    "prints a line for each loss. If a daemon uses the directory, the daemon makes the repair\n"
-    "and continues to serve; the data in its memory and its log is not lost. Damage that keeps a\n"
-    "daemon from starting can only be repaired without a daemon. If you have a backup, restore\n"
-    "it instead: data that was overwritten or deleted in a lost block may reappear.",
+    "Nothing is deleted: damaged files go to FOLDER/lost. Undamaged blocks are kept. If numbers\n"
+    "of series are missing, the command makes the list of series again from the rows. A damaged\n"
+    "log is cut at the damage. The command prints a line for each loss. If a daemon uses the\n"
+    "directory, the daemon makes the repair and continues to serve; the data in its memory and\n"
+    "its log is not lost. Damage that keeps a daemon from starting can only be repaired without\n"
+    "a daemon. If you have a backup, restore the backup instead of a repair: after a repair, data\n"
+    "may reappear that was overwritten or deleted in a lost block.",
     {},
     "",
     RunRepair};

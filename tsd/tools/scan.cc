@@ -248,7 +248,7 @@ constexpr OptionSpec kScanOptions[] = {
 const Command kScanCommand{
     "scan",
     "START [END] query [query...]",
-    "Prints the stored rows that queries would read. Rows are whole hours.",
+    "Prints the stored rows that queries would read. A row is a whole hour of a series.",
     "A query is: AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv...]\n"
     "Aggregator, rate and downsampling are checked and otherwise ignored.",
     kScanOptions,

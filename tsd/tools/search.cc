@@ -44,7 +44,7 @@ int RunSearch(Invocation& call) {
 }
 
 constexpr OptionSpec kSearchOptions[] = {
-    {"--use-data-table", "", "accepted"},
+    {"--use-data-table", "", "accepted without effect"},
 };
 
 }  // namespace
@@ -53,7 +53,7 @@ const Command kSearchCommand{"search",
                              "lookup [METRIC] [TAGK=TAGV...]",
                              "Checks that the names exist. Like OpenTSDB's tool, it prints no "
                              "results.",
-                             "/api/search/lookup of a running daemon answers.",
+                             "To find series, call /api/search/lookup of a running daemon.",
                              kSearchOptions,
                              "/api/search/lookup?m=METRIC",
                              RunSearch};

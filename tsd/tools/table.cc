@@ -36,7 +36,7 @@ constexpr Verb kVerbs[] = {{"list", "tables"},       {"create", "create", true},
 const std::vector<OptionSpec>& Options() {
   static const std::vector<OptionSpec> options = [] {
     std::vector<OptionSpec> all = {
-        {"--family", "NAME", "create, alter: a family; the attributes after it are its own"}};
+        {"--family", "NAME", "create, alter: a family; attributes after this option belong to it"}};
     for (const lsm::FamilyAttribute& attribute : lsm::FamilyAttributes())
       all.push_back({attribute.option, attribute.argument, attribute.meaning});
     all.insert(
@@ -48,7 +48,7 @@ const std::vector<OptionSpec>& Options() {
          {"--uniform", "N", "create: N regions with equal shares of 8-byte keys"},
          {"--hex", "N", "create: N regions with equal shares of the keys 00000000 to ffffffff"},
          {"--yes", "", "drop, truncate, alter: delete data without asking"},
-         {"--url", "URL", "use the daemon there, such as http://127.0.0.1:4242"},
+         {"--url", "URL", "URL of a daemon to call, such as http://127.0.0.1:4242"},
          kCredentialsOption,
          kAuthoritiesOption,
          kCertificateOption,
@@ -245,16 +245,14 @@ const Command kTableCommand{
     "  tsdb table create t1 --family f1 --ttl 3d --versions 3 --family f2\n"
     "  tsdb table create t2 \"{NAME => 'f1', TTL => 180}, SPLITS => ['a', 'm']\"\n"
     "  tsdb table alter t1 --family f1 --ttl 7d --delete-family f2\n"
-    "The first form has options; the second is the notation of HBase's shell. Attributes that\n"
-    "alter does not name keep their values. regions shows the share of each region in the bytes "
-    "of\n"
-    "the table, and warns if one region has most of them. Commands that delete data ask on a "
-    "terminal, and need\n"
-    "--yes elsewhere. The result is JSON. In a key, \\xHH is a byte. Without --url the command "
-    "uses\n"
-    "the store of the settings, also while a daemon uses the data directory.",
+    "The first example uses options; the second uses the notation of HBase's shell. `alter` keeps\n"
+    "the values of attributes that it does not name. `regions` shows the share of each region in\n"
+    "the bytes of the table, and warns if one region has most of the bytes. On a terminal, the\n"
+    "command asks before it deletes data; elsewhere it needs --yes to delete data. The result is\n"
+    "JSON. In a key, \\xHH is a byte. Without --url the command uses the store of the settings,\n"
+    "also while a daemon uses the data directory.",
     Options(),
-    "/api/admin, which --url=http://HOST:PORT asks",
+    "/api/admin, which --url=http://HOST:PORT calls",
     RunTable};
 
 }  // namespace hg::tsd

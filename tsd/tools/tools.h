@@ -6,26 +6,26 @@
 
 namespace hg::tsd {
 
-extern const Command kTsdCommand;       // tsd/tsd_command.cc, the daemon
-extern const Command kImportCommand;    // import.cc
-extern const Command kExportCommand;    // export.cc
-extern const Command kQueryCommand;     // query.cc
-extern const Command kScanCommand;      // scan.cc
-extern const Command kFsckCommand;      // fsck.cc
-extern const Command kSearchCommand;    // search.cc
-extern const Command kUidCommand;       // uid.cc
-extern const Command kMkmetricCommand;  // uid.cc
-extern const Command kDumpCommand;      // dump.cc
-extern const Command kLoadCommand;      // load.cc
-extern const Command kCheckCommand;     // check.cc
-extern const Command kBackupCommand;    // backup.cc
-extern const Command kRestoreCommand;   // backup.cc
-extern const Command kRepairCommand;    // repair.cc
-extern const Command kAdminCommand;     // admin.cc
-extern const Command kCellCommand;      // cell.cc
-extern const Command kTableCommand;     // table.cc
-extern const Command kMigrateCommand;   // migrate.cc
-extern const Command kSettingsCommand;  // list_settings.cc
-extern const Command kVersionCommand;   // version.cc
+extern const Command kTsdCommand;       // defined in tsd/tsd_command.cc, the daemon
+extern const Command kImportCommand;    // defined in import.cc
+extern const Command kExportCommand;    // defined in export.cc
+extern const Command kQueryCommand;     // defined in query.cc
+extern const Command kScanCommand;      // defined in scan.cc
+extern const Command kFsckCommand;      // defined in fsck.cc
+extern const Command kSearchCommand;    // defined in search.cc
+extern const Command kUidCommand;       // defined in uid.cc
+extern const Command kMkmetricCommand;  // defined in uid.cc
+extern const Command kDumpCommand;      // defined in dump.cc
+extern const Command kLoadCommand;      // defined in load.cc
+extern const Command kCheckCommand;     // defined in check.cc
+extern const Command kBackupCommand;    // defined in backup.cc
+extern const Command kRestoreCommand;   // defined in backup.cc
+extern const Command kRepairCommand;    // defined in repair.cc
+extern const Command kAdminCommand;     // defined in admin.cc
+extern const Command kCellCommand;      // defined in cell.cc
+extern const Command kTableCommand;     // defined in table.cc
+extern const Command kMigrateCommand;   // defined in migrate.cc
+extern const Command kSettingsCommand;  // defined in list_settings.cc
+extern const Command kVersionCommand;   // defined in version.cc
 
 }  // namespace hg::tsd

@@ -251,8 +251,8 @@ int RunMkmetric(Invocation& call) {
 
 constexpr OptionSpec kUidOptions[] = {
     {"--idwidth", "N",
-     "number of bytes of an id given as a number (default: the configured "
-     "width)"},
+     "number of bytes of an id that is given as a number (default: the "
+     "configured width)"},
     {"--ignore-case", "", "grep ignores the case of letters", "-i"},
     {"--verbose", "", "log more", "-v"},
 };
@@ -272,11 +272,11 @@ const Command kUidCommand{
     "  assign kind NAME...      print the ids of names; assign ids to new names\n"
     "  rename kind OLD NEW      give another name to an id\n"
     "  delete kind NAME         delete a name; points keep its id\n"
-    "  fsck [fix] [delete_unknown]  check the table; the exit status is the number of errors\n"
+    "  fsck [fix] [delete_unknown]  check all ids; the exit status is the number of errors\n"
     "  metasync                 create missing metadata for every series that has points\n"
-    "  metapurge                delete the metadata\n"
+    "  metapurge                delete the metadata of names and series\n"
     "  treesync                 sort all series into the enabled trees\n"
-    "  treepurge ID [true]      delete the content of a tree, with true also its definition\n"
+    "  treepurge ID [true]      delete the content of a tree; with `true`, also its definition\n"
     "A kind is metrics, tagk or tagv.",
     kUidOptions,
     "/api/suggest, /api/uid/assign, /api/uid/rename",

@@ -211,7 +211,7 @@ const Command kUserCommand{
     "user",
     "list | add NAME ROLES | password NAME | token NAME | revoke NAME | roles NAME ROLES | "
     "remove NAME",
-    "Writes the file of users, which says who may read, write and administrate.",
+    "Writes the file of users, which says which users may read, write and administrate.",
     "ROLES is a list of read, write and admin, separated by commas. The command asks for\n"
     "passwords at the terminal, or reads one line of standard input. `token` creates another\n"
     "token and prints it; only its hash is stored. `revoke` removes all tokens of a user.",
