@@ -85,7 +85,7 @@ Status AllNames(UidKind kind, uid::Names& names, const query::LabelNames& shown,
   });
 }
 
-/// A set of ids. Memory is charged as ids are added.
+/// A set of ids. Memory is charged before an id is added.
 class IdSet {
  public:
   explicit IdSet(RequestContext* watch) : memory_(watch) {}
@@ -93,8 +93,10 @@ class IdSet {
     if (!last_.empty() && last_ == id) return {};
     last_.assign(id);
     RETURN_IF_ERROR(memory_.Step(kStepsPerName));
-    if (!ids_.insert(last_).second) return {};
-    return memory_.Add(kEntryBytes + static_cast<int64_t>(id.size()));
+    if (ids_.contains(last_)) return {};
+    RETURN_IF_ERROR(memory_.Add(kEntryBytes + static_cast<int64_t>(id.size())));
+    ids_.insert(last_);
+    return {};
   }
   [[nodiscard]] const std::set<Bytes>& ids() const { return ids_; }
 

@@ -26,8 +26,9 @@ namespace {
 
 constexpr int32_t kValuesShown = 25;
 constexpr int32_t kValuesMax = 10000;
-// Memory of one more value in a table that is half full, including the table's growth.
-constexpr int64_t kValueBytes = 64;
+// Memory of one more value in a table that is half full, including the table's growth, and of one
+// more key with its small table.
+constexpr int64_t kValueBytes = 64, kKeyBytes = 512;
 // Cost of looking up a name, in steps. A look-up may need a request to another machine, so the
 // query must be checked after few of them.
 constexpr uint64_t kStepsPerName = 1 << 10;
@@ -53,23 +54,34 @@ Bytes ToBytes(Id id, int width) {
   return bytes;
 }
 
+/// Memory is charged before a key or a value is added.
 Status Add(ByteView tsuid, const KeyLayout& layout, MemoryTally* memory, Counts* counts) {
   ++counts->series;
   for (size_t at = static_cast<size_t>(layout.metric_width); at < tsuid.size();
        at += static_cast<size_t>(layout.pair_width())) {
     const ByteView pair = tsuid.substr(at, static_cast<size_t>(layout.pair_width()));
     const auto width = static_cast<size_t>(layout.tagk_width);
-    const auto [value, fresh] =
-        counts->by_key[ToId(pair.substr(0, width))].try_emplace(ToId(pair.substr(width)), 0);
-    ++value->second;
-    if (fresh) RETURN_IF_ERROR(memory->Add(kValueBytes));
+    const Id key = ToId(pair.substr(0, width)), value = ToId(pair.substr(width));
+    auto values = counts->by_key.find(key);
+    if (values == counts->by_key.end()) {
+      RETURN_IF_ERROR(memory->Add(kKeyBytes));
+      values = counts->by_key.try_emplace(key).first;
+    }
+    auto count = values->second.find(value);
+    if (count == values->second.end()) {
+      RETURN_IF_ERROR(memory->Add(kValueBytes));
+      count = values->second.try_emplace(value, 0).first;
+    }
+    ++count->second;
   }
   return {};
 }
 
+using SortedValues = std::vector<std::pair<uint64_t, Id>>;  // numbers of series, value ids
+
 /// Returns at most `limit` values, those with most series first, and equal ones by id.
-std::vector<std::pair<uint64_t, Id>> Largest(const ValueCounts& values, size_t limit) {
-  std::vector<std::pair<uint64_t, Id>> sorted;
+SortedValues Largest(const ValueCounts& values, size_t limit) {
+  SortedValues sorted;
   sorted.reserve(values.size());
   for (const auto& [id, series] : values) sorted.emplace_back(series, id);
   const size_t count = std::min(limit, sorted.size());
@@ -94,13 +106,15 @@ struct ShownTag {
   std::vector<Shown> largest;
 };
 
+/// Charges the returned name to `names`.
 Result<Shown> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo* names,
                     query::RunningRequest* running) {
   RETURN_IF_ERROR(running->Step(kStepsPerName));
   const Result<const Bytes*> name = names->NameOf(kind, id);
-  if (name.ok()) return Shown{**name, false, series};
-  if (name.status().code() != StatusCode::kNotFound) return name.status();
-  return Shown{ToHexUpper(id), true, series};
+  if (!name.ok() && name.status().code() != StatusCode::kNotFound) return name.status();
+  const size_t bytes = sizeof(Shown) + (name.ok() ? (*name)->size() : id.size() * 2);
+  RETURN_IF_ERROR(names->Hold(static_cast<int64_t>(bytes)));
+  return name.ok() ? Shown{**name, false, series} : Shown{ToHexUpper(id), true, series};
 }
 
 /// Replaces ids by names. The keys are sorted by name; keys whose names were deleted follow, sorted
@@ -109,6 +123,10 @@ Result<std::vector<ShownTag>> Name(const Counts& counts, size_t limit, const Key
                                    query::NameMemo* names, query::RunningRequest* running) {
   std::vector<ShownTag> tags;
   for (const auto& [key, values] : counts.by_key) {
+    MemoryTally sorting(running);
+    RETURN_IF_ERROR(
+        sorting.Add(static_cast<int64_t>(values.size() * sizeof(SortedValues::value_type))));
+    RETURN_IF_ERROR(names->Hold(sizeof(ShownTag)));
     uint64_t series = 0;
     for (const auto& [id, count] : values) series += count;
     ShownTag& tag = tags.emplace_back();

@@ -41,9 +41,14 @@ constexpr size_t kLoopPointsBytesMax = 1 << 20;
 constexpr size_t kKeptPoints = 100'000;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-constexpr std::string_view kPutDone =
-    "HTTP/1.1 204 No Content\r\nContent-Type: application/json; charset=UTF-8\r\n"
-    "X-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n";
+
+/// The response to a put whose points are all stored. Equals the response that a Reply makes.
+std::string_view PutDone() {
+  static const std::string response =
+      "HTTP/1.1 204 No Content\r\nContent-Type: application/json; charset=UTF-8\r\n" +
+      std::string(kNoSniff) + "Content-Length: 0\r\n\r\n";
+  return response;
+}
 
 std::string TooLarge(uint64_t body_max) {
   return "The request's body is larger than " + std::to_string(body_max) +
@@ -357,7 +362,7 @@ void Connection::PutCommitted(const Status& status) {
   if (!status.ok()) {
     ReplyInline(*MakeRequest({}), status);
   } else if (!put_reply_.summary && !put_reply_.details && head_.keep_alive) {
-    TransmitReply(kPutDone);
+    TransmitReply(PutDone());
     return Advance();
   } else {
     std::string bytes;

@@ -110,6 +110,18 @@ TEST_CASE("counting is listed as a query and limited to the memory of a query") 
   CHECK(list.find(R"("code":413)") != std::string::npos);
 }
 
+TEST_CASE("the names in the response are limited to the memory of a query") {
+  query::Options options = ApiFixture::UtcQueries();
+  options.query_memory_bytes_max = 400'000;
+  Counted f(options);
+  // The cache of names takes about 240,000 bytes. The copies for the response take as much again.
+  const std::string long_name(1000, 'n');
+  for (int i = 0; i < 200; ++i) f.AddSeries("sys.disk", {{"path", long_name + std::to_string(i)}});
+  CHECK(f.Ask("GET", "/api/search/tags?m=sys.disk&limit=20").status == 200);
+  CHECK(f.Ask("GET", "/api/search/tags?m=sys.disk&limit=200").status == 413);
+  CHECK(f.queries.running().budget().taken() == 0);
+}
+
 TEST_CASE("counting ends if its client has gone") {
   Counted f;
   Request request = MakeRequest("GET", "/api/search/tags?m=sys.cpu");
