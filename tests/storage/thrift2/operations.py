@@ -365,6 +365,18 @@ class Cases:
         e("truncate, with the regions", ([], [b"", b"m"]), lambda c: (
             c.disableTable(name()), c.truncateTable(name(), True),
             (self.scan()(c), [one.regionInfo.startKey or b"" for one in c.getAllRegionLocations(TABLE)]))[2])
+        package, length = b"org.apache.hadoop.hbase.regionserver.", b"KeyPrefixRegionSplitPolicy.prefix_length"
+        described = lambda attributes: t.TTableDescriptor(  # noqa: E731
+            tableName=name(), columns=[family(name=b"a", maxVersions=3), family(name=b"b")], attributes=attributes)
+        policy = lambda c: [(c.getTableDescriptor(name()).attributes or {}).get(key) for key in (b"SPLIT_POLICY", length)]  # noqa: E731
+        e("no split policy", [None, None], policy)
+        for attributes in ({b"SPLIT_POLICY": package + b"KeyPrefixRegionSplitPolicy", length: b"4"},
+                           {b"SPLIT_POLICY": package + b"ConstantSizeRegionSplitPolicy"}):
+            e(f"a split policy: {attributes}", [attributes[b"SPLIT_POLICY"], attributes.get(length)], lambda c: (
+                c.modifyTable(described(attributes)), policy(c))[1])
+        e("an unknown split policy", Fails(t.TIOError, "DoNotRetryIOException"), lambda c: c.modifyTable(
+            described({b"SPLIT_POLICY": b"no.such.Policy"})))
+        e("the split policy is removed", [None, None], lambda c: (c.modifyTable(described(None)), policy(c))[1])
         e("create a namespace", True, lambda c: (c.createNamespace(t.TNamespaceDescriptor(name=SPACE)), SPACE in c.listNamespaces())[1])
         e("create it again", Fails(t.TIOError, "NamespaceExistException", False), lambda c: c.createNamespace(
             t.TNamespaceDescriptor(name=SPACE)))
