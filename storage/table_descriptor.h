@@ -37,6 +37,25 @@ struct FamilyDescriptor {
   bool operator==(const FamilyDescriptor&) const = default;
 };
 
+/// SPLIT_POLICY: when and where the store splits the regions of a table (region-store.md R9–R13).
+struct TableSplitPolicy {
+  enum class Kind : uint8_t {
+    kDefault,             // as the settings of the store say
+    kDisabled,            // regions are not split automatically
+    kConstantSize,        // at the maximum size of a region
+    kIncreasing,          // at a size that grows with the number of regions of the table
+    kStepping,            // the only region of the table early, others at the maximum size
+    kKeyPrefix,           // as kIncreasing; keys with the same first bytes stay in one region
+    kDelimitedKeyPrefix,  // as kIncreasing; keys that are equal up to a delimiter stay in one
+                          // region
+  };
+  Kind kind = Kind::kDefault;
+  uint32_t prefix_length = 0;  // of kKeyPrefix, in bytes; otherwise 0
+  Bytes delimiter;             // of kDelimitedKeyPrefix; otherwise empty
+
+  bool operator==(const TableSplitPolicy&) const = default;
+};
+
 /// A table and its families. Immutable value.
 struct TableDescriptor {
   std::string name;  // "table" or "namespace:table"
@@ -47,6 +66,7 @@ struct TableDescriptor {
   /// First keys of the regions of a new table, in addition to those of its salt buckets. They may
   /// be in any order, but must be unique and not empty. If the table exists, they are ignored.
   std::vector<Bytes> splits = {};
+  TableSplitPolicy split_policy = {};
 
   bool operator==(const TableDescriptor&) const = default;
 };

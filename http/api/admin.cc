@@ -198,7 +198,7 @@ Result<std::string> Create(Store& store, const Parameters& parameters) {
   ASSIGN_OR_RETURN(table.name, Required(parameters, "table"));
   ASSIGN_OR_RETURN(const std::string families, Required(parameters, "families"));
   ASSIGN_OR_RETURN(const TableChange change, ParseTableText(families));
-  RETURN_IF_ERROR(ChangeFamilies(change, &table));
+  RETURN_IF_ERROR(ChangeTable(change, &table));
   table.splits = change.splits;
   if (const std::string* keys = parameters.Find("splits")) {
     for (const std::string& text : Words(*keys)) {
@@ -226,7 +226,7 @@ Result<std::string> Alter(Store& store, const Parameters& parameters) {
                                "': only a new table has them; split regions of this one");
   }
   ASSIGN_OR_RETURN(TableDescriptor table, store.DescribeTable(name));
-  RETURN_IF_ERROR(ChangeFamilies(change, &table));
+  RETURN_IF_ERROR(ChangeTable(change, &table));
   RETURN_IF_ERROR(store.AlterTable(table));
   return std::string(kDone);
 }
@@ -261,6 +261,8 @@ Result<std::string> Describe(Store& store, const Parameters& parameters) {
     json.EndObject();
   }
   json.EndArray();
+  for (const auto& [name, value] : lsm::DescribeSplitPolicy(table.split_policy))
+    json.Member(name, AttributeText(name, value));
   json.Text("\n");
   json.Member("create", TableText(table));
   json.EndObject();

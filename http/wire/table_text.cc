@@ -106,6 +106,15 @@ class Reader {
     Pair& pair = group->emplace_back();
     pair.name = UpperCase(name);
     if (!Take("=>")) return Misplaced("'=>'", rest_);
+    if ((pair.name == "METADATA" || pair.name == "CONFIGURATION") && Take("{")) {
+      // The pairs in these braces are attributes like those outside of them.
+      group->pop_back();
+      do {
+        ASSIGN_OR_RETURN(std::string inner, ReadWord());
+        RETURN_IF_ERROR(ReadPair(std::move(inner), group));
+      } while (Take(","));
+      return Take("}") ? Status() : Misplaced("',' or '}'", rest_);
+    }
     pair.list = Take("[");
     if (pair.list && Take("]")) return {};
     do {
@@ -150,6 +159,12 @@ class Reader {
         if (name == nullptr || LowerCase(pair.values[0]) != "delete")
           return Status::Unsupported(pair.ToString() + ": expected 'delete' and a NAME");
         family.remove = true;
+      } else if (pair.name == UpperCase(lsm::kSplitPolicy) ||
+                 pair.name == UpperCase(lsm::kSplitPrefixLength)) {
+        change_.attributes.emplace_back(pair.name, pair.values[0]);
+      } else if (pair.name == UpperCase(lsm::kSplitDelimiter)) {
+        ASSIGN_OR_RETURN(Bytes delimiter, region::ParseKey(pair.values[0]));
+        change_.attributes.emplace_back(pair.name, std::move(delimiter));
       } else if (name == nullptr) {
         return Status::Unsupported(
             pair.ToString() +
@@ -187,7 +202,8 @@ class Reader {
 
 Result<TableChange> ParseTableText(std::string_view text) { return Reader(text).ReadAll(); }
 
-Status ChangeFamilies(const TableChange& change, TableDescriptor* table) {
+Status ChangeTable(const TableChange& change, TableDescriptor* table) {
+  RETURN_IF_ERROR(lsm::SetSplitPolicy(change.attributes, &table->split_policy));
   for (const TableChange::Family& family : change.families) {
     auto at =
         std::find_if(table->families.begin(), table->families.end(),
@@ -207,6 +223,10 @@ Status ChangeFamilies(const TableChange& change, TableDescriptor* table) {
   return {};
 }
 
+std::string AttributeText(std::string_view name, std::string_view value) {
+  return name == lsm::kSplitDelimiter ? region::KeyText(value) : std::string(value);
+}
+
 std::string TableText(const TableDescriptor& table) {
   std::string text;
   for (const FamilyDescriptor& family : table.families)
@@ -215,6 +235,9 @@ std::string TableText(const TableDescriptor& table) {
   for (const Bytes& key : table.splits)
     keys += (keys.empty() ? "" : ", ") + lsm::Quoted(region::KeyText(key));
   if (!keys.empty()) text += ", SPLITS => [" + keys + "]";
+  for (const auto& [name, value] : lsm::DescribeSplitPolicy(table.split_policy)) {
+    text += ", " + lsm::Quoted(name) + " => " + lsm::Quoted(AttributeText(name, value));
+  }
   return text;
 }
 

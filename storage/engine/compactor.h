@@ -248,9 +248,14 @@ class Compactor {
   CondVar work_done_;
   std::map<RegionPlace, RegionWork> work_ GUARDED_BY(work_mutex_);  // idle regions have no entry
   std::map<RegionPlace, FailedMerge> failed_merges_ GUARDED_BY(work_mutex_);
-  // Regions that could not be split, and the size in bytes at which a split is tried again. Only
-  // one thread uses this member: that of the small merges, or that of a test without threads.
-  std::map<RegionPlace, uint64_t> cannot_split_;
+  // A region that could not be split: its table, which is another object after it was altered, and
+  // the size in bytes at which a split is tried again.
+  struct Unsplit {
+    const Table* table = nullptr;
+    uint64_t bytes = 0;
+  };
+  // Only one thread uses this member: that of the small merges, or that of a test without threads.
+  std::map<RegionPlace, Unsplit> cannot_split_;
 
   mutable Mutex background_mutex_;
   CondVar background_wake_;

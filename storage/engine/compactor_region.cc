@@ -74,13 +74,18 @@ std::vector<region::GroupWeight> Compactor::WeightsOf(const Table& table, const 
                                                       Status* failed) const {
   const Range range{start, stop};
   const bool points = table.descriptor.points;
-  const size_t width = points ? region::GroupWidth(layout()) : SIZE_MAX;
+  const TableSplitPolicy& policy = table.descriptor.split_policy;
+  const auto group_of_row = [&](const Bytes& key) {
+    if (points) return key.substr(0, region::GroupWidth(layout()));
+    Bytes group(region::GroupOf(policy, key));
+    // The region may begin inside a group, for example with a split key of a new table.
+    return group < start && key >= start ? start : group;
+  };
   const auto metric_width = static_cast<size_t>(layout().metric_width);
   const Bytes salt = SaltOf(start);
   std::map<Bytes, uint64_t> weights;
   for (const auto& part : parts) {
-    *failed = Weigh(
-        part->cells(), range, [&](const Bytes& key) { return key.substr(0, width); }, &weights);
+    *failed = Weigh(part->cells(), range, group_of_row, &weights);
     if (!failed->ok()) return {};
     const auto group_of_file_key = [&](const Bytes& key) {
       return salt + key.substr(0, metric_width) + key.substr(key.size() - 4);
@@ -160,7 +165,8 @@ Result<Bytes> Compactor::SplitHeld(const Table& table, RegionPlace place,
   const bool points = table.descriptor.points;
   Bytes key;
   if (at) {
-    key = points ? at->substr(0, region::GroupWidth(layout())) : *at;
+    key = points ? at->substr(0, region::GroupWidth(layout()))
+                 : Bytes(region::GroupOf(table.descriptor.split_policy, *at));
     if (key.empty() || !range.Holds(key) || key == range.start) {
       return Status::InvalidArgument("split key " + region::KeyText(*at) +
                                      " is outside of, or the start of, the " + Named(range) +
@@ -300,12 +306,13 @@ Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace ri
 }
 
 Status Compactor::SplitWhereDue() {
-  const region::SplitPolicy& policy = env_.options.split;
-  if (policy.rule == region::SplitRule::kNone) return {};
+  region::SplitPolicy policy = env_.options.split;
   const uint64_t regions_max =
       std::min<uint64_t>(policy.regions_max, region::RegionsWithin(env_.options.open_files_max));
   Status first;
   for (const Table* table : tables_.All()) {
+    policy.rule = region::RuleOf(env_.options.split, table->descriptor.split_policy);
+    if (policy.rule == region::SplitRule::kNone) continue;
     const auto version = file_set_.Pin();
     const region::RegionMap& regions = version->RegionsOf(table->id);
     for (size_t i = 0; i < regions.count(); ++i) {
@@ -320,11 +327,13 @@ Status Compactor::SplitWhereDue() {
       const auto threshold = region::SplitThreshold(policy, regions.count(), place.second);
       if (references || !threshold || bytes < *threshold) continue;
       // A region with a single row group cannot be split. It is checked again when its size has
-      // doubled.
-      if (bytes < cannot_split_[place]) continue;
+      // doubled, or when the table has been altered.
+      const auto once = cannot_split_.find(place);
+      if (once != cannot_split_.end() && once->second.table == table && bytes < once->second.bytes)
+        continue;
       const auto split = Split(*table, regions.Start(i), {});
       if (split.status().code() == StatusCode::kConflict) {
-        cannot_split_[place] = 2 * bytes;
+        cannot_split_[place] = {table, 2 * bytes};
       } else if (first.ok() && split.status().code() != StatusCode::kNotFound) {
         first = Prepend(split.status(), NameOf(place));
       }

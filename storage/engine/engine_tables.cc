@@ -56,7 +56,10 @@ Status Engine::CreateTable(const TableDescriptor& wanted) {
 // Requires that nobody else changes tables, as do AlterHeld and DropHeld.
 Status Engine::CreateHeld(const TableDescriptor& descriptor) {
   if (auto known = tables_.Find(descriptor.name); known.ok()) {
-    if (lsm::SameDescriptor((*known)->descriptor, descriptor)) return {};
+    const TableDescriptor& there = (*known)->descriptor;
+    const bool same_policy = descriptor.split_policy == TableSplitPolicy() ||
+                             descriptor.split_policy == there.split_policy;
+    if (same_policy && lsm::SameDescriptor(there, descriptor)) return {};
     return Status::Conflict("table exists with another descriptor: " + descriptor.name);
   }
   Edit edit;
@@ -72,6 +75,7 @@ Status Engine::CreateHeld(const TableDescriptor& descriptor) {
   entry.name = descriptor.name;
   entry.points = descriptor.points;
   entry.families = descriptor.families;
+  entry.split_policy = descriptor.split_policy;
   const size_t key_width = descriptor.points ? region::GroupWidth(env_.layout()) : SIZE_MAX;
   if (descriptor.points) entry.regions = lsm::SaltRegions(env_.layout());
   ASSIGN_OR_RETURN(entry.regions, region::PreSplit(entry.regions, descriptor.splits, key_width));
@@ -111,6 +115,7 @@ Status Engine::AlterHeld(const TableDescriptor& wanted) {
   for (lsm::TableEntry& entry : edit.tables->entries) {
     if (entry.id != table->id) continue;
     RETURN_IF_ERROR(SetFamilies(descriptor.families, &entry));
+    entry.split_policy = descriptor.split_policy;
     RETURN_IF_ERROR(file_set_.Apply(edit));
     tables_.Add(entry);
     break;

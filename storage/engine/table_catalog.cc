@@ -12,7 +12,7 @@ namespace hg::engine {
 namespace {
 
 TableDescriptor DescriptorOf(const lsm::TableEntry& entry) {
-  TableDescriptor descriptor{entry.name, entry.families, entry.points};
+  TableDescriptor descriptor{entry.name, entry.families, entry.points, {}, entry.split_policy};
   std::erase_if(descriptor.families, [](const FamilyDescriptor& f) { return f.name.empty(); });
   return descriptor;
 }

@@ -3,61 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "storage/base/varint.h"
+#include "storage/hbase/filter_messages.h"
 #include "storage/points/match_series.h"
 
 namespace hg::hbase {
 namespace {
 
 using Kind = RowFilter::Kind;
-
-// Appends a protobuf field: its number and wire type, followed by a varint or by a length and
-// bytes.
-void AddNumber(Bytes* out, int field, uint64_t v) {
-  AppendVarint(out, static_cast<uint64_t>(field) << 3);
-  AppendVarint(out, v);
-}
-
-void AddBytes(Bytes* out, int field, ByteView bytes) {
-  AppendVarint(out, static_cast<uint64_t>(field) << 3 | 2);
-  AppendVarint(out, bytes.size());
-  out->append(bytes);
-}
-
-Bytes Named(const char* name, ByteView content) {
-  Bytes out;
-  AddBytes(&out, 1, std::string("org.apache.hadoop.hbase.filter.") + name);
-  AddBytes(&out, 2, content);
-  return out;
-}
-
-// Returns a RowFilter or QualifierFilter, which have the form {1: {1: operation, 2: comparator}}.
-Bytes CompareFilter(const char* name, RowFilter::Op op, const Bytes& comparator) {
-  Bytes compare;
-  AddNumber(&compare, 1, static_cast<uint64_t>(op));
-  AddBytes(&compare, 2, comparator);
-  Bytes content;
-  AddBytes(&content, 1, compare);
-  return Named(name, content);
-}
-
-Bytes BytesComparator(const char* name, ByteView value) {
-  Bytes inner;
-  AddBytes(&inner, 1, value);
-  Bytes content;
-  AddBytes(&content, 1, inner);
-  return Named(name, content);
-}
-
-enum class Join : uint8_t { kAll = 1, kOne = 2 };
-
-Bytes FilterList(Join join, const std::vector<Bytes>& filters) {
-  if (filters.size() == 1) return filters[0];
-  Bytes content;
-  AddNumber(&content, 1, static_cast<uint64_t>(join));
-  for (const Bytes& filter : filters) AddBytes(&content, 2, filter);
-  return Named("FilterList", content);
-}
 
 Bytes QualifiersFilter(const std::vector<Bytes>& qualifiers) {
   std::vector<Bytes> each;
@@ -66,20 +18,6 @@ Bytes QualifiersFilter(const std::vector<Bytes>& qualifiers) {
                                  BytesComparator("BinaryComparator", qualifier)));
   }
   return FilterList(Join::kOne, each);
-}
-
-Bytes PrefixesFilter(std::vector<Bytes> prefixes) {
-  std::sort(prefixes.begin(), prefixes.end());
-  Bytes content;
-  for (const Bytes& prefix : prefixes) AddBytes(&content, 1, prefix);
-  return Named("MultipleColumnPrefixFilter", content);
-}
-
-Bytes KeyOnlyFilter() {
-  Bytes content;
-  AddNumber(&content, 1,
-            0);  // do not return lengths either; HBase rejects the message without this field
-  return Named("KeyOnlyFilter", content);
 }
 
 bool AsksForValues(const RowFilter& filter) {
@@ -141,12 +79,7 @@ Bytes RegexKeyFilter(ByteView pattern) {
       text.push_back(static_cast<char>(0x80 | (byte & 0x3F)));
     }
   }
-  Bytes comparator;
-  AddBytes(&comparator, 1, text);
-  AddNumber(&comparator, 2, 0);
-  AddBytes(&comparator, 3, "ISO-8859-1");
-  return CompareFilter("RowFilter", RowFilter::Op::kEqual,
-                       Named("RegexStringComparator", comparator));
+  return CompareFilter("RowFilter", RowFilter::Op::kEqual, RegexComparator(text, 0, "ISO-8859-1"));
 }
 
 Bytes FuzzyKeyFilter(ByteView key, ByteView mask) {
@@ -156,17 +89,6 @@ Bytes FuzzyKeyFilter(ByteView key, ByteView mask) {
   Bytes content;
   AddBytes(&content, 1, pair);
   return Named("FuzzyRowFilter", content);
-}
-
-Bytes ColumnRangeFilter(ByteView min, ByteView max) {
-  Bytes content;
-  AddBytes(&content, 1, min);
-  AddNumber(&content, 2, 1);
-  if (!max.empty()) {
-    AddBytes(&content, 3, max);
-    AddNumber(&content, 4, 0);
-  }
-  return Named("ColumnRangeFilter", content);
 }
 
 std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const KeyLayout& layout) {
@@ -252,14 +174,14 @@ Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter, bool rev
   }
   if (!wanted.prefixes.empty()) all.push_back(PrefixesFilter(wanted.prefixes));
   if (!wanted.column_min.empty() || !wanted.column_max.empty()) {
-    all.push_back(ColumnRangeFilter(wanted.column_min, wanted.column_max));
+    all.push_back(ColumnRangeFilter(wanted.column_min, true, wanted.column_max, false));
   }
   if (!AsksForValues(filter)) {
     // After a filter that seeks, FirstKeyOnlyFilter would count a skipped cell as the first one.
     if (wanted.first_cell_only && all.size() == of_columns) {
       all.push_back(Named("FirstKeyOnlyFilter", ""));
     }
-    if (wanted.keys_only) all.push_back(KeyOnlyFilter());
+    if (wanted.keys_only) all.push_back(KeyOnlyFilter(false));
   }
   return all.empty() ? Bytes() : FilterList(Join::kAll, all);
 }

@@ -24,8 +24,6 @@ std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed = fal
 Bytes RegexKeyFilter(ByteView pattern);
 /// Passes row keys that begin with `key`, compared at the positions where `mask` is zero.
 Bytes FuzzyKeyFilter(ByteView key, ByteView mask);
-/// Passes columns in [min, max). An empty `max` means no end.
-Bytes ColumnRangeFilter(ByteView min, ByteView max);
 
 /// Returns a regular expression (ASCII) for whole row keys that stands for a series matcher.
 /// Returns nullopt if it would be longer than kPatternBytesMax or would match every key.

@@ -93,7 +93,11 @@ Status HbaseStore::CreateTable(const TableDescriptor& wanted) {
 Status HbaseStore::AlterTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
   ASSIGN_OR_RETURN(const std::string name, lsm::TableName(wanted.name));
-  ASSIGN_OR_RETURN(const wire::TTableDescriptor before, ReadTable(*client_, name));
+  ASSIGN_OR_RETURN(wire::TTableDescriptor before, ReadTable(*client_, name));
+  // A policy that Hourglass does not know looks like the default one, and stays.
+  if (ReadDescriptor(before).split_policy != wanted.split_policy) {
+    EraseSplitPolicy(&before.attributes);
+  }
   TableDescriptor table = wanted;
   table.name = name;
   wire::TTableDescriptor after = WriteDescriptor(table);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "storage/lsm/table_attributes.h"
+
 namespace hg::hbase {
 namespace {
 
@@ -218,7 +220,11 @@ wire::TTableDescriptor WriteDescriptor(const TableDescriptor& table) {
     out.columns.push_back(std::move(column));
   }
   out.__isset.columns = true;
-  if (table.points) out.__set_attributes({{kPointsAttribute, "true"}});
+  if (table.points) out.attributes[kPointsAttribute] = "true";
+  for (auto& [name, value] : lsm::DescribeSplitPolicy(table.split_policy)) {
+    out.attributes[name] = std::move(value);
+  }
+  out.__isset.attributes = !out.attributes.empty();
   return out;
 }
 
@@ -247,11 +253,26 @@ FamilyDescriptor ReadFamily(const wire::TColumnFamilyDescriptor& column) {
   return family;
 }
 
+Result<TableSplitPolicy> ReadSplitPolicy(const wire::TTableDescriptor& table) {
+  TableDescriptor read;
+  RETURN_IF_ERROR(
+      lsm::SetSplitPolicy({table.attributes.begin(), table.attributes.end()}, &read.split_policy));
+  RETURN_IF_ERROR(lsm::CheckSplitPolicy(read));
+  return read.split_policy;
+}
+
+void EraseSplitPolicy(std::map<std::string, std::string>* attributes) {
+  for (const auto name : {lsm::kSplitPolicy, lsm::kSplitPrefixLength, lsm::kSplitDelimiter}) {
+    attributes->erase(std::string(name));
+  }
+}
+
 TableDescriptor ReadDescriptor(const wire::TTableDescriptor& table) {
   TableDescriptor out;
   out.name = ReadTableName(table.tableName);
   const auto points = table.attributes.find(kPointsAttribute);
   out.points = points != table.attributes.end() && points->second == "true";
+  if (auto policy = ReadSplitPolicy(table); policy.ok()) out.split_policy = std::move(*policy);
   for (const wire::TColumnFamilyDescriptor& column : table.columns) {
     out.families.push_back(ReadFamily(column));
   }

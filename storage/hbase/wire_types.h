@@ -47,5 +47,10 @@ FamilyDescriptor ReadFamily(const wire::TColumnFamilyDescriptor& column);
 /// Converts a descriptor. Every setting with which HBase keeps deleted cells becomes "kept", even
 /// the one with which it keeps them until their TTL. Bloom filters other than ROW are read as ROW.
 TableDescriptor ReadDescriptor(const wire::TTableDescriptor& table);
+/// Returns the split policy of a table. Fails if Hourglass does not support it. ReadDescriptor then
+/// returns the default policy.
+Result<TableSplitPolicy> ReadSplitPolicy(const wire::TTableDescriptor& table);
+/// Removes the attributes that ReadSplitPolicy reads.
+void EraseSplitPolicy(std::map<std::string, std::string>* attributes);
 
 }  // namespace hg::hbase

@@ -78,9 +78,13 @@ auto Fields(T& v) {
                   v.new_version_behavior, v.compression, v.data_block_encoding, v.bloom_filter,
                   v.in_memory, v.block_cache, v.block_size);
 }
+template <Is<TableSplitPolicy> T>
+auto Fields(T& v) {
+  return std::tie(v.kind, v.prefix_length, v.delimiter);
+}
 template <Is<TableDescriptor> T>
 auto Fields(T& v) {
-  return std::tie(v.name, v.families, v.points, v.splits);
+  return std::tie(v.name, v.families, v.points, v.splits, v.split_policy);
 }
 template <Is<RegionInfo> T>
 auto Fields(T& v) {
@@ -124,6 +128,9 @@ inline constexpr RowFilter::Op kGreatest<RowFilter::Op> = RowFilter::Op::kGreate
 template <>
 inline constexpr RowFilter::Comparator kGreatest<RowFilter::Comparator> =
     RowFilter::Comparator::kBitXor;
+template <>
+inline constexpr TableSplitPolicy::Kind kGreatest<TableSplitPolicy::Kind> =
+    TableSplitPolicy::Kind::kDelimitedKeyPrefix;
 template <>
 inline constexpr BloomFilter kGreatest<BloomFilter> = BloomFilter::kRow;
 template <>

@@ -14,7 +14,9 @@ namespace hg::lsm {
 namespace {
 
 constexpr ByteView kMagic{"HGMAN\0\0", 7};  // followed by one byte with the version
+// A manifest is of the second version if a table has a split policy of its own.
 constexpr int kVersion = 6;
+constexpr int kVersionWithSplitPolicies = 7;
 constexpr size_t kCrcBytes = 4;
 
 // Flags of a PartEntry.
@@ -112,7 +114,10 @@ std::string NamespaceOfTable(const Manifest& m, uint32_t id) {
 
 Bytes EncodeManifest(const Manifest& m) {
   Bytes out(kMagic);
-  out.push_back(static_cast<char>(kVersion));
+  const bool split_policies =
+      std::any_of(m.tables.begin(), m.tables.end(),
+                  [](const TableEntry& table) { return table.split_policy != TableSplitPolicy(); });
+  out.push_back(static_cast<char>(split_policies ? kVersionWithSplitPolicies : kVersion));
   for (const int width : {m.layout.metric_width, m.layout.tagk_width, m.layout.tagv_width,
                           m.layout.salt_width, m.layout.salt_buckets}) {
     AppendVarint(&out, static_cast<uint64_t>(width));
@@ -139,6 +144,10 @@ Bytes EncodeManifest(const Manifest& m) {
       AppendVarint(&out, region.id);
       AppendSized(&out, region.start);
     }
+    if (!split_policies) continue;
+    AppendVarint(&out, static_cast<uint64_t>(table.split_policy.kind));
+    AppendVarint(&out, table.split_policy.prefix_length);
+    AppendSized(&out, table.split_policy.delimiter);
   }
   AppendVarint(&out, m.parts.size());
   for (const PartEntry& part : m.parts) {
@@ -159,7 +168,8 @@ Bytes EncodeManifest(const Manifest& m) {
 }
 
 bool DecodeManifest(ByteView in, Manifest* m) {
-  if (VersionOf(in) != kVersion) return false;
+  const int version = VersionOf(in);
+  if (version != kVersion && version != kVersionWithSplitPolicies) return false;
   in.remove_suffix(kCrcBytes);
   Reader r(in.substr(kMagic.size() + 1));
   *m = Manifest();
@@ -191,6 +201,12 @@ bool DecodeManifest(ByteView in, Manifest* m) {
       region.id = static_cast<uint32_t>(r.Number());
       region.start = r.Text();
     }
+    if (version != kVersionWithSplitPolicies) continue;
+    const uint64_t kind = r.Number();
+    if (kind > static_cast<uint64_t>(TableSplitPolicy::Kind::kDelimitedKeyPrefix)) return false;
+    table.split_policy.kind = static_cast<TableSplitPolicy::Kind>(kind);
+    table.split_policy.prefix_length = static_cast<uint32_t>(r.Number());
+    table.split_policy.delimiter = r.Text();
   }
   m->parts.resize(r.Count());
   for (PartEntry& part : m->parts) {
@@ -267,12 +283,13 @@ Result<Manifest> ManifestFrom(ByteView content, const std::string& path) {
   Manifest manifest;
   if (DecodeManifest(content, &manifest)) return manifest;
   const int version = VersionOf(content);
-  if (version == 0 || version == kVersion) {
+  if (version == 0 || version == kVersion || version == kVersionWithSplitPolicies) {
     return Status::Corruption(path + " at 0: not an undamaged manifest");
   }
   return Status::Unsupported(path + ": the manifest is of version " + std::to_string(version) +
                              ", written by " + (version > kVersion ? "a newer" : "an older") +
-                             " program; this one reads version " + std::to_string(kVersion));
+                             " program; this one reads the versions " + std::to_string(kVersion) +
+                             " and " + std::to_string(kVersionWithSplitPolicies));
 }
 
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder) {

@@ -36,6 +36,7 @@ struct TableEntry {
   std::vector<FamilyDescriptor> families;
   // Together, the regions have each key exactly once (Tiles).
   std::vector<RegionEntry> regions = {RegionEntry{}};
+  TableSplitPolicy split_policy = {};
 };
 
 /// A part: rows of one region that one flush or merge wrote, as a cell file, a points file, or

@@ -106,6 +106,38 @@ Status CheckFamily(const FamilyDescriptor& family) {
   return {};
 }
 
+using SplitKind = TableSplitPolicy::Kind;
+
+constexpr std::string_view kSplitPackage = "org.apache.hadoop.hbase.regionserver.";
+
+struct SplitClass {
+  SplitKind kind;
+  std::string_view name;
+  std::string_view short_name;
+};
+constexpr SplitClass kSplitClasses[] = {
+    {SplitKind::kDisabled, "DisabledRegionSplitPolicy", "Disabled"},
+    {SplitKind::kConstantSize, "ConstantSizeRegionSplitPolicy", "ConstantSize"},
+    {SplitKind::kIncreasing, "IncreasingToUpperBoundRegionSplitPolicy", "IncreasingToUpperBound"},
+    {SplitKind::kStepping, "SteppingSplitPolicy", "Stepping"},
+    {SplitKind::kKeyPrefix, "KeyPrefixRegionSplitPolicy", "KeyPrefix"},
+    {SplitKind::kDelimitedKeyPrefix, "DelimitedKeyPrefixRegionSplitPolicy", "DelimitedKeyPrefix"},
+};
+
+Result<SplitKind> SplitKindOf(std::string_view text) {
+  std::string_view name = text;
+  if (name.starts_with(kSplitPackage)) name.remove_prefix(kSplitPackage.size());
+  const std::string upper = Upper(name);
+  if (upper == "DEFAULT") return SplitKind::kDefault;
+  std::string known = "DEFAULT";
+  for (const SplitClass& one : kSplitClasses) {
+    if (upper == Upper(one.name) || upper == Upper(one.short_name)) return one.kind;
+    known += ", " + std::string(one.name);
+  }
+  return Status::Unsupported(std::string(kSplitPolicy) + " '" + std::string(text) +
+                             "': expected one of " + known);
+}
+
 // HBase's describe prints "65536 B (64KB)" and "86400 SECONDS (1 DAY)". Returns the part before the
 // parentheses.
 std::string_view WithoutRemark(std::string_view text) {
@@ -283,7 +315,7 @@ Status CheckDescriptor(const TableDescriptor& table) {
                                      "' twice");
     }
   }
-  return {};
+  return Prepend(CheckSplitPolicy(table), "table '" + table.name + "'");
 }
 
 bool SameDescriptor(const TableDescriptor& a, const TableDescriptor& b) {
@@ -307,6 +339,67 @@ Status SetAttribute(std::string_view name, std::string_view text, FamilyDescript
   }
   return Status::InvalidArgument(std::string(name) + " '" + std::string(text) +
                                  "': there is no such attribute of a family");
+}
+
+Status SetSplitPolicy(const TableAttributes& attributes, TableSplitPolicy* policy) {
+  const auto find = [&](std::string_view name) -> const std::string* {
+    const auto at = std::find_if(attributes.begin(), attributes.end(), [&](const auto& attribute) {
+      return Upper(attribute.first) == Upper(name);
+    });
+    return at == attributes.end() ? nullptr : &at->second;
+  };
+  TableSplitPolicy wanted = *policy;
+  if (const std::string* const name = find(kSplitPolicy)) {
+    wanted = {};
+    ASSIGN_OR_RETURN(wanted.kind, SplitKindOf(*name));
+  }
+  if (const std::string* const length = find(kSplitPrefixLength)) {
+    RETURN_IF_ERROR(SetNumber(kSplitPrefixLength, *length, 1, kSplitPrefixMax,
+                              [&](int64_t v) { wanted.prefix_length = static_cast<uint32_t>(v); }));
+  }
+  if (const std::string* const delimiter = find(kSplitDelimiter)) wanted.delimiter = *delimiter;
+  *policy = std::move(wanted);
+  return {};
+}
+
+Status CheckSplitPolicy(const TableDescriptor& table) {
+  const TableSplitPolicy& policy = table.split_policy;
+  const bool by_prefix = policy.kind == SplitKind::kKeyPrefix;
+  const bool by_delimiter = policy.kind == SplitKind::kDelimitedKeyPrefix;
+  const std::string length = std::to_string(policy.prefix_length);
+  if (by_prefix) {
+    RETURN_IF_ERROR(SetNumber(kSplitPrefixLength, length, 1, kSplitPrefixMax, [](int64_t) {}));
+  } else if (policy.prefix_length != 0) {
+    return Bad(kSplitPrefixLength, length, "SPLIT_POLICY KeyPrefixRegionSplitPolicy with it");
+  }
+  if (by_delimiter && (policy.delimiter.empty() || policy.delimiter.size() > kSplitDelimiterMax)) {
+    return Bad(kSplitDelimiter, policy.delimiter,
+               "1 to " + std::to_string(kSplitDelimiterMax) + " bytes");
+  }
+  if (!by_delimiter && !policy.delimiter.empty()) {
+    return Bad(kSplitDelimiter, policy.delimiter,
+               "SPLIT_POLICY DelimitedKeyPrefixRegionSplitPolicy with it");
+  }
+  if (table.points && (by_prefix || by_delimiter)) {
+    return Status::InvalidArgument(
+        std::string(kSplitPolicy) +
+        ": the rows of a metric and hour of the table of points are never divided, so it can have "
+        "no policy by prefix");
+  }
+  return {};
+}
+
+TableAttributes DescribeSplitPolicy(const TableSplitPolicy& policy) {
+  TableAttributes attributes;
+  for (const SplitClass& one : kSplitClasses) {
+    if (one.kind != policy.kind) continue;
+    attributes.emplace_back(kSplitPolicy, std::string(kSplitPackage) + std::string(one.name));
+  }
+  if (policy.prefix_length != 0) {
+    attributes.emplace_back(kSplitPrefixLength, std::to_string(policy.prefix_length));
+  }
+  if (!policy.delimiter.empty()) attributes.emplace_back(kSplitDelimiter, policy.delimiter);
+  return attributes;
 }
 
 std::string Quoted(std::string_view text) {

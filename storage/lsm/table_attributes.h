@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "storage/base/status.h"
 #include "storage/table_descriptor.h"
@@ -11,6 +13,15 @@
 namespace hg::lsm {
 
 inline constexpr size_t kFamiliesMax = 16;  // per table (region-store.md D6)
+/// The maximum length of the prefix of the split policy KeyPrefixRegionSplitPolicy in bytes.
+inline constexpr uint32_t kSplitPrefixMax = 32767;
+/// The maximum size of the delimiter of DelimitedKeyPrefixRegionSplitPolicy in bytes.
+inline constexpr size_t kSplitDelimiterMax = 255;
+
+/// HBase's attributes of a table that set its split policy.
+inline constexpr std::string_view kSplitPolicy = "SPLIT_POLICY";
+inline constexpr std::string_view kSplitPrefixLength = "KeyPrefixRegionSplitPolicy.prefix_length";
+inline constexpr std::string_view kSplitDelimiter = "DelimitedKeyPrefixRegionSplitPolicy.delimiter";
 
 /// Returns the name without the namespace "default". InvalidArgument: the text cannot be the name
 /// of a table.
@@ -41,6 +52,23 @@ std::span<const FamilyAttribute> FamilyAttributes();
 /// Sets the attribute with this name in FamilyAttributes, in any case. An attribute of HBase that
 /// has no effect in Hourglass may only have the value that turns it off.
 Status SetAttribute(std::string_view name, std::string_view text, FamilyDescriptor* family);
+
+/// Names and values of attributes of a table.
+using TableAttributes = std::vector<std::pair<std::string, std::string>>;
+
+/// Applies the attributes that set the split policy, and ignores others. SPLIT_POLICY is the name
+/// of a class of HBase, also without its package or the ending "RegionSplitPolicy", or DEFAULT. It
+/// removes the previous length and delimiter. Unsupported: there is no such policy.
+/// InvalidArgument: a length that is no number.
+Status SetSplitPolicy(const TableAttributes& attributes, TableSplitPolicy* policy);
+
+/// Checks that a policy by prefix has its length or delimiter, and that no other policy has one.
+/// The table of points cannot have such a policy, because it never divides the rows of a metric and
+/// hour.
+Status CheckSplitPolicy(const TableDescriptor& table);
+
+/// Returns the attributes that SetSplitPolicy reads; none for the default policy.
+TableAttributes DescribeSplitPolicy(const TableSplitPolicy& policy);
 
 /// Returns the text in single quotes, with a backslash before each quote in it.
 std::string Quoted(std::string_view text);

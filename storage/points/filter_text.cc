@@ -1,188 +1,23 @@
 #include "storage/points/filter_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "storage/points/filter_grammar.h"
 #include "storage/points/filter_row.h"
 
 namespace hg::points {
 namespace {
-
-constexpr size_t kTextBytesMax = 64 << 10;
-constexpr int kDepthMax = 32;
 
 constexpr std::string_view kSupported =
     "PrefixFilter, RowFilter, InclusiveStopFilter, SingleColumnValueFilter, PageFilter, "
     "FamilyFilter, QualifierFilter, ColumnPrefixFilter, MultipleColumnPrefixFilter, "
     "ColumnRangeFilter, KeyOnlyFilter, FirstKeyOnlyFilter";
 
-struct Argument {
-  enum class Kind : uint8_t { kText, kOperator, kNumber, kBool };
-  Kind kind = Kind::kText;
-  Bytes text;
-  RowFilter::Op op = RowFilter::Op::kEqual;
-  int64_t number = 0;  // kBool: 0 or 1
-};
-
-// A node of the parsed filter: one filter with its arguments, or an operator (AND, OR) with several
-// nodes.
-struct Node {
-  enum class Kind : uint8_t { kFilter, kAnd, kOr };
-  Kind kind = Kind::kFilter;
-  std::string name;
-  std::vector<Argument> arguments;
-  std::vector<Node> children;
-};
-
-class Parser {
- public:
-  explicit Parser(std::string_view text) : text_(text) {}
-
-  Result<Node> Parse() {
-    if (text_.size() > kTextBytesMax) {
-      return Status::InvalidArgument("a filter of " + std::to_string(text_.size()) +
-                                     " bytes: at most " + std::to_string(kTextBytesMax));
-    }
-    ASSIGN_OR_RETURN(Node node, Either(0));
-    SkipSpace();
-    if (at_ != text_.size()) return Wrong("AND, OR or the end");
-    return node;
-  }
-
- private:
-  [[nodiscard]] Status Wrong(std::string_view expected) const {
-    return Status::InvalidArgument("filter, at byte " + std::to_string(at_) + " ('" +
-                                   std::string(text_.substr(at_, 20)) + "'): expected " +
-                                   std::string(expected));
-  }
-  void SkipSpace() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
-  }
-  bool Take(char c) {
-    SkipSpace();
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  [[nodiscard]] std::string_view PeekWord() {
-    SkipSpace();
-    size_t end = at_;
-    while (end < text_.size() &&
-           ((text_[end] >= 'A' && text_[end] <= 'Z') || (text_[end] >= 'a' && text_[end] <= 'z')))
-      ++end;
-    return text_.substr(at_, end - at_);
-  }
-  bool TakeWord(std::string_view word) {
-    if (PeekWord() != word) return false;
-    at_ += word.size();
-    return true;
-  }
-
-  // AND binds more tightly than OR.
-  Result<Node> Either(int depth) {
-    return Joined(Node::Kind::kOr, "OR",
-                  [&] { return Joined(Node::Kind::kAnd, "AND", [&] { return Single(depth); }); });
-  }
-
-  template <typename Part>
-  Result<Node> Joined(Node::Kind kind, std::string_view word, const Part& part) {
-    ASSIGN_OR_RETURN(Node first, part());
-    if (PeekWord() != word) return first;
-    Node all;
-    all.kind = kind;
-    all.children.push_back(std::move(first));
-    while (TakeWord(word)) {
-      ASSIGN_OR_RETURN(all.children.emplace_back(), part());
-    }
-    return all;
-  }
-
-  Result<Node> Single(int depth) {
-    if (Take('(')) {
-      if (depth == kDepthMax) return Wrong("at most 32 parentheses inside each other");
-      ASSIGN_OR_RETURN(Node node, Either(depth + 1));
-      if (!Take(')')) return Wrong("')'");
-      return node;
-    }
-    Node node;
-    node.name = PeekWord();
-    if (node.name.empty()) return Wrong("the name of a filter or '('");
-    if (node.name == "SKIP" || node.name == "WHILE")
-      return Status::Unsupported("filter: '" + node.name + "' is not supported");
-    at_ += node.name.size();
-    if (!Take('(')) return Wrong("'(' after '" + node.name + "'");
-    if (Take(')')) return node;
-    do {
-      ASSIGN_OR_RETURN(node.arguments.emplace_back(), OneArgument());
-    } while (Take(','));
-    if (!Take(')')) return Wrong("',' or ')'");
-    return node;
-  }
-
-  Result<Argument> OneArgument() {
-    SkipSpace();
-    Argument argument;
-    if (Take('\'')) {
-      ASSIGN_OR_RETURN(argument.text, QuotedText());
-      return argument;
-    }
-    using Op = RowFilter::Op;
-    constexpr std::pair<std::string_view, Op> kOps[] = {
-        {"<=", Op::kLessOrEqual}, {">=", Op::kGreaterOrEqual}, {"!=", Op::kNotEqual},
-        {"<", Op::kLess},         {">", Op::kGreater},         {"=", Op::kEqual}};
-    for (const auto& [sign, op] : kOps) {
-      if (!text_.substr(at_).starts_with(sign)) continue;
-      at_ += sign.size();
-      argument.kind = Argument::Kind::kOperator;
-      argument.op = op;
-      return argument;
-    }
-    for (const bool value : {false, true}) {
-      if (!TakeWord(value ? "true" : "false")) continue;
-      argument.kind = Argument::Kind::kBool;
-      argument.number = value ? 1 : 0;
-      return argument;
-    }
-    const char* const begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), argument.number);
-    if (error != std::errc() || end == begin)
-      return Wrong("a text in quotation marks, an operator, a number, true or false");
-    at_ += static_cast<size_t>(end - begin);
-    argument.kind = Argument::Kind::kNumber;
-    return argument;
-  }
-
-  // The opening quotation mark has already been read.
-  Result<Bytes> QuotedText() {
-    Bytes bytes;
-    while (at_ < text_.size()) {
-      const char c = text_[at_++];
-      if (c == '\'') {
-        if (at_ >= text_.size() || text_[at_] != '\'') return bytes;
-        ++at_;
-        bytes += c;
-      } else if (c != '\\') {
-        bytes += c;
-      } else if (at_ < text_.size() && text_[at_] == '\\') {
-        ++at_;
-        bytes += c;
-      } else {
-        Bytes one;
-        if (at_ + 3 > text_.size() || text_[at_] != 'x' || !FromHex(text_.substr(at_ + 1, 2), &one))
-          return Wrong("xHH or a backslash after a backslash");
-        at_ += 3;
-        bytes += one;
-      }
-    }
-    return Wrong("a closing quotation mark");
-  }
-
-  const std::string_view text_;
-  size_t at_ = 0;
-};
+using Argument = FilterArgument;
+using Node = FilterNode;
 
 // Converts nodes to conditions and restrictions of a scan.
 class Converter {
@@ -481,7 +316,7 @@ bool RowCondition::Passes(ByteView key, const std::vector<Cell>& cells) {
 }
 
 Result<TextFilter> ApplyFilterText(std::string_view text, ScanSpec* spec) {
-  ASSIGN_OR_RETURN(const Node node, Parser(text).Parse());
+  ASSIGN_OR_RETURN(const Node node, ParseFilterText(text, FilterEscapes::kBackslash));
   return Converter(spec).Convert(node);
 }
 

@@ -43,9 +43,9 @@ struct TextFilter {
 /// conditions on values are evaluated; they are allowed outside of OR only. In a text, \xHH is a
 /// byte, \\ is a backslash, and '' is a quotation mark.
 ///
-/// InvalidArgument: the text is not a filter; the message has the position. Unsupported: the store
-/// does not have the filter or the comparator; the message has its name and lists the supported
-/// ones.
+/// InvalidArgument: the text is not a filter; the message has the position. LimitExceeded: the text
+/// is too long or nested too deeply. Unsupported: the store does not have the filter or the
+/// comparator; the message has its name and lists the supported ones.
 Result<TextFilter> ApplyFilterText(std::string_view text, ScanSpec* spec);
 
 }  // namespace hg::points

@@ -64,6 +64,31 @@ std::optional<uint64_t> SplitThreshold(const SplitPolicy& policy, size_t regions
   return std::nullopt;
 }
 
+SplitRule RuleOf(const SplitPolicy& settings, const TableSplitPolicy& table) {
+  switch (table.kind) {
+    case TableSplitPolicy::Kind::kDefault:
+      return settings.rule;
+    case TableSplitPolicy::Kind::kDisabled:
+      return SplitRule::kNone;
+    case TableSplitPolicy::Kind::kConstantSize:
+      return SplitRule::kConstant;
+    case TableSplitPolicy::Kind::kStepping:
+      return SplitRule::kStepping;
+    case TableSplitPolicy::Kind::kIncreasing:
+    case TableSplitPolicy::Kind::kKeyPrefix:
+    case TableSplitPolicy::Kind::kDelimitedKeyPrefix:
+      return SplitRule::kIncreasingCubed;
+  }
+  return settings.rule;
+}
+
+ByteView GroupOf(const TableSplitPolicy& table, ByteView key) {
+  if (table.kind == TableSplitPolicy::Kind::kKeyPrefix) return key.substr(0, table.prefix_length);
+  if (table.kind != TableSplitPolicy::Kind::kDelimitedKeyPrefix) return key;
+  const size_t at = key.find(table.delimiter);
+  return at == ByteView::npos ? key : key.substr(0, at + table.delimiter.size());
+}
+
 std::optional<Bytes> SplitPoint(const std::vector<GroupWeight>& groups, const KeyLayout* layout) {
   uint64_t total = 0;
   for (const GroupWeight& group : groups) total += std::max<uint64_t>(group.bytes, 1);

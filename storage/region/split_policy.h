@@ -8,6 +8,7 @@
 
 #include "storage/base/bytes.h"
 #include "storage/model/key_layout.h"
+#include "storage/table_descriptor.h"
 
 namespace hg::region {
 
@@ -39,6 +40,15 @@ struct SplitPolicy {
 /// this region.
 std::optional<uint64_t> SplitThreshold(const SplitPolicy& policy, size_t regions_of_table,
                                        uint64_t seed);
+
+/// Returns the rule for a table with a policy of its own, or the rule of the settings.
+SplitRule RuleOf(const SplitPolicy& settings, const TableSplitPolicy& table);
+
+/// Returns the beginning of a key that no split separates from other keys with the same beginning:
+/// the prefix, or the bytes up to the first delimiter with the delimiter. Returns the whole key if
+/// the policy has no groups, or the key is shorter or has no delimiter. If keys are in ascending
+/// order, so are their groups.
+ByteView GroupOf(const TableSplitPolicy& table, ByteView key);
 
 /// The approximate size of a group of rows that a split must keep together, such as those of one
 /// metric and hour.

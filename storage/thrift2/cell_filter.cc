@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/base/varint.h"
+#include "storage/model/utf8.h"
 #include "storage/model/watched_regex.h"
 #include "storage/points/filter_row.h"
 
@@ -112,16 +113,16 @@ constexpr size_t kFormsOfRegex = 4;
 // Takes the memory of the compiled expression from `bytes_left`.
 Result<Regex> CompileRegex(ByteView pattern, uint32_t options, size_t* bytes_left) {
   if (pattern.size() > WatchedRegex::kPatternBytesMax) {
-    return Status::InvalidArgument("a pattern of " + std::to_string(pattern.size()) +
-                                   " bytes, at most " +
-                                   std::to_string(WatchedRegex::kPatternBytesMax));
+    return Status::LimitExceeded("a pattern of " + std::to_string(pattern.size()) +
+                                 " bytes, at most " +
+                                 std::to_string(WatchedRegex::kPatternBytesMax));
   }
   auto regex = WatchedRegex::Compile(Bytes(pattern), options, Bytes(pattern));
   if (!regex.ok()) return Prepend(regex.status(), "pattern " + Bytes(pattern));
   const size_t bytes = kFormsOfRegex * (*regex)->bytes();
   if (bytes > *bytes_left) {
-    return Status::InvalidArgument("the patterns of the filter take more than " +
-                                   std::to_string(kRegexBytesMax) + " bytes");
+    return Status::LimitExceeded("the patterns of the filter take more than " +
+                                 std::to_string(kRegexBytesMax) + " bytes");
   }
   *bytes_left -= bytes;
   return regex;
@@ -129,21 +130,57 @@ Result<Regex> CompileRegex(ByteView pattern, uint32_t options, size_t* bytes_lef
 
 class RegexComparator : public Comparator {
  public:
-  explicit RegexComparator(Regex regex) : regex_(std::move(regex)) {}
+  RegexComparator(Regex regex, bool utf8) : regex_(std::move(regex)), utf8_(utf8) {}
   static Result<std::unique_ptr<Comparator>> Make(const Message& content, size_t* bytes_left) {
-    if (content.Text(3) != "ISO-8859-1") {
-      return Status::Unsupported("patterns in " + Bytes(content.Text(3)));
+    const ByteView charset = content.Text(3);
+    const bool utf8 = charset == "UTF-8";
+    if (!utf8 && charset != "ISO-8859-1") {
+      return Status::Unsupported("patterns in " + Bytes(charset));
     }
-    ASSIGN_OR_RETURN(Regex regex, CompileRegex(Latin1(content.Text(1)), 0, bytes_left));
-    return std::unique_ptr<Comparator>(std::make_unique<RegexComparator>(std::move(regex)));
+    ASSIGN_OR_RETURN(Bytes pattern, WithFlags(content.Number(2)));
+    if (utf8) {
+      Bytes text(content.Text(1));
+      ReplaceInvalidUtf8(&text);
+      pattern += text;
+    } else {
+      pattern += Latin1(content.Text(1));
+    }
+    ASSIGN_OR_RETURN(Regex regex,
+                     CompileRegex(pattern, utf8 ? uint32_t{WatchedRegex::kUtf8} : 0, bytes_left));
+    return std::unique_ptr<Comparator>(std::make_unique<RegexComparator>(std::move(regex), utf8));
   }
   [[nodiscard]] Result<int> Compare(ByteView value, RequestContext* context) const override {
-    ASSIGN_OR_RETURN(const bool matches, regex_->Search(value, *context));
+    RETURN_IF_ERROR(context->Step(1 + (utf8_ ? value.size() / kBytesPerStep : 0)));
+    ASSIGN_OR_RETURN(const bool matches, !utf8_ || IsUtf8(value) ? regex_->Search(value, *context)
+                                                                 : SearchReplaced(value, context));
     return matches ? 0 : 1;
   }
 
  private:
+  // Returns the beginning of a pattern that stands for flags of java.util.regex.Pattern.
+  static Result<Bytes> WithFlags(uint64_t flags) {
+    constexpr std::pair<uint64_t, char> kFlags[] = {{2, 'i'}, {8, 'm'}, {32, 's'}};
+    Bytes letters;
+    for (const auto& [bit, letter] : kFlags) {
+      if ((flags & bit) != 0) letters += letter;
+      flags &= ~bit;
+    }
+    if (flags != 0) return Status::Unsupported("patterns with the flags " + std::to_string(flags));
+    return letters.empty() ? letters : "(?" + letters + ")";
+  }
+
+  // Like HBase, compares U+FFFD for bytes that are not UTF-8.
+  [[nodiscard]] Result<bool> SearchReplaced(ByteView value, RequestContext* context) const {
+    constexpr int64_t kReplacementBytes = 3;
+    MemoryTally memory(context);
+    RETURN_IF_ERROR(memory.Add(kReplacementBytes * static_cast<int64_t>(value.size())));
+    Bytes text(value);
+    ReplaceInvalidUtf8(&text);
+    return regex_->Search(text, *context);
+  }
+
   const Regex regex_;
+  const bool utf8_;
 };
 
 // Ignores the case of ASCII letters.
@@ -337,8 +374,7 @@ std::optional<CompareFilter::Of> ComparedBy(ByteView name) {
 
 Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* bytes_left) {
   using Filter = std::unique_ptr<CellFilter>;
-  constexpr int kDepthMax = 32;
-  if (depth > kDepthMax) return Status::InvalidArgument("filters that are nested too deeply");
+  if (depth > kFilterDepthMax) return Status::LimitExceeded("filters that are nested too deeply");
   ASSIGN_OR_RETURN(const Named named, ParseNamed(bytes));
   const Message& content = named.content;
   if (const auto of = ComparedBy(named.name)) {
@@ -391,8 +427,8 @@ Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* byte
 
 Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes) {
   if (bytes.size() > kFilterBytesMax) {
-    return Status::InvalidArgument("a filter of " + std::to_string(bytes.size()) +
-                                   " bytes, at most " + std::to_string(kFilterBytesMax));
+    return Status::LimitExceeded("a filter of " + std::to_string(bytes.size()) +
+                                 " bytes, at most " + std::to_string(kFilterBytesMax));
   }
   size_t bytes_left = kRegexBytesMax;
   return Read(bytes, 0, &bytes_left);

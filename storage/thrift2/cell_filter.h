@@ -25,9 +25,12 @@ class CellFilter {
 /// The maximum size of filterBytes in bytes.
 inline constexpr size_t kFilterBytesMax = 1 << 20;
 
-/// Decodes filterBytes. InvalidArgument: the bytes cannot be decoded, are too long, or are nested
-/// too deeply, or their regular expressions take too much memory. Unsupported: Hourglass does not
-/// have the filter class.
+/// The maximum number of filter lists inside each other.
+inline constexpr int kFilterDepthMax = 32;
+
+/// Decodes filterBytes. InvalidArgument: the bytes cannot be decoded, or a regular expression is
+/// invalid. LimitExceeded: the bytes are too long or nested too deeply, or their regular
+/// expressions take too much memory. Unsupported: Hourglass does not have the filter class.
 Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes);
 
 /// Returns whether a regular expression matches the whole text. InvalidArgument: the expression is

@@ -9,6 +9,7 @@
 #include "storage/hbase/check_request.h"
 #include "storage/hbase/wire_types.h"
 #include "storage/points/filter_row.h"
+#include "storage/thrift2/filter_string.h"
 
 namespace hg::thrift2 {
 namespace {
@@ -119,9 +120,6 @@ void CheckFamilies(const TableDescriptor& table, const std::vector<wire::TColumn
 
 CellChoice::CellChoice(const wire::TGet& get, const std::string& method) {
   CheckRowKey(get.row, method);
-  if (get.__isset.filterString && !get.__isset.filterBytes) {
-    Refuse("filterString is not supported: send the filter as filterBytes", false);
-  }
   SetColumns(get.columns);
   SetVersions(get.__isset.maxVersions ? get.maxVersions : 1, method);
   if (get.__isset.timestamp) {
@@ -133,15 +131,16 @@ CellChoice::CellChoice(const wire::TGet& get, const std::string& method) {
   } else if (get.__isset.timeRange) {
     SetTimes(get.timeRange, method);
   }
-  SetFilter(get.filterBytes);
+  if (get.__isset.filterString && !get.__isset.filterBytes) {
+    SetFilterText(get.filterString, method);
+  } else {
+    SetFilter(get.filterBytes);
+  }
   if (get.__isset.storeLimit) limit_ = get.storeLimit;
   if (get.__isset.storeOffset) offset_ = std::max(get.storeOffset, 0);
 }
 
 CellChoice::CellChoice(const wire::TScan& scan, const std::string& method) {
-  if (scan.__isset.filterString && !scan.__isset.filterBytes) {
-    Refuse("filterString is not supported: send the filter as filterBytes", false);
-  }
   if (scan.__isset.colFamTimeRangeMap && !scan.colFamTimeRangeMap.empty()) {
     Refuse("time ranges of single families are not supported: set timeRange", false);
   }
@@ -149,7 +148,11 @@ CellChoice::CellChoice(const wire::TScan& scan, const std::string& method) {
   SetColumns(scan.columns);
   SetVersions(scan.maxVersions, method);
   if (scan.__isset.timeRange) SetTimes(scan.timeRange, method);
-  SetFilter(scan.filterBytes);
+  if (scan.__isset.filterString && !scan.__isset.filterBytes) {
+    SetFilterText(scan.filterString, method);
+  } else {
+    SetFilter(scan.filterBytes);
+  }
 }
 
 void CellChoice::SetColumns(const std::vector<wire::TColumn>& columns) {
@@ -193,6 +196,21 @@ void CellChoice::SetFilter(const std::string& bytes) {
   }
   filter_ = std::move(*filter);
   filter_bytes_ = bytes.size();
+}
+
+void CellChoice::SetFilterText(const std::string& text, const std::string& method) {
+  const auto check = [&](const Status& status) {
+    if (status.ok()) return;
+    if (status.code() == StatusCode::kInvalidArgument) RefuseArgument(method);
+    Refuse(Exception("DoNotRetryIOException", std::string(status.message())), false);
+  };
+  const Result<Bytes> bytes = FilterBytesOf(text);
+  check(bytes.status());
+  // If the bytes of a text are invalid, a regular expression is. HBase refuses the text, too.
+  auto filter = ReadCellFilter(*bytes);
+  check(filter.status());
+  filter_ = std::move(*filter);
+  filter_bytes_ = bytes->size();
 }
 
 void CellChoice::Keep(Row* row, RequestContext* context) {

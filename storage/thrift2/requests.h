@@ -59,6 +59,7 @@ class CellChoice {
   void SetVersions(int32_t versions, const std::string& method);
   void SetTimes(const wire::TTimeRange& range, const std::string& method);
   void SetFilter(const std::string& bytes);
+  void SetFilterText(const std::string& text, const std::string& method);
 
   CellSelection selection_;
   std::vector<wire::TColumn> columns_;  // empty: the store selects the columns

@@ -47,6 +47,15 @@ void CheckAttributes(const wire::TTableDescriptor& table) {
   size_t bytes = 0;
   for (const auto& [key, value] : table.attributes) bytes += key.size() + value.size();
   if (bytes > kAttributesBytesMax) Refuse("the attributes of the table are too long", false);
+  const Status policy = hbase::ReadSplitPolicy(table).status();
+  if (!policy.ok()) Refuse(Named("DoNotRetryIOException", std::string(policy.message())), false);
+}
+
+// Returns the attributes that the store does not keep.
+std::map<std::string, std::string> OtherAttributes(const wire::TTableDescriptor& table) {
+  std::map<std::string, std::string> others = table.attributes;
+  hbase::EraseSplitPolicy(&others);
+  return others;
 }
 
 }  // namespace
@@ -182,7 +191,7 @@ void Service::createTable(const wire::TTableDescriptor& table,
   descriptor.points = false;
   descriptor.splits = splits;
   Check(state_.store().CreateTable(descriptor), descriptor.name, "createTable");
-  state_.master.SetAttributes(descriptor.name, {table.attributes.begin(), table.attributes.end()});
+  state_.master.SetAttributes(descriptor.name, OtherAttributes(table));
 }
 
 void Service::deleteTable(const wire::TTableName& wire_name) {
@@ -334,7 +343,7 @@ void Service::modifyTable(const wire::TTableDescriptor& wanted) {
   CheckAttributes(wanted);
   table.points = Described(table.name).points;
   AlterFamilies(table);
-  state_.master.SetAttributes(table.name, {wanted.attributes.begin(), wanted.attributes.end()});
+  state_.master.SetAttributes(table.name, OtherAttributes(wanted));
 }
 
 void Service::createNamespace(const wire::TNamespaceDescriptor& space) {

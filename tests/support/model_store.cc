@@ -143,6 +143,7 @@ Status ModelStore::AlterTable(const TableDescriptor& wanted) {
     return Status::InvalidArgument("a table's order cannot be altered");
   }
   table->descriptor.families = wanted.families;
+  table->descriptor.split_policy = wanted.split_policy;
   for (auto& [key, row] : table->rows) {
     std::erase_if(row.events, [&](const Event& event) {
       return !CheckFamily(*table, event.column.first).ok();

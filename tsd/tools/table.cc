@@ -43,6 +43,11 @@ const std::vector<OptionSpec>& Options() {
         all.end(),
         {{"--rows", "", "regions: count rows and bytes of values, which reads the whole table"},
          {"--delete-family", "NAME", "alter: removes the family with its cells"},
+         {"--split-policy", "POLICY",
+          "create, alter: Disabled, ConstantSize, IncreasingToUpperBound, Stepping, KeyPrefix, "
+          "DelimitedKeyPrefix, or DEFAULT for that of the settings"},
+         {"--split-prefix-length", "N", "of KeyPrefix: bytes of a key that stay in one region"},
+         {"--split-delimiter", "TEXT", "of DelimitedKeyPrefix: ends the bytes that stay together"},
          {"--splits", "KEYS", "create: first keys of regions, separated by commas"},
          {"--splits-file", "PATH", "create: first keys of regions, one in each line"},
          {"--uniform", "N", "create: N regions with equal shares of 8-byte keys"},
@@ -74,7 +79,8 @@ std::string JoinKeys(const std::vector<Bytes>& keys) {
   return text;
 }
 
-/// Returns the options --family, --delete-family and the attributes in the notation of the shell.
+/// Returns the options --family, --delete-family, the attributes and the split policy in the
+/// notation of the shell.
 Result<std::string> FamiliesOfOptions(const CommandLine& line) {
   std::string text;
   bool open = false;
@@ -91,7 +97,17 @@ Result<std::string> FamiliesOfOptions(const CommandLine& line) {
       text += ", " + std::string(attribute.name) + " => " + lsm::Quoted(value);
     }
   }
-  return open ? text + "}" : text;
+  if (open) text += "}";
+  constexpr std::pair<const char*, std::string_view> kOfTable[] = {
+      {"--split-policy", lsm::kSplitPolicy},
+      {"--split-prefix-length", lsm::kSplitPrefixLength},
+      {"--split-delimiter", lsm::kSplitDelimiter}};
+  for (const auto& [option, name] : kOfTable) {
+    const auto value = line.Value(option);
+    if (!value) continue;
+    text += (text.empty() ? "" : ", ") + std::string(name) + " => " + lsm::Quoted(*value);
+  }
+  return text;
 }
 
 Result<http::Parameters> ReadParameters(const CommandLine& line, const Verb& verb) {
@@ -103,7 +119,8 @@ Result<http::Parameters> ReadParameters(const CommandLine& line, const Verb& ver
   http::Parameters parameters;
   ASSIGN_OR_RETURN(std::string families, FamiliesOfOptions(line));
   if (!families.empty() && !verb.takes_families) {
-    return Status::InvalidArgument(std::string(verb.name) + " takes no families: " + families);
+    return Status::InvalidArgument(std::string(verb.name) +
+                                   " takes no attributes of tables or families: " + families);
   }
   if (line.Has("--rows")) {
     if (verb.name != "regions") return Status::InvalidArgument("--rows: only for regions");
@@ -114,7 +131,8 @@ Result<http::Parameters> ReadParameters(const CommandLine& line, const Verb& ver
   parameters.Add("table", words[1]);
   for (size_t i = 2; i < words.size(); ++i) families += (families.empty() ? "" : ", ") + words[i];
   if (verb.takes_families && families.empty()) {
-    return Status::InvalidArgument(std::string(verb.name) + " needs --family NAME");
+    return Status::InvalidArgument(std::string(verb.name) + " needs --family NAME" +
+                                   (verb.name == "alter" ? " or --split-policy POLICY" : ""));
   }
   if (verb.takes_families) parameters.Add("families", families);
   for (const char* name : {"splits", "uniform", "hex", "splits-file"}) {
@@ -245,6 +263,7 @@ const Command kTableCommand{
     "  tsdb table create t1 --family f1 --ttl 3d --versions 3 --family f2\n"
     "  tsdb table create t2 \"{NAME => 'f1', TTL => 180}, SPLITS => ['a', 'm']\"\n"
     "  tsdb table alter t1 --family f1 --ttl 7d --delete-family f2\n"
+    "  tsdb table alter t1 --split-policy KeyPrefix --split-prefix-length 4\n"
     "The first example uses options; the second uses the notation of HBase's shell. `alter` keeps\n"
     "the values of attributes that it does not name. `regions` shows the share of each region in\n"
     "the bytes of the table, and warns if one region has most of the bytes. On a terminal, the\n"

@@ -12,7 +12,7 @@ std::string Shown(std::string_view text) {
   TableDescriptor table;
   table.name = "t";
   table.splits = change->splits;
-  if (Status s = ChangeFamilies(*change, &table); !s.ok()) return std::string(s.message());
+  if (Status s = ChangeTable(*change, &table); !s.ok()) return std::string(s.message());
   std::string shown;
   for (const FamilyDescriptor& f : table.families)
     shown += f.name + " ttl=" + std::to_string(f.ttl_s) +
@@ -53,7 +53,8 @@ TEST_CASE("what the store lacks is refused with attribute and value") {
       {"{NAME => 'f', TTL => 'soon'}", "TTL 'soon'"},
       {"{NAME => 'f', COLOUR => 'red'}", "COLOUR 'red'"},
       {"f, MAX_FILESIZE => 134217728", "MAX_FILESIZE => '134217728'"},
-      {"f, {SPLIT_POLICY => 'org.apache.X'}", "SPLIT_POLICY => 'org.apache.X'"},
+      {"f, {SPLIT_POLICY => 'org.apache.X'}", "SPLIT_POLICY 'org.apache.X'"},
+      {"f, METADATA => {'OWNER' => 'me'}", "OWNER => 'me'"},
       {"{NAME => 'f', TTL => ['1', '2']}", "TTL => '1, 2'"},
       {"f, {NUMREGIONS => 0, SPLITALGO => 'HexStringSplit'}", "NUMREGIONS '0'"},
       {"f, {NUMREGIONS => 2, SPLITALGO => 'DecimalStringSplit'}", "DecimalStringSplit"},
@@ -68,9 +69,31 @@ TEST_CASE("what the store lacks is refused with attribute and value") {
   }
 }
 
+TEST_CASE("a split policy is read inside and outside of METADATA and braces, and written") {
+  for (const char* text : {"f, SPLIT_POLICY => 'DelimitedKeyPrefix', "
+                           "DelimitedKeyPrefixRegionSplitPolicy.delimiter => '\\x00,'",
+                           "{NAME => 'f'}, {SPLIT_POLICY => DelimitedKeyPrefix, METADATA => "
+                           "{'DelimitedKeyPrefixRegionSplitPolicy.delimiter' => '\\x00,'}}",
+                           "CONFIGURATION => {DelimitedKeyPrefixRegionSplitPolicy.delimiter => "
+                           "'\\x00,'}, SPLIT_POLICY => DelimitedKeyPrefix, NAME => 'f'"}) {
+    CAPTURE(text);
+    const auto change = ParseTableText(text);
+    REQUIRE(change.ok());
+    TableDescriptor table;
+    REQUIRE(ChangeTable(*change, &table).ok());
+    CHECK(table.families.size() == 1);
+    CHECK(table.split_policy ==
+          TableSplitPolicy{TableSplitPolicy::Kind::kDelimitedKeyPrefix, 0, Bytes("\0,", 2)});
+    TableDescriptor again;
+    REQUIRE(ChangeTable(*ParseTableText(TableText(table)), &again).ok());
+    CHECK(again == table);
+  }
+}
+
 TEST_CASE("a syntax error names the place") {
   for (const char* text : {"", "{", "{}", "{NAME", "{NAME =>", "{NAME => 'f1'", "{NAME => 'f1}",
-                           "f g", "f,", "f, SPLITS => ['a'", "{NAME => f1} {NAME => f2}", "f]"}) {
+                           "f g", "f,", "f, METADATA => {", "f, METADATA => {a => b",
+                           "f, SPLITS => ['a'", "{NAME => f1} {NAME => f2}", "f]"}) {
     CAPTURE(text);
     CHECK(Shown(text).starts_with("Invalid table description: "));
   }
@@ -86,17 +109,17 @@ TEST_CASE("a table is created again from its text") {
   const auto change = ParseTableText(TableText(table));
   REQUIRE(change.ok());
   TableDescriptor again;
-  REQUIRE(ChangeFamilies(*change, &again).ok());
+  REQUIRE(ChangeTable(*change, &again).ok());
   again.splits = change->splits;
   CHECK(again == table);
 }
 
 TEST_CASE("a change keeps the attributes that it does not name") {
   TableDescriptor table;
-  REQUIRE(ChangeFamilies(*ParseTableText("{NAME => a, TTL => 9, VERSIONS => 2}, b"), &table).ok());
-  REQUIRE(ChangeFamilies(*ParseTableText("{NAME => a, TTL => 1h}, {NAME => c}, 'delete' => 'b'"),
-                         &table)
-              .ok());
+  REQUIRE(ChangeTable(*ParseTableText("{NAME => a, TTL => 9, VERSIONS => 2}, b"), &table).ok());
+  REQUIRE(
+      ChangeTable(*ParseTableText("{NAME => a, TTL => 1h}, {NAME => c}, 'delete' => 'b'"), &table)
+          .ok());
   REQUIRE(table.families.size() == 2);
   CHECK(table.families[0].ttl_s == 3600);
   CHECK(table.families[0].versions == 2);

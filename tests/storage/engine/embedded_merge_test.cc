@@ -154,6 +154,61 @@ TEST_CASE("a single group of rows that is too large is not split, and not tried 
   CHECK(f.CountRegions() == 1);
 }
 
+TEST_CASE(
+    "a table is split by its own policy, between groups of rows, at once after it was altered") {
+  using Policy = TableSplitPolicy;
+  for (const auto rule : {region::SplitRule::kNone, region::SplitRule::kConstant}) {
+    EmbeddedOptions options = Options();
+    options.split.rule = rule;
+    options.split.unit_bytes = options.split.bytes_max = 1;
+    Fixture f(options);
+    const auto set_policy = [&](const Policy& policy) {
+      TableDescriptor altered = f.table->descriptor;
+      altered.split_policy = policy;
+      REQUIRE(f.engine->AlterTable(altered).ok());
+      f.table = *f.engine->FindTable("tsdb-uid");
+      CHECK(f.table->descriptor.split_policy == policy);
+    };
+    const auto split = [&] {
+      REQUIRE(f.engine->SplitWhereDue().ok());
+      REQUIRE(f.engine->MergePending(Pool::kAny).ok());
+      const auto version = f.engine->Pin();
+      const region::RegionMap& regions = version->RegionsOf(f.table->id);
+      std::vector<Bytes> starts;
+      for (size_t i = 1; i < regions.count(); ++i) starts.push_back(regions.Start(i));
+      return starts;
+    };
+    set_policy({Policy::Kind::kDisabled, 0, ""});
+    for (int i = 0; i < 40; ++i) f.Put("user1-" + std::to_string(i));
+    REQUIRE(f.engine->Flush().ok());
+    CHECK(split().empty());
+    set_policy({Policy::Kind::kKeyPrefix, 6, ""});
+    CHECK(split().empty());  // one group
+    set_policy({Policy::Kind::kKeyPrefix, 7, ""});
+    CHECK(split() == std::vector<Bytes>{"user1-3"});
+    f.Put("user2-1");
+    REQUIRE(f.engine->Flush().ok());
+    set_policy({Policy::Kind::kDelimitedKeyPrefix, 0, "-"});
+    // The second region begins inside the group of user1.
+    CHECK(split() == std::vector<Bytes>{"user1-3", "user2-"});
+    for (int i = 0; i < 3; ++i) CHECK(split().size() == 2);
+  }
+}
+
+TEST_CASE("a split at a given key begins with its group of rows") {
+  Fixture f(Options());
+  TableDescriptor altered = f.table->descriptor;
+  altered.split_policy = {TableSplitPolicy::Kind::kDelimitedKeyPrefix, 0, "-"};
+  REQUIRE(f.engine->AlterTable(altered).ok());
+  for (const char* key : {"a-1", "b-1", "b-2"}) f.Put(key);
+  REQUIRE(f.engine->Flush().ok());
+  f.table = *f.engine->FindTable("tsdb-uid");
+  CHECK(*f.engine->Split(*f.table, "", Bytes("b-2")) == "b-");
+  REQUIRE(f.engine->MergePending(Pool::kAny).ok());
+  CHECK(f.engine->Split(*f.table, "b-", Bytes("b-2")).status().code() ==
+        StatusCode::kInvalidArgument);
+}
+
 TEST_CASE("no region is split automatically beyond the maximum number of regions") {
   EmbeddedOptions options = Options();
   options.split.rule = region::SplitRule::kConstant;

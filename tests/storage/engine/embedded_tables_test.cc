@@ -91,6 +91,35 @@ TEST_CASE("altered tables stay altered over restarts, and rows of dropped tables
   CHECK(store->cells().DropTable("tsdb").code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("a split policy stays over restarts, and a table with another one is not created again") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  TableDescriptor table = Described("f");
+  table.split_policy = {TableSplitPolicy::Kind::kKeyPrefix, 4, ""};
+  TableDescriptor other = table;
+  other.split_policy.prefix_length = 5;
+  {
+    auto store = Open(disk, clock);
+    REQUIRE(store->cells().CreateTable(table).ok());
+    REQUIRE(store->cells().CreateTable(table).ok());
+    CHECK(store->cells().CreateTable(other).code() == StatusCode::kConflict);
+    REQUIRE(store->cells().CreateTable(Described("f")).ok());  // any policy
+  }
+  {
+    auto store = Open(disk, clock);
+    CHECK(store->cells().DescribeTable("g")->split_policy == table.split_policy);
+    REQUIRE(store->cells().AlterTable(other).ok());
+  }
+  auto store = Open(disk, clock);
+  CHECK(store->cells().DescribeTable("g")->split_policy == other.split_policy);
+  other.split_policy = {};
+  REQUIRE(store->cells().AlterTable(other).ok());
+  CHECK(store->cells().DescribeTable("g")->split_policy == TableSplitPolicy());
+  TableDescriptor points = *store->cells().DescribeTable("tsdb");
+  points.split_policy = table.split_policy;
+  CHECK(store->cells().AlterTable(points).code() == StatusCode::kInvalidArgument);
+}
+
 TEST_CASE("A table that was dropped after it was found cannot be split, merged or compacted") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);

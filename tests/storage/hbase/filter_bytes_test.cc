@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "storage/hbase/filter_messages.h"
 #include "storage/points/filter_row.h"
 #include "storage/thrift2/cell_filter.h"
 
@@ -22,7 +23,7 @@ TEST_CASE("filters have the bytes that HBase reads") {
                              Bytes("\0\0\0\1\1\1\1\0\0\0\0\0\0", 13))) ==
         "0a2d6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e46757a7a79526f7746696c"
         "74657212200a1e0a0d0000010000000000000100000a120d00000001010101000000000000");
-  CHECK(ToHex(ColumnRangeFilter(Bytes(1, '\0'), Bytes("\x80\0", 2))) ==
+  CHECK(ToHex(ColumnRangeFilter(Bytes(1, '\0'), true, Bytes("\x80\0", 2), false)) ==
         "0a306f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e436f6c756d6e52616e6765"
         "46696c746572120b0a010010011a0280002000");
 }

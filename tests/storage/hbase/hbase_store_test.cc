@@ -88,6 +88,23 @@ TEST_CASE("a framed gateway is not asked to split a table") {
   CHECK(bed.Connect()->CreateTable(table).code() == StatusCode::kUnsupported);
 }
 
+TEST_CASE(
+    "a gateway keeps the split policy of a table, and changes only the one that it is given") {
+  Bed bed;
+  auto store = bed.Connect();
+  TableDescriptor table{"new", {{"f"}}, false};
+  table.split_policy = {TableSplitPolicy::Kind::kKeyPrefix, 4, ""};
+  REQUIRE(store->CreateTable(table).ok());
+  CHECK(store->DescribeTable("new")->split_policy == table.split_policy);
+  for (const TableSplitPolicy& policy :
+       {TableSplitPolicy{TableSplitPolicy::Kind::kDelimitedKeyPrefix, 0, "_"},
+        TableSplitPolicy{}}) {
+    table.split_policy = policy;
+    REQUIRE(store->AlterTable(table).ok());
+    CHECK(store->DescribeTable("new")->split_policy == policy);
+  }
+}
+
 TEST_CASE("batches of writes fit into a frame") {
   GatewayOptions options;
   options.transport = Transport::kFramed;

@@ -97,7 +97,7 @@ TEST_CASE("filters that are nested without end are refused") {
 
 /// The packed structures with their default values.
 TEST_CASE("the packed form is that of this version: raise kProtocol if it changes") {
-  CHECK(kProtocol == 2);
+  CHECK(kProtocol == 3);
   const auto size = [](const auto& value) { return Packer().Put(value).Take().size(); };
   CHECK(size(Cell()) == 4);
   CHECK(size(CellChange()) == 6);
@@ -106,7 +106,7 @@ TEST_CASE("the packed form is that of this version: raise kProtocol if it change
   CHECK(size(CellSelection()) == 28);
   CHECK(size(ScanSpec()) == 63);
   CHECK(size(FamilyDescriptor()) == 28);
-  CHECK(size(TableDescriptor()) == 4);
+  CHECK(size(TableDescriptor()) == 7);
   CHECK(size(RegionInfo()) == 6);
   CHECK(size(StoreCapabilities()) == 4);
   CHECK(size(CopyProgress()) == 7);

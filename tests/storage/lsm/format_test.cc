@@ -49,6 +49,9 @@ std::string TableText(const TableEntry& table) {
   for (const RegionEntry& region : table.regions) {
     text += "; region " + std::to_string(region.id) + " from " + Shown(region.start);
   }
+  for (const auto& [name, value] : DescribeSplitPolicy(table.split_policy)) {
+    text += "; " + name + " " + Shown(value);
+  }
   return text;
 }
 

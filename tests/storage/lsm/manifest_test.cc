@@ -67,7 +67,7 @@ TEST_CASE("A manifest of another version is distinguished from a damaged one") {
   constexpr size_t kVersionAt = 7;
   Bytes newer = EncodeManifest(Some());
   newer.resize(newer.size() - 4);
-  newer[kVersionAt] = 7;
+  newer[kVersionAt] = 8;
   Manifest none;
   CHECK(!DecodeManifest(Sealed(newer), &none));
   FaultyFileSystem disk(1);
@@ -78,8 +78,25 @@ TEST_CASE("A manifest of another version is distinguished from a damaged one") {
   };
   const Status status = load(Sealed(newer));
   CHECK(status.code() == StatusCode::kUnsupported);
-  CHECK(status.message().find("version 7") != std::string::npos);
+  CHECK(status.message().find("version 8") != std::string::npos);
   CHECK(load(newer + "torn").code() == StatusCode::kCorruption);
+}
+
+TEST_CASE("a manifest has the second version only if a table has a split policy") {
+  constexpr size_t kVersionAt = 7;
+  Manifest one = Some();
+  CHECK(EncodeManifest(one)[kVersionAt] == 6);
+  const TableSplitPolicy policy{TableSplitPolicy::Kind::kDelimitedKeyPrefix, 0, Bytes("\0_", 2)};
+  one.tables[0].split_policy = policy;
+  Bytes bytes = EncodeManifest(one);
+  CHECK(bytes[kVersionAt] == 7);
+  Manifest read;
+  REQUIRE(DecodeManifest(bytes, &read));
+  CHECK(read.tables[0].split_policy == policy);
+  CHECK(read.tables[1].split_policy == TableSplitPolicy());
+  CHECK(EncodeManifest(read) == bytes);
+  one.tables[0].split_policy.kind = static_cast<TableSplitPolicy::Kind>(7);
+  CHECK(!DecodeManifest(EncodeManifest(one), &read));
 }
 
 TEST_CASE("A part is in the folder of its namespace") {

@@ -73,6 +73,81 @@ TEST_CASE("invalid attributes are refused with the allowed values, and change no
   }
 }
 
+std::string Message(const Status& status) { return std::string(status.message()); }
+
+TEST_CASE("a split policy is set by HBase's names and described in the same form") {
+  using Kind = TableSplitPolicy::Kind;
+  const std::string package = "org.apache.hadoop.hbase.regionserver.";
+  const std::tuple<const char*, const char*, Kind> known[] = {
+      {"DisabledRegionSplitPolicy", "disabled", Kind::kDisabled},
+      {"ConstantSizeRegionSplitPolicy", "ConstantSize", Kind::kConstantSize},
+      {"IncreasingToUpperBoundRegionSplitPolicy", "IncreasingToUpperBound", Kind::kIncreasing},
+      {"SteppingSplitPolicy", "Stepping", Kind::kStepping},
+      {"KeyPrefixRegionSplitPolicy", "KeyPrefix", Kind::kKeyPrefix},
+      {"DelimitedKeyPrefixRegionSplitPolicy", "DELIMITEDKEYPREFIX", Kind::kDelimitedKeyPrefix}};
+  for (const auto& [name, short_name, kind] : known) {
+    CAPTURE(name);
+    for (const std::string& text : {package + name, std::string(name), std::string(short_name)}) {
+      TableSplitPolicy policy;
+      REQUIRE(SetSplitPolicy({{"SPLIT_POLICY", text}}, &policy).ok());
+      CHECK(policy.kind == kind);
+      CHECK(DescribeSplitPolicy(policy) == TableAttributes{{"SPLIT_POLICY", package + name}});
+    }
+  }
+  CHECK(DescribeSplitPolicy({}).empty());
+}
+
+TEST_CASE("a new split policy has none of the length and delimiter of the previous one") {
+  TableSplitPolicy policy;
+  const TableAttributes by_prefix = {{"OWNER", "me"},
+                                     {"KeyPrefixRegionSplitPolicy.prefix_length", "4"},
+                                     {"SPLIT_POLICY", "KeyPrefix"}};
+  REQUIRE(SetSplitPolicy(by_prefix, &policy).ok());
+  CHECK(policy == TableSplitPolicy{TableSplitPolicy::Kind::kKeyPrefix, 4, ""});
+  REQUIRE(SetSplitPolicy({{"KEYPREFIXREGIONSPLITPOLICY.PREFIX_LENGTH", "5"}}, &policy).ok());
+  CHECK(policy == TableSplitPolicy{TableSplitPolicy::Kind::kKeyPrefix, 5, ""});
+  REQUIRE(SetSplitPolicy({{"SPLIT_POLICY", "DelimitedKeyPrefix"},
+                          {"DelimitedKeyPrefixRegionSplitPolicy.delimiter", "_"}},
+                         &policy)
+              .ok());
+  CHECK(policy == TableSplitPolicy{TableSplitPolicy::Kind::kDelimitedKeyPrefix, 0, "_"});
+  REQUIRE(SetSplitPolicy({{"SPLIT_POLICY", "DEFAULT"}}, &policy).ok());
+  CHECK(policy == TableSplitPolicy());
+}
+
+TEST_CASE("a split policy without meaning is refused with the attribute") {
+  using Kind = TableSplitPolicy::Kind;
+  TableSplitPolicy policy;
+  const Status unknown = SetSplitPolicy({{"SPLIT_POLICY", "BusyRegionSplitPolicy"}}, &policy);
+  CHECK(unknown.code() == StatusCode::kUnsupported);
+  CHECK(Message(unknown).find("SPLIT_POLICY 'BusyRegionSplitPolicy'") != std::string::npos);
+  for (const char* length : {"0", "-1", "32768", "4x", ""}) {
+    const Status status =
+        SetSplitPolicy({{"KeyPrefixRegionSplitPolicy.prefix_length", length}}, &policy);
+    CHECK(status.code() == StatusCode::kInvalidArgument);
+  }
+  CHECK(policy == TableSplitPolicy());
+  const auto refusal = [](const TableSplitPolicy& wrong, bool points) {
+    TableDescriptor table{"t", {{"t"}}, points};
+    table.split_policy = wrong;
+    const Status status = CheckDescriptor(table);
+    CHECK(status.code() == StatusCode::kInvalidArgument);
+    return Message(status);
+  };
+  CHECK(refusal({Kind::kKeyPrefix, 0, ""}, false).find("prefix_length '0'") != std::string::npos);
+  CHECK(refusal({Kind::kConstantSize, 4, ""}, false).find("prefix_length '4'") !=
+        std::string::npos);
+  CHECK(refusal({Kind::kDelimitedKeyPrefix, 0, ""}, false).find("delimiter ''") !=
+        std::string::npos);
+  CHECK(refusal({Kind::kDelimitedKeyPrefix, 0, Bytes(256, 'x')}, false).find("255") !=
+        std::string::npos);
+  CHECK(refusal({Kind::kDisabled, 0, "_"}, false).find("delimiter '_'") != std::string::npos);
+  CHECK(refusal({Kind::kKeyPrefix, 4, ""}, true).find("table of points") != std::string::npos);
+  TableDescriptor points{"t", {{"t"}}, true};
+  points.split_policy.kind = Kind::kDisabled;
+  CHECK(CheckDescriptor(points).ok());
+}
+
 TEST_CASE("table names may have a namespace, and the default namespace may be omitted") {
   CHECK(*TableName("t") == "t");
   CHECK(*TableName("default:t") == "t");

@@ -174,6 +174,39 @@ TEST_CASE("a region is split at a constant, growing or stepping size") {
   CHECK(*SplitThreshold(policy, 101, 7) == 10240 * kMiB);
 }
 
+TEST_CASE("a table with a split policy of its own has its rule, and others that of the settings") {
+  using Kind = TableSplitPolicy::Kind;
+  SplitPolicy settings;
+  settings.rule = SplitRule::kIncreasingSquared;
+  const std::pair<Kind, SplitRule> rules[] = {
+      {Kind::kDefault, SplitRule::kIncreasingSquared},
+      {Kind::kDisabled, SplitRule::kNone},
+      {Kind::kConstantSize, SplitRule::kConstant},
+      {Kind::kIncreasing, SplitRule::kIncreasingCubed},
+      {Kind::kStepping, SplitRule::kStepping},
+      {Kind::kKeyPrefix, SplitRule::kIncreasingCubed},
+      {Kind::kDelimitedKeyPrefix, SplitRule::kIncreasingCubed}};
+  for (const auto& [kind, rule] : rules) CHECK(RuleOf(settings, {kind, 0, ""}) == rule);
+}
+
+TEST_CASE("keys with the same prefix, or equal up to a delimiter, are a group") {
+  const TableSplitPolicy prefix{TableSplitPolicy::Kind::kKeyPrefix, 3, ""};
+  CHECK(GroupOf(prefix, "abcd") == "abc");
+  CHECK(GroupOf(prefix, "ab") == "ab");
+  const TableSplitPolicy delimited{TableSplitPolicy::Kind::kDelimitedKeyPrefix, 0, "__"};
+  CHECK(GroupOf(delimited, "user__event__1") == "user__");
+  CHECK(GroupOf(delimited, "user_event") == "user_event");
+  CHECK(GroupOf(TableSplitPolicy(), "abcd") == "abcd");
+  // The groups of ascending keys ascend.
+  std::vector<Bytes> keys = {"a", "a!", "a!__1", "a__", "a__1", "a___", "aa__x", "b", "__", "_"};
+  std::sort(keys.begin(), keys.end());
+  for (size_t i = 1; i < keys.size(); ++i) {
+    CAPTURE(keys[i]);
+    CHECK(GroupOf(delimited, keys[i - 1]) <= GroupOf(delimited, keys[i]));
+    CHECK(GroupOf(prefix, keys[i - 1]) <= GroupOf(prefix, keys[i]));
+  }
+}
+
 TEST_CASE("the maximum size of a region varies by an eighth and is stable") {
   SplitPolicy policy;
   policy.rule = SplitRule::kConstant;

@@ -4,6 +4,7 @@
 
 #include "storage/base/varint.h"
 #include "storage/hbase/filter_bytes.h"
+#include "storage/hbase/filter_messages.h"
 
 namespace hg::thrift2 {
 namespace {
@@ -53,12 +54,12 @@ TEST_CASE("filters that are nested too deeply are refused") {
   for (int depth = 0; depth < 10; ++depth) filter = Named("FilterList", Field(2, filter));
   CHECK(ReadCellFilter(filter).ok());
   for (int depth = 0; depth < 1000; ++depth) filter = Named("FilterList", Field(2, filter));
-  CHECK(ReadCellFilter(filter).status().code() == StatusCode::kInvalidArgument);
+  CHECK(ReadCellFilter(filter).status().code() == StatusCode::kLimitExceeded);
 }
 
 TEST_CASE("a filter that is too long is refused") {
   const Bytes filter = Named("PrefixFilter", Field(1, Bytes(kFilterBytesMax, 'x')));
-  CHECK(ReadCellFilter(filter).status().code() == StatusCode::kInvalidArgument);
+  CHECK(ReadCellFilter(filter).status().code() == StatusCode::kLimitExceeded);
 }
 
 TEST_CASE("a regular expression that takes too many steps fails") {
@@ -130,8 +131,44 @@ TEST_CASE("the memory of the regular expressions of a filter is bounded") {
     return ReadCellFilter(Named("FilterList", many)).status().code();
   };
   CHECK(patterns(100, "^a[0-9]+$") == StatusCode::kOk);
-  CHECK(patterns(3'000, "(?:a?b?c?){900}") == StatusCode::kInvalidArgument);
-  CHECK(patterns(1, Bytes(100'000, 'a')) == StatusCode::kInvalidArgument);
+  CHECK(patterns(3'000, "(?:a?b?c?){900}") == StatusCode::kLimitExceeded);
+  CHECK(patterns(1, Bytes(100'000, 'a')) == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("a pattern in UTF-8 matches characters, and one in ISO-8859-1 matches bytes") {
+  const auto of_value = [](const Bytes& pattern, uint64_t flags, const char* charset) {
+    return hbase::CompareFilter("ValueFilter", RowFilter::Op::kEqual,
+                                hbase::RegexComparator(pattern, flags, charset));
+  };
+  const auto finds = [](const Bytes& filter, const Bytes& value) {
+    return Passes(filter, "row", {"f", "q", value, 0});
+  };
+  const Bytes e_acute = "\xC3\xA9";
+  CHECK(finds(of_value("^.$", 0, "UTF-8"), e_acute));
+  CHECK(finds(of_value("^" + e_acute + "$", 0, "UTF-8"), e_acute));
+  CHECK_FALSE(finds(of_value("^.$", 0, "ISO-8859-1"), e_acute));
+  CHECK(finds(of_value("^" + e_acute + "$", 0, "ISO-8859-1"), "\xE9"));
+  // Bytes that are not UTF-8 become U+FFFD.
+  CHECK(finds(of_value("^a\xEF\xBF\xBD$", 0, "UTF-8"), "a\xFF"));
+  CHECK(finds(of_value("^..$", 0, "UTF-8"), "a\xFF"));
+  CHECK(ReadCellFilter(of_value("a", 0, "UTF-16")).status().code() == StatusCode::kUnsupported);
+}
+
+TEST_CASE("a pattern has the flags of Java that the filter states") {
+  const auto finds = [](const Bytes& pattern, uint64_t flags, const Bytes& value) {
+    return Passes(hbase::CompareFilter("ValueFilter", RowFilter::Op::kEqual,
+                                       hbase::RegexComparator(pattern, flags, "ISO-8859-1")),
+                  "row", {"f", "q", value, 0});
+  };
+  CHECK_FALSE(finds("a.b", 0, "a\nb"));
+  CHECK(finds("a.b", 32, "a\nb"));
+  CHECK_FALSE(finds("AB", 0, "ab"));
+  CHECK(finds("AB", 2, "ab"));
+  CHECK_FALSE(finds("^b", 0, "a\nb"));
+  CHECK(finds("^b", 8, "a\nb"));
+  const Bytes literal = hbase::CompareFilter("ValueFilter", RowFilter::Op::kEqual,
+                                             hbase::RegexComparator("a", 16, "ISO-8859-1"));
+  CHECK(ReadCellFilter(literal).status().code() == StatusCode::kUnsupported);
 }
 
 TEST_CASE("filters of which any byte is cut are refused or read, and nothing else happens") {

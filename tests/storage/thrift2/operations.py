@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""About 60 operations of a Thrift2 client with their exact results, which are those of HBase. The client is generated from HBase's
+"""About 140 operations of a Thrift2 client with their exact results, which are those of HBase. The client is generated from HBase's
 published definition (hbase.thrift of hbase-thrift 2.4.17, in this folder).
 
     operations.py --tsdb build/release/tsdb     on the embedded store of a daemon, in each form of the protocol
@@ -218,6 +218,10 @@ class Cases:
         e("get a family", [(b"b:c", b"z")], lambda c: cells(c.get(TABLE, get(b"r1", b"b"))))
         e("get columns of two families", [(b"a:c1", b"x1"), (b"b:c", b"z")], lambda c: cells(c.get(TABLE, get(b"r1", b"a:c1", b"b:c", b"a:no"))))
         e("get with a filter", [(b"a:c1", b"x1")], lambda c: cells(c.get(TABLE, get(b"r1", filterBytes=VALUE_BELOW))))
+        e("get with a filter in text", [(b"a:c1", b"x1")], lambda c: cells(c.get(TABLE, get(b"r1", filterString=b"ValueFilter(<, 'binary:y')"))))
+        e("get with a filter that is no text of the language", refuses("get"), lambda c: c.get(TABLE, get(b"r1", filterString=b"ValueFilter(<)")))
+        e("get with a filter in bytes and in text", [(b"a:c1", b"x1")], lambda c: cells(c.get(
+            TABLE, get(b"r1", filterBytes=VALUE_BELOW, filterString=b"PrefixFilter('x')"))))
         e("an empty row key", refuses("get"), lambda c: c.get(TABLE, get(b"")))
         e("a put without cells", refuses("put"), lambda c: c.put(TABLE, put(b"p", {})))
         e("a missing family", Fails(t.TIOError, "NoSuchColumnFamilyException", False), lambda c: c.get(TABLE, get(b"v", b"nosuch")))
@@ -304,6 +308,29 @@ class Cases:
         e("keys only", [(b"r4", [(b"a:c4", b""), (b"b:c", b"")])], self.scan(startRow=b"r4", stopRow=b"r5", filterBytes=KEYS_ONLY))
         e("first cells only", [(b"r4", [(b"a:c4", b"x4")])], self.scan(startRow=b"r4", stopRow=b"r5", filterBytes=FIRST))
         e("an unknown filter", Fails(t.TIOError, "ClassNotFoundException", False), self.scan(filterBytes=named(b"NoSuchFilter", b"")))
+        text = lambda filter, **wanted: self.scan(filterString=filter, **wanted)  # noqa: E731
+        for filter, found in ((b"PrefixFilter('r')", every[1:6]),
+                              (b"RowFilter(=, 'regexstring:^r[23]$')", [b"r2", b"r3"]),
+                              (b"RowFilter(!=, 'substring:R')", [b"n", b"v"]),
+                              (b"RowFilter(>, 'binary:r4') AND RowFilter(<=,'binary:v')", [b"r5", b"v"]),
+                              (b"RowFilter(=, 'binary:n') OR RowFilter(=, 'binaryprefix:r') AND RowFilter(>=, 'binary:r5')", [b"n", b"r5"]),
+                              (b"(RowFilter(=, 'binary:n') OR RowFilter(=, 'binary:r5'))AND(PrefixFilter('r'))", [b"r5"]),
+                              (b" ( PrefixFilter ( 'v' ) ) ", [b"v"]),
+                              (b"PrefixFilter('it''s')", []),
+                              (b"MultipleColumnPrefixFilter('t', 'c5')", [b"n", b"r5"]),
+                              (b"FamilyFilter(=, 'binary:b') AND ValueFilter(=, 'substring:TWO')", [b"n"])):
+            e(f"a filter in text: {filter.decode()}", found, keys(text(filter)))
+        e("a range of columns in text", [(b"r2", [(b"a:c2", b"x2")])], text(b"ColumnRangeFilter('c2', true, 'c4', false)", stopRow=b"r4"))
+        one = {"startRow": b"r4", "stopRow": b"r5"}
+        e("a prefix of columns in text", [(b"r4", [(b"a:c4", b"x4")])], text(b"ColumnPrefixFilter('c4')", **one))
+        e("a qualifier in text", [(b"r4", [(b"b:c", b"z")])], text(b"QualifierFilter(=, 'binary:c')", **one))
+        e("keys only in text", [(b"r4", [(b"a:c4", b""), (b"b:c", b"")])], text(b"KeyOnlyFilter()", **one))
+        e("lengths of values in text", [(b"r4", [(b"a:c4", b"\0\0\0\2"), (b"b:c", b"\0\0\0\1")])], text(b"KeyOnlyFilter(true)", **one))
+        e("first cells only in text", [(b"r4", [(b"a:c4", b"x4")])], text(b"FirstKeyOnlyFilter()", **one))
+        for filter in (b"", b"()", b"PrefixFilter('r'", b"PrefixFilter(r)", b"PrefixFilter('r') AND", b"NoSuchFilter()", b"TimeStampsFilter(1)",
+                       b"RowFilter('=', 'binary:r')", b"RowFilter(<, 'substring:r')", b"RowFilter(=, 'other:r')", b"KeyOnlyFilter('')",
+                       b"RowFilter(=, 'regexstring:(')", b"PrefixFilter('r') PrefixFilter('r')"):
+            e(f"a text that is no filter: {filter.decode()}", refuses("openScanner"), text(filter))
         e("rows in pieces", [(b"r4", 1, True), (b"r4", 1, False)], lambda c: [
             (one.row, len(one.columnValues), bool(one.partial)) for one in
             c.getScannerResults(TABLE, t.TScan(startRow=b"r4", stopRow=b"r5", batchSize=1), 10)])
@@ -338,6 +365,18 @@ class Cases:
         e("truncate, with the regions", ([], [b"", b"m"]), lambda c: (
             c.disableTable(name()), c.truncateTable(name(), True),
             (self.scan()(c), [one.regionInfo.startKey or b"" for one in c.getAllRegionLocations(TABLE)]))[2])
+        package, length = b"org.apache.hadoop.hbase.regionserver.", b"KeyPrefixRegionSplitPolicy.prefix_length"
+        described = lambda attributes: t.TTableDescriptor(  # noqa: E731
+            tableName=name(), columns=[family(name=b"a", maxVersions=3), family(name=b"b")], attributes=attributes)
+        policy = lambda c: [(c.getTableDescriptor(name()).attributes or {}).get(key) for key in (b"SPLIT_POLICY", length)]  # noqa: E731
+        e("no split policy", [None, None], policy)
+        for attributes in ({b"SPLIT_POLICY": package + b"KeyPrefixRegionSplitPolicy", length: b"4"},
+                           {b"SPLIT_POLICY": package + b"ConstantSizeRegionSplitPolicy"}):
+            e(f"a split policy: {attributes}", [attributes[b"SPLIT_POLICY"], attributes.get(length)], lambda c: (
+                c.modifyTable(described(attributes)), policy(c))[1])
+        e("an unknown split policy", Fails(t.TIOError, "DoNotRetryIOException"), lambda c: c.modifyTable(
+            described({b"SPLIT_POLICY": b"no.such.Policy"})))
+        e("the split policy is removed", [None, None], lambda c: (c.modifyTable(described(None)), policy(c))[1])
         e("create a namespace", True, lambda c: (c.createNamespace(t.TNamespaceDescriptor(name=SPACE)), SPACE in c.listNamespaces())[1])
         e("create it again", Fails(t.TIOError, "NamespaceExistException", False), lambda c: c.createNamespace(
             t.TNamespaceDescriptor(name=SPACE)))

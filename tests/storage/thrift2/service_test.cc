@@ -91,6 +91,25 @@ wire::TPut PutOf(const std::string& row, const std::string& family, size_t cells
   return put;
 }
 
+TEST_CASE("a filter in text that Hourglass does not have fails with its name") {
+  Fixture f;
+  f.service.put("g", PutOf("k", "a", 1));
+  const auto error = [&](const std::string& text) {
+    wire::TGet get;
+    get.row = "k";
+    get.__set_filterString(text);
+    wire::TScan scan;
+    scan.__set_filterString(text);
+    wire::TResult result;
+    const std::string of_get = ErrorOf([&] { f.service.get(result, "g", get); });
+    CHECK(ErrorOf([&] { f.service.openScanner("g", scan); }) == of_get);
+    return of_get;
+  };
+  CHECK(Has(error("PageFilter(3)"), "'PageFilter' is not supported"));
+  CHECK(Has(error("SKIP KeyOnlyFilter()"), "'SKIP' is not supported"));
+  CHECK(Has(error(std::string(100'000, '(')), "a filter of 100000 bytes"));
+}
+
 TEST_CASE("more changes of a row than one call may make are refused") {
   Fixture f;
   constexpr size_t kMany = kRowChangesMax + 1;

@@ -193,12 +193,49 @@ TEST_CASE("the regions of a table are shown with their share, and the one with m
   CHECK(Has(program.Refusal({"list", "--rows"}, 2), "--rows"));
 }
 
-TEST_CASE("a split policy of one table is refused by its name") {
+TEST_CASE("a table has a split policy, which alter changes and describe shows") {
   const Program program;
-  for (const char* policy : {"SPLIT_POLICY => 'KeyPrefixRegionSplitPolicy'",
-                             "{SPLIT_POLICY => 'DelimitedKeyPrefixRegionSplitPolicy'}"}) {
-    CHECK(Has(program.Refusal({"create", "t1", "f", policy}), "SPLIT_POLICY"));
-  }
+  program.Table({"create", "t1", "--family", "f", "--split-policy", "KeyPrefix",
+                 "--split-prefix-length", "4"});
+  const std::string package = "org.apache.hadoop.hbase.regionserver.";
+  CHECK(program.Describes("t1", R"("SPLIT_POLICY":")" + package + "KeyPrefixRegionSplitPolicy\""));
+  CHECK(program.Describes("t1", R"("KeyPrefixRegionSplitPolicy.prefix_length":"4")"));
+  CHECK(program.Describes("t1", "'KeyPrefixRegionSplitPolicy.prefix_length' => '4'"));
+  program.Table({"alter", "t1", "--family", "f", "--ttl", "3d"});
+  CHECK(program.Describes("t1", R"("KeyPrefixRegionSplitPolicy.prefix_length":"4")"));
+  program.Table({"truncate", "t1", "--yes"});
+  CHECK(program.Describes("t1", R"("KeyPrefixRegionSplitPolicy.prefix_length":"4")"));
+  program.Table({"alter", "t1", "--split-policy=DelimitedKeyPrefix", R"(--split-delimiter=\x00)"});
+  CHECK(program.Describes("t1", R"("DelimitedKeyPrefixRegionSplitPolicy.delimiter":"\\x00")"));
+  CHECK(!program.Describes("t1", "prefix_length"));
+  program.Table({"alter", "t1", "--split-policy", "DEFAULT"});
+  CHECK(!program.Describes("t1", "SPLIT_POLICY"));
+  program.Table({"create", "t2", "f",
+                 "{SPLIT_POLICY => '" + package +
+                     "KeyPrefixRegionSplitPolicy', METADATA => "
+                     "{'KeyPrefixRegionSplitPolicy.prefix_length' => '2'}}"});
+  CHECK(program.Describes("t2", R"("KeyPrefixRegionSplitPolicy.prefix_length":"2")"));
+  program.Table({"alter", "tsdb", "--split-policy", "Disabled"});
+  CHECK(program.Describes("tsdb", "DisabledRegionSplitPolicy"));
+}
+
+TEST_CASE("a split policy without meaning is refused by its name") {
+  const Program program;
+  program.Table({"create", "t1", "f"});
+  const auto refused = [&](std::vector<std::string> options, int exit = 1) {
+    options.insert(options.begin(), {"alter", "t1"});
+    return program.Refusal(options, exit);
+  };
+  CHECK(Has(refused({"SPLIT_POLICY => 'org.apache.X'"}), "SPLIT_POLICY 'org.apache.X'"));
+  CHECK(Has(refused({"--split-policy", "KeyPrefix"}), "prefix_length '0'"));
+  CHECK(Has(refused({"--split-prefix-length", "4"}), "prefix_length '4'"));
+  CHECK(Has(refused({"--split-policy", "KeyPrefix", "--split-prefix-length", "x"}), "'x'"));
+  CHECK(Has(refused({"--split-policy", "DelimitedKeyPrefix"}), "delimiter ''"));
+  CHECK(Has(program.Refusal(
+                {"alter", "tsdb", "--split-policy", "KeyPrefix", "--split-prefix-length", "4"}),
+            "table of points"));
+  CHECK(Has(program.Refusal({"drop", "t1", "--split-policy", "Disabled"}, 2), "SPLIT_POLICY"));
+  CHECK(!program.Describes("t1", "SPLIT_POLICY"));
 }
 
 TEST_CASE("admin names the command that replaces its calls") {
