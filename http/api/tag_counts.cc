@@ -94,10 +94,15 @@ struct ShownTag {
   std::vector<Shown> largest;
 };
 
+/// The memory of the result is charged until `names` is destroyed.
 Result<Shown> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo* names,
                     query::RunningRequest* running) {
   RETURN_IF_ERROR(running->Step(kStepsPerName));
   const Result<const Bytes*> name = names->NameOf(kind, id);
+  // A value occurs once for each of its keys, so all copies of its name may take much more memory
+  // than the name. The list may take twice its size while it grows.
+  const size_t name_bytes = name.ok() ? (*name)->size() : 2 * id.size();
+  RETURN_IF_ERROR(names->Hold(static_cast<int64_t>(2 * sizeof(Shown) + name_bytes)));
   if (name.ok()) return Shown{**name, false, series};
   if (name.status().code() != StatusCode::kNotFound) return name.status();
   return Shown{ToHexUpper(id), true, series};

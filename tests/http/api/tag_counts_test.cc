@@ -110,6 +110,20 @@ TEST_CASE("counting is listed as a query and limited to the memory of a query") 
   CHECK(list.find(R"("code":413)") != std::string::npos);
 }
 
+TEST_CASE("a long name is charged for each key that has it as a value") {
+  query::Options options = ApiFixture::UtcQueries();
+  options.query_memory_bytes_max = 1 << 20;
+  Counted f(options);
+  constexpr int kKeys = 100;
+  std::vector<std::pair<std::string, std::string>> tags;
+  for (int key = 0; key < kKeys; ++key)
+    tags.emplace_back("k" + std::to_string(key), std::string(20'000, 'v'));
+  f.AddSeries("long", tags);
+  CHECK(f.Ask("GET", "/api/search/tags?m=long").status == 413);
+  CHECK(f.Ask("GET", "/api/search/tags?m=long&limit=0").status == 200);
+  CHECK(f.queries.running().budget().taken() == 0);
+}
+
 TEST_CASE("counting ends if its client has gone") {
   Counted f;
   Request request = MakeRequest("GET", "/api/search/tags?m=sys.cpu");
