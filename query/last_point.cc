@@ -192,6 +192,7 @@ class LastPointFinder {
     if (!spec.stop.empty()) ++spec.stop.back();
     spec.family = kMetaFamily;
     spec.qualifiers = {kCounter};
+    spec.context = watch_;  // the scan may read very many rows without this column
     return ForEachRow(cells_, spec, [&](Row& row) -> Status {
       asked->steps += kRowSteps + 2 * pairs.size();
       if (asked->steps >= kStepsAtOnce)

@@ -112,24 +112,32 @@ Result<Found> Find(size_t limit, const Points& points, query::LabelNames* names,
     if (text.status().code() == StatusCode::kNotFound) return std::string("(no name)");
     return text;
   };
+  // Pairs repeat names, so the rows may take much more memory than the names. They stay charged
+  // until the request ends. The list may take twice its size while it grows.
+  const auto add = [&](std::string text, uint64_t count, Rows* rows) -> Status {
+    RETURN_IF_ERROR(
+        watch->Charge(static_cast<int64_t>(2 * sizeof(Rows::value_type) + text.size())));
+    rows->emplace_back(std::move(text), count);
+    return {};
+  };
   for (const auto& [id, count] : metrics.Largest(limit)) {
     ASSIGN_OR_RETURN(std::string name, text_of(UidKind::kMetric, id));
-    found.by_metric.emplace_back(std::move(name), count);
+    RETURN_IF_ERROR(add(std::move(name), count, &found.by_metric));
   }
   for (const auto& [id, count] : values.Largest(limit)) {
     ASSIGN_OR_RETURN(std::string name, text_of(UidKind::kTagk, id));
-    found.values_of_label.emplace_back(std::move(name), count);
+    RETURN_IF_ERROR(add(std::move(name), count, &found.values_of_label));
   }
   for (const auto& [ids, count] : pairs.Largest(limit)) {
     ASSIGN_OR_RETURN(std::string name, text_of(UidKind::kTagk, ids.substr(0, tagk_width)));
     ASSIGN_OR_RETURN(const std::string value, text_of(UidKind::kTagv, ids.substr(tagk_width)));
-    found.by_pair.emplace_back(std::move(name.append("=").append(value)), count);
+    RETURN_IF_ERROR(add(std::move(name.append("=").append(value)), count, &found.by_pair));
   }
   // The metric is the label "__name__" of every series.
   const std::string name_label(promql::kNameLabel);
-  if (metrics.size() > 0) found.values_of_label.emplace_back(name_label, metrics.size());
+  if (metrics.size() > 0) RETURN_IF_ERROR(add(name_label, metrics.size(), &found.values_of_label));
   for (const auto& [name, count] : found.by_metric)
-    found.by_pair.emplace_back(name_label + "=" + name, count);
+    RETURN_IF_ERROR(add(name_label + "=" + name, count, &found.by_pair));
   Sort(limit, &found.values_of_label);
   Sort(limit, &found.by_pair);
   found.pairs = pairs.size() + metrics.size();

@@ -112,7 +112,9 @@ Result<Shown> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo*
   RETURN_IF_ERROR(running->Step(kStepsPerName));
   const Result<const Bytes*> name = names->NameOf(kind, id);
   if (!name.ok() && name.status().code() != StatusCode::kNotFound) return name.status();
-  const size_t bytes = sizeof(Shown) + (name.ok() ? (*name)->size() : id.size() * 2);
+  // A value occurs once for each of its keys, so all copies of its name may take much more memory
+  // than the name. The list may take twice its size while it grows.
+  const size_t bytes = 2 * sizeof(Shown) + (name.ok() ? (*name)->size() : id.size() * 2);
   RETURN_IF_ERROR(names->Hold(static_cast<int64_t>(bytes)));
   return name.ok() ? Shown{**name, false, series} : Shown{ToHexUpper(id), true, series};
 }

@@ -11,7 +11,7 @@ namespace {
 
 /// The first byte of a TLS connection.
 constexpr char kTlsHandshake = 0x16;
-/// Size of the receive buffer for the first read of a request, in bytes. Most requests fit.
+/// Size of the receive buffer in bytes, if a small one is not enough. Most requests fit.
 constexpr size_t kHttpRoom = 64 * 1024;
 /// Size of the receive buffer for telnet lines in bytes. Clients send many lines at once, and a
 /// smaller buffer costs 20 % of the speed (ingest-measurements.md §4).
@@ -60,8 +60,10 @@ bool Connection::stopping() const { return edge_.stopping.load(std::memory_order
 
 void Connection::Advance() {
   while (state_ == State::kReading) {
-    if (std::exchange(gives_way_, false) && buffer_.size() > 0)
+    if (std::exchange(gives_way_, false) && buffer_.size() > 0) {
+      in_backlog_ = true;
       return loop_.ContinueLater(shared_from_this());
+    }
     if (buffer_.size() > 0) {
       if (protocol_ == Protocol::kUnknown) {
         const char first = buffer_.view()[0];
@@ -96,6 +98,7 @@ void Connection::Advance() {
 }
 
 void Connection::Continue() {
+  in_backlog_ = false;
   if (state_ == State::kReading) Advance();
 }
 
@@ -112,6 +115,10 @@ void Connection::WaitReadable() {
 }
 
 void Connection::OnReadable() {
+  // Requests that were already received come first. If the connection read more while they wait,
+  // its buffer would grow without limit, because a client sends faster than its requests are
+  // handled. Continue waits for more bytes when it has handled what is there.
+  if (in_backlog_) return;
   if (state_ == State::kReading) {
     if (Receive()) Advance();
     return;
@@ -140,7 +147,11 @@ void Connection::ClientLeft() {
 bool Connection::Receive() {
   // For a body of known length the buffer is already large enough, so few system calls are needed.
   // Otherwise there is space for one read, which doubles as the request grows.
-  const size_t room = protocol_ == Protocol::kTelnet ? kTelnetRoom : kHttpRoom;
+  size_t room = protocol_ == Protocol::kTelnet ? kTelnetRoom : kHttpRoom;
+  // Requests and lines also arrive through a small buffer. A client that has not filled it needs no
+  // more. If all clients hold too much together, further ones get no more.
+  const bool filled = buffer_.written() >= kFreeBodyBytes;
+  if (buffer_.capacity() < room && !(filled && kept_memory_.Cover(room))) room = kFreeBodyBytes;
   const size_t wanted =
       request_bytes_ > buffer_.size() ? request_bytes_ - buffer_.size() : room / 4;
   if (buffer_.room_size() < std::min(wanted, room / 4)) {

@@ -180,6 +180,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Set after this connection has finished a request or a batch of lines. The loop then serves
   // other connections before the next request of this one.
   bool gives_way_ = false;
+  bool in_backlog_ = false;  // Loop::ContinueLater was called, but Continue was not called yet
   int64_t active_s_ = 0;
   int64_t linger_until_s_ = 0;
 

@@ -88,7 +88,7 @@ void WriteColumn(const promql::Labels& labels, const promql::Column& column,
   if (std::all_of(column.begin(), column.end(), promql::IsAbsent)) return;
   WriteSamples(labels, json, [&] {
     SamplePrinter printer(json);
-    for (size_t i = 0; i < column.size(); ++i) {
+    for (size_t i = 0; i < column.size() && json->alive(); ++i) {
       if (!promql::IsAbsent(column[i])) printer.Write(steps.At(i), column[i]);
     }
   });
@@ -100,7 +100,7 @@ void WriteMatrix(const Value& value, JsonWriter* json) {
   for (const promql::RangeSeries& series : value.matrix) {
     WriteSamples(series.labels, json, [&] {
       SamplePrinter printer(json);
-      for (size_t i = 0; i < series.values.size(); ++i)
+      for (size_t i = 0; i < series.values.size() && json->alive(); ++i)
         printer.Write(series.times_ms[i], series.values[i]);
     });
   }

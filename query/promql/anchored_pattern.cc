@@ -13,13 +13,20 @@
 namespace hg::query::promql {
 namespace {
 
-// The cost of compiling a byte of a pattern, and of expanding a byte of a replacement, in steps.
-constexpr uint64_t kStepsPerPatternByte = 64;
+// The cost of compiling a node of a pattern, and of expanding a byte of a replacement, in steps.
+constexpr uint64_t kStepsPerNode = 64;
 constexpr uint64_t kStepsPerFormByte = 8;
-// Limit for the product of the bytes of a text and the instructions of a pattern. RE2 cannot be
-// stopped during a match. If its automaton exceeds its memory, it runs each instruction at each
-// byte.
+// RE2 limits the memory of the compiled pattern, but not that of the parsed one. A parsed pattern
+// has a node for each copy of a repetition. A class such as \pL has hundreds of ranges, which take
+// as much memory as this many nodes.
+constexpr size_t kNodesPerUnicodeClass = 96;
+constexpr int64_t kBytesPerNode = 256;
+// Limit for the product of the bytes of a text, the instructions of a pattern, and the groups whose
+// places are requested. RE2 cannot be stopped during a match. If its automaton exceeds its memory,
+// it runs each instruction at each byte and may copy the places of all groups each time.
 constexpr uint64_t kMatchProductMax = 1 << 23;
+// Copying the places of this many groups takes about as long as an instruction.
+constexpr size_t kGroupsPerInstruction = 8;
 // Memory per instruction of a compiled program, including the parse tree.
 constexpr int64_t kBytesPerInstruction = 48;
 
@@ -31,6 +38,35 @@ bool IsWord(char c) {
 
 /// Returns whether a backslash before the character makes it literal.
 bool IsEscapable(char c) { return static_cast<unsigned char>(c) < 0x80 && !IsWord(c); }
+
+/// Returns the copies that a counted repetition ("{3}", "{3,}", "{3,5}") at the front of the text
+/// makes, or 0 if there is none. RE2 refuses more than 1000.
+size_t CopiesOf(std::string_view text) {
+  constexpr size_t kBeyond = 1001;
+  size_t most = 0, number = 0;
+  for (const char c : text.substr(1)) {
+    if (c >= '0' && c <= '9') {
+      number = std::min(10 * number + static_cast<size_t>(c - '0'), kBeyond);
+    } else if (c == ',' || c == '}') {
+      most = std::max(most, std::exchange(number, 0));
+      if (c == '}') return most;
+    } else {
+      return 0;
+    }
+  }
+  return 0;
+}
+
+/// Returns an upper limit of the nodes of the parsed pattern.
+size_t NodesOf(std::string_view pattern) {
+  size_t nodes = pattern.size();
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '{') nodes += CopiesOf(pattern.substr(i));
+    const bool escape = pattern[i] == '\\' && i + 1 < pattern.size();
+    if (escape && (pattern[i + 1] == 'p' || pattern[i + 1] == 'P')) nodes += kNodesPerUnicodeClass;
+  }
+  return nodes;
+}
 
 /// Removes a group around the whole pattern. Dashboards write choices in this form.
 std::string_view WithoutGroup(std::string_view pattern) {
@@ -85,15 +121,20 @@ AnchoredPattern::~AnchoredPattern() = default;
 Result<std::shared_ptr<const AnchoredPattern>> AnchoredPattern::Compile(std::string_view pattern,
                                                                         RequestContext& context) {
   RETURN_IF_ERROR(context.MayWait());
-  RETURN_IF_ERROR(context.Step(kStepsPerPatternByte * (1 + pattern.size())));
+  const auto invalid = [&](const std::string& why) {
+    return Status::InvalidArgument("the regular expression \"" + std::string(pattern) +
+                                   "\" is not valid: " + why);
+  };
+  const size_t nodes = NodesOf(pattern);
+  if (nodes > kPatternNodesMax) return invalid("pattern too large - it has too many repetitions");
+  RETURN_IF_ERROR(context.Step(kStepsPerNode * (1 + nodes)));
+  MemoryTally parsed(&context);
+  RETURN_IF_ERROR(parsed.Add(static_cast<int64_t>(nodes) * kBytesPerNode));
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kPatternMemoryMax);
   auto compiled = std::make_unique<re2::RE2>(Piece(pattern), options);
-  if (!compiled->ok()) {
-    return Status::InvalidArgument("the regular expression \"" + std::string(pattern) +
-                                   "\" is not valid: " + compiled->error());
-  }
+  if (!compiled->ok()) return invalid(compiled->error());
   RETURN_IF_ERROR(context.Check());
   // RE2 uses a third of its memory limit for the states that it caches.
   RETURN_IF_ERROR(
@@ -104,12 +145,18 @@ Result<std::shared_ptr<const AnchoredPattern>> AnchoredPattern::Compile(std::str
 Result<bool> AnchoredPattern::Match(std::string_view text, re2::StringPiece* groups, size_t count,
                                     RequestContext& context) const {
   const auto instructions = static_cast<uint64_t>(pattern_->ProgramSize());
-  if (text.size() * instructions > kMatchProductMax) {
+  const uint64_t per_byte = instructions * (1 + count / kGroupsPerInstruction);
+  if (std::max<size_t>(text.size(), 1) * per_byte > kMatchProductMax) {
     return Status::LimitExceeded(
         "the regular expression \"" + Shortened(pattern_->pattern(), 1024) + "\" has " +
         std::to_string(instructions) + " instructions, too many to match a text of " +
-        std::to_string(text.size()) + " bytes: please simplify it");
+        std::to_string(text.size()) + " bytes" +
+        (count > 1 ? " with " + std::to_string(count - 1) + " groups" : "") +
+        ": please simplify it");
   }
+  // Each state of the automaton may have its own places of all groups.
+  MemoryTally places(&context);
+  RETURN_IF_ERROR(places.Add(static_cast<int64_t>(instructions * count * 2 * sizeof(void*))));
   // RE2 does not report the cost of a match, so the elapsed time is used: one step per nanosecond.
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begun = Clock::now();

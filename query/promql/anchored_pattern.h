@@ -23,6 +23,10 @@ namespace hg::query::promql {
 /// The memory limit of a compiled pattern, including the states that RE2 caches during matches.
 inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
 
+/// Maximum size of a pattern in bytes. Each copy that a counted repetition such as {1000} makes
+/// counts as a byte, and each class such as \pL as 96 bytes.
+inline constexpr size_t kPatternNodesMax = 64 * 1024;
+
 /// Maximum number of alternatives that are compared as literal texts. A pattern with more
 /// alternatives is compiled with RE2, which limits its memory.
 inline constexpr size_t kLiteralChoicesMax = 4096;

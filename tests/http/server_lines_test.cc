@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <malloc.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -44,6 +45,56 @@ TEST_CASE("clients that wait within a line hold only a part of the memory for bo
   CHECK(AgeUntil(edge, 0, [&] { return held() < before + kMost; }));
   clients.back()->Send("00000001 1 host=a\nexit\n");
   CHECK(clients.back()->ReadAll().find("invalid") == std::string::npos);
+}
+
+TEST_CASE(
+    "a client that sends requests faster than they are handled fills no buffer of the server") {
+  RunningServer edge;
+  for (const std::string request : {"help\n", "GET /api/aggregators HTTP/1.1\r\n\r\n"}) {
+    CAPTURE(request);
+    std::string requests;
+    while (requests.size() < 64 << 10) requests += request;
+    ClientSocket client(edge.server.port());
+    std::atomic<bool> enough = false;
+    std::atomic<size_t> sent = 0;
+    std::thread sender([&] {
+      for (; !enough; sent += requests.size()) client.Send(requests);
+    });
+    // The requests of these replies have a few megabytes. The sockets hold some more.
+    CHECK(client.Skip(64 << 20));
+    CHECK(sent < 32 << 20);
+    enough = true;
+    client.HalfClose();
+    sender.join();
+  }
+}
+
+TEST_CASE("clients whose lines wait for the store hold only a part of the memory for bodies") {
+  RunningServer edge([](Options& options) { options.request_memory_bytes_max = 4 << 20; });
+  std::string lines;
+  while (lines.size() < 250'000) lines += "put m 1700000000 1 host=a\n";
+  const auto held = [] {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  const size_t before = held();
+  constexpr size_t kClients = 100;
+  for (size_t i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(edge.server.port()));
+    clients.back()->Send(lines + "version\n");
+    CHECK(clients.back()->Read(11) == "net.opentsd");
+  }
+  edge.points.RefuseAppends(1 << 30);
+  for (const auto& client : clients) client->Send(lines);
+  constexpr size_t kMost = 8 << 20;  // without a limit, 25 MB
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK(held() < before + kMost);
+  }
+  edge.points.RefuseAppends(0);
+  clients.back()->Send("exit\n");
+  CHECK(clients.back()->ReadAll().find("put") == std::string::npos);
 }
 
 TEST_CASE("telnet lines may arrive in pieces and with CRLF, and valid ones get no reply") {

@@ -118,5 +118,24 @@ TEST_CASE("with tracking the meta table tells the hour") {
   CHECK(f.engine.Last(all, nullptr)->size() == 1);
 }
 
+TEST_CASE("the scan of the meta table ends with its request, whatever rows it finds") {
+  Options options = EngineFixture::UtcOptions();
+  options.tsuid_tracking = true;
+  EngineFixture f(options);
+  f.Put("m", {{"host", "a"}}, kThisHour, 7);
+  f.Put("m", {{"host", "b"}}, kThisHour, 7);
+  Bytes key;
+  REQUIRE(FromHex("000001000001000001", &key));
+  REQUIRE(f.store.Mutate("tsdb-meta", {{key, {PutCell("name", "ts_ctr", Bytes(8, '\1'))}}}).ok());
+  LastPointQuery query;
+  query.queries.resize(1);
+  query.queries[0].metric = "m";
+  query.queries[0].tags = {{"host", "b"}};
+  FakeWatch watch;
+  CHECK(f.engine.Last(query, &watch)->empty());
+  watch.bytes_max = 0;
+  CHECK(f.engine.Last(query, &watch).status().code() == StatusCode::kLimitExceeded);
+}
+
 }  // namespace
 }  // namespace hg::query

@@ -8,10 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "http/routes/router.h"
+#include "http/wire/prom_value.h"
 #include "query/promql/sample.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/points.h"
+#include "storage/points/points_over_cells.h"
 #include "tests/http/api/api_fixture.h"
+#include "tests/support/cpu_time.h"
 
 namespace hg::http {
 namespace {
@@ -53,6 +57,18 @@ std::string Failure(int status, const std::string& type, const std::string& mess
 }
 
 }  // namespace
+
+TEST_CASE("printing a long series ends when its client has gone") {
+  constexpr size_t kSamples = 5'000'000;
+  query::promql::Value value;
+  value.type = query::promql::ValueType::kMatrix;
+  value.matrix.push_back(
+      {{}, std::vector<int64_t>(kSamples, 1'700'000'000'123), std::vector<double>(kSamples, 0.1)});
+  BufferResponse gone;
+  gone.cancelled = true;
+  JsonWriter json(&gone);
+  CHECK(CpuSecondsOf([&] { WriteInstant(value, 0, &json); }) < 0.1);
+}
 
 TEST_CASE("a limit shortens a result, which says so") {
   PromFixture f;
@@ -536,6 +552,52 @@ TEST_CASE("a store that does not number its series has empty lists of the larges
     CAPTURE(limit);
     CHECK(f.Get(std::string("/api/v1/status/tsdb?limit=") + limit).starts_with("400 "));
   }
+}
+
+namespace {
+
+/// Points whose series have numbers, as in the embedded engine.
+struct NumberedPoints : points::PointsOverCells {
+  using PointsOverCells::PointsOverCells;
+  [[nodiscard]] SeriesNumber series_count() const override {
+    return static_cast<SeriesNumber>(tsuids.size());
+  }
+  [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override { return tsuids[number]; }
+
+  std::vector<Bytes> tsuids;
+};
+
+}  // namespace
+
+TEST_CASE("the lists of the store's status are charged, because their pairs repeat long names") {
+  query::Options options = ApiFixture::UtcQueries();
+  options.query_memory_bytes_max = 1 << 20;
+  ApiFixture f(options);
+  NumberedPoints points(&f.store, {});
+  constexpr int kNames = 20;
+  const auto id = [&](UidKind kind, int number) {
+    const Result<Bytes> bytes =
+        f.names.FindOrAssign(kind, std::string(5000, 'x') + std::to_string(number));
+    REQUIRE(bytes.ok());
+    return *bytes;
+  };
+  for (int value = 0; value < kNames; ++value) {
+    Bytes tsuid = id(UidKind::kMetric, 0);
+    for (int key = 0; key < kNames; ++key)
+      tsuid += id(UidKind::kTagk, key) + id(UidKind::kTagv, value);
+    points.tsuids.push_back(std::move(tsuid));
+  }
+  Services services{f.options,  f.settings, f.clock, f.store,    points,  f.names, f.annotations,
+                    f.metadata, f.queries,  f.sink,  f.counters, f.notes, {}};
+  const auto ask = [&](const char* limit) {
+    Request request = MakeRequest("GET", std::string("/api/v1/status/tsdb?limit=") + limit);
+    BufferResponse reply;
+    Dispatch(request, services, reply);
+    return reply.status;
+  };
+  CHECK(ask("1000") == 422);
+  CHECK(ask("10") == 200);
+  CHECK(f.queries.running().budget().taken() == 0);
 }
 
 TEST_CASE("/federate returns the newest samples of the last five minutes") {

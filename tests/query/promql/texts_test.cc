@@ -211,6 +211,57 @@ TEST_CASE("a match with an automaton beyond its memory is bounded and reports it
   }
 }
 
+TEST_CASE(
+    "a pattern whose repetitions and classes take too much memory is refused before it is parsed") {
+  for (const char* part :
+       {"x{0,1000}", "(?:ab){1000}", "[a-z]{2,1000}", "x{1000,}", "\\pL", "[^\\P{Greek}]"}) {
+    CAPTURE(part);
+    std::string pattern;
+    while (pattern.size() < 60'000) pattern += part;
+    FakeWatch watch;
+    Status status;
+    CHECK(CpuSecondsOf([&] { status = AnchoredPattern::Compile(pattern, watch).status(); }) < 0.1);
+    CHECK(status.code() == StatusCode::kInvalidArgument);
+    CHECK(status.message().ends_with("pattern too large - it has too many repetitions"));
+    CHECK(watch.bytes_most == 0);
+  }
+  CHECK(!AnchoredPattern::Compile(std::string(kPatternNodesMax + 1, '.')).ok());
+}
+
+TEST_CASE("the memory of a parsed pattern is charged while it is compiled") {
+  FakeWatch watch;
+  std::string pattern;
+  for (int i = 0; i < 30; ++i) pattern += "x{0,1000}";
+  CHECK(AnchoredPattern::Compile(pattern, watch).ok());
+  CHECK(watch.bytes_most > 7'000'000);
+  CHECK(watch.bytes < 5'000'000);
+  watch.bytes_max = 7'000'000;
+  CHECK(AnchoredPattern::Compile(pattern, watch).status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("the memory and the work of a match grow with its groups, and are bounded") {
+  for (const size_t count : {10, 100, 1'000, 5'000}) {
+    CAPTURE(count);
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += "(a?)";
+    const auto pattern = AnchoredPattern::Compile(text + "a*");
+    REQUIRE(pattern.ok());
+    for (const size_t size : {1, 50, 200}) {
+      CAPTURE(size);
+      FakeWatch watch;
+      watch.bytes_max = 300'000'000;
+      Status status;
+      const double seconds = CpuSecondsOf(
+          [&] { status = (*pattern)->Expand(std::string(size, 'a'), "$1", 100, watch).status(); });
+      CHECK(seconds < 0.5);
+      CHECK((status.ok() || status.code() == StatusCode::kLimitExceeded));
+      CHECK((status.ok() || count >= 1'000));
+      if (status.ok()) CHECK(watch.bytes_most > static_cast<int64_t>(count * count * 16));
+      CHECK(watch.bytes == 0);
+    }
+  }
+}
+
 TEST_CASE("compiled patterns are charged") {
   FakeWatch watch;
   REQUIRE(Matcher::Make("l", MatchKind::kMatches, "a.*", watch).ok());
