@@ -8,6 +8,7 @@
 #include "http/access/access.h"
 #include "http/access/cross_site.h"
 #include "http/request/errors.h"
+#include "http/request/influx_target.h"
 #include "http/request/replies.h"
 #include "http/routes/endpoints.h"
 #include "http/wire/percent.h"
@@ -68,14 +69,31 @@ uint8_t VerbBit(Method method) {
   }
 }
 
-/// Answers OPTIONS and origins that are not allowed, for any path. Returns true if a reply was
-/// sent.
-bool AnswerCors(const Request& request, Services& services, ResponseWriter& out) {
+/// Returns the methods of an endpoint as the field `Allow` of a response lists them.
+std::string AllowedMethods(const Endpoint& endpoint) {
+  if (endpoint.verbs == kAny) return "GET, HEAD, OPTIONS";
+  std::string text;
+  if ((endpoint.verbs & kGet) != 0) text += "GET, ";
+  if ((endpoint.verbs & kPost) != 0) text += "POST, ";
+  return text + "OPTIONS";
+}
+
+/// Answers OPTIONS and origins that are not allowed, for any path. `endpoint` may be null. Returns
+/// true if a reply was sent.
+bool AnswerCors(const Request& request, const Endpoint* endpoint, Services& services,
+                ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
   bool cors = origin != nullptr && !origin->empty() && !services.options.cors_domains.empty() &&
               !IsOwnOrigin(request, *origin);
   if (!cors) {
     if (request.method != Method::kOptions) return false;
+    // Prometheus answers OPTIONS without CORS, and OpenTSDB does not.
+    if (endpoint != nullptr &&
+        (endpoint->place == Place::kPath || endpoint->place == Place::kWatch)) {
+      SendEmpty(out, 204);
+      out.AddHeader("Allow", AllowedMethods(*endpoint));
+      return true;
+    }
     SendError(out, request, 405, "Method not allowed",
               "The HTTP method [" + request.method_text + "] is not permitted");
     return true;
@@ -104,9 +122,11 @@ Method MethodOf(std::string_view verb) {
 
 namespace {
 
-/// Removes "/prometheus" in front of a path of Prometheus. Clients of servers that have several
-/// interfaces send this prefix.
+/// Removes "/prometheus" in front of a path of Prometheus, and "/influx" in front of a path of
+/// InfluxDB. Clients of servers that have several interfaces send these prefixes.
 void RemovePrefix(std::string* target) {
+  if (InfluxApiOf(*target) != InfluxApi::kNone && target->starts_with(kInfluxPrefix))
+    target->erase(0, kInfluxPrefix.size());
   constexpr std::string_view kPrefix = "/prometheus";
   if (!target->starts_with(kPrefix)) return;
   const std::string_view rest = std::string_view(*target).substr(kPrefix.size());
@@ -307,7 +327,7 @@ void Dispatch(Request& request, Services& services, ResponseWriter& out) {
     if (request.api_version >= 0 && RefuseVersion(request, out)) return;
     if (RefuseSerializer(request, out)) return;
   }
-  if (AnswerCors(request, services, out)) return;
+  if (AnswerCors(request, endpoint, services, out)) return;
   if (IsPluginPath(request.target)) {
     SendEmpty(out, 404);
     return;

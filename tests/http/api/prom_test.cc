@@ -81,6 +81,19 @@ TEST_CASE("the paths of Prometheus may have the prefix /prometheus, other paths 
   CHECK(f.Get("/prometheus").starts_with("404 "));
 }
 
+TEST_CASE("the paths of Prometheus may end with a slash") {
+  PromFixture f;
+  for (const char* path : {"/api/v1/labels", "/api/v1/label/host/values", "/api/v1/metadata",
+                           "/api/v1/rules", "/api/v1/targets/metadata", "/api/v1/status/flags",
+                           "/api/v1/format_query", "/federate", "/prometheus/api/v1/alerts"}) {
+    CAPTURE(path);
+    CHECK(f.Get(std::string(path) + "/?query=up&match[]=up") ==
+          f.Get(std::string(path) + "?query=up&match[]=up"));
+  }
+  CHECK(f.Get("/api/v1/metadata//").starts_with("404 "));
+  CHECK(f.Get("/metrics/").starts_with("404 "));
+}
+
 TEST_CASE("remarks about a query come with its result") {
   PromFixture f;
   CHECK(
@@ -591,6 +604,22 @@ TEST_CASE("the paths of Prometheus and InfluxDB answer CORS preflights") {
     CHECK(f.Ask("OPTIONS", path, {}, {{"origin", "http://other"}})
               .Header("Access-Control-Allow-Origin") == nullptr);
   }
+}
+
+TEST_CASE("OPTIONS lists the methods of a path that OpenTSDB does not have") {
+  PromFixture f;
+  for (const auto& [path, methods] :
+       {std::pair{"/api/v1/format_query", "GET, POST, OPTIONS"},
+        std::pair{"/federate", "GET, OPTIONS"}, std::pair{"/v1/metrics", "POST, OPTIONS"},
+        std::pair{"/-/healthy", "GET, HEAD, OPTIONS"}}) {
+    CAPTURE(path);
+    const BufferResponse reply = f.Ask("OPTIONS", path);
+    CHECK(reply.status == 204);
+    REQUIRE(reply.Header("Allow") != nullptr);
+    CHECK(*reply.Header("Allow") == methods);
+  }
+  CHECK(f.Ask("OPTIONS", "/api/put").status == 405);
+  CHECK(f.Ask("OPTIONS", "/api/v1/nothing").status == 405);
 }
 
 }  // namespace hg::http
