@@ -1,6 +1,7 @@
 #include "http/routes/router.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -75,7 +76,19 @@ std::string AllowedMethods(const Endpoint& endpoint) {
   std::string text;
   if ((endpoint.verbs & kGet) != 0) text += "GET, ";
   if ((endpoint.verbs & kPost) != 0) text += "POST, ";
+  if ((endpoint.verbs & kDelete) != 0) text += "DELETE, ";
   return text + "OPTIONS";
+}
+
+/// Returns true for the paths of products other than OpenTSDB. The names of some endpoints of
+/// Prometheus are names in the API of OpenTSDB's form, too; their paths then have the version 1.
+bool IsOfAnotherProduct(const Request& request, const Endpoint& endpoint) {
+  if (endpoint.place != Place::kApi)
+    return endpoint.place == Place::kPath || endpoint.place == Place::kWatch;
+  constexpr std::array<std::string_view, 7> kNames = {"label", "labels", "query", "query_range",
+                                                      "read",  "series", "write"};
+  return request.target.starts_with("/api/v1/") &&
+         std::find(kNames.begin(), kNames.end(), endpoint.name) != kNames.end();
 }
 
 /// Answers OPTIONS and origins that are not allowed, for any path. `endpoint` may be null. Returns
@@ -88,8 +101,7 @@ bool AnswerCors(const Request& request, const Endpoint* endpoint, Services& serv
   if (!cors) {
     if (request.method != Method::kOptions) return false;
     // Prometheus answers OPTIONS without CORS, and OpenTSDB does not.
-    if (endpoint != nullptr &&
-        (endpoint->place == Place::kPath || endpoint->place == Place::kWatch)) {
+    if (endpoint != nullptr && IsOfAnotherProduct(request, *endpoint)) {
       SendEmpty(out, 204);
       out.AddHeader("Allow", AllowedMethods(*endpoint));
       return true;

@@ -611,6 +611,10 @@ TEST_CASE("OPTIONS lists the methods of a path that OpenTSDB does not have") {
   for (const auto& [path, methods] :
        {std::pair{"/api/v1/format_query", "GET, POST, OPTIONS"},
         std::pair{"/federate", "GET, OPTIONS"}, std::pair{"/v1/metrics", "POST, OPTIONS"},
+        std::pair{"/api/v1/labels", "GET, POST, OPTIONS"},
+        std::pair{"/api/v1/label/job/values", "GET, OPTIONS"},
+        std::pair{"/api/v1/query", "GET, POST, DELETE, OPTIONS"},
+        std::pair{"/prometheus/api/v1/write", "POST, OPTIONS"},
         std::pair{"/-/healthy", "GET, HEAD, OPTIONS"}}) {
     CAPTURE(path);
     const BufferResponse reply = f.Ask("OPTIONS", path);
@@ -618,7 +622,8 @@ TEST_CASE("OPTIONS lists the methods of a path that OpenTSDB does not have") {
     REQUIRE(reply.Header("Allow") != nullptr);
     CHECK(*reply.Header("Allow") == methods);
   }
-  CHECK(f.Ask("OPTIONS", "/api/put").status == 405);
+  for (const char* path : {"/api/put", "/api/v1/put", "/api/query", "/api/v1/suggest"})
+    CHECK(f.Ask("OPTIONS", path).status == 405);
   CHECK(f.Ask("OPTIONS", "/api/v1/nothing").status == 405);
 }
 
