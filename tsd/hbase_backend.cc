@@ -213,6 +213,7 @@ Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config,
   points.table = config.String("tsd.storage.hbase.data_table");
   points.use_otsdb_timestamp = config.Bool("tsd.storage.use_otsdb_timestamp");
   points.enable_appends = config.Bool("tsd.storage.enable_appends");
+  points.last_of_time = config.Bool("tsd.storage.fix_duplicates") && !points.use_otsdb_timestamp;
   points.remote = true;
   if (use == StoreUse::kServe) {
     ASSIGN_OR_RETURN(options.spool, ReadSpoolOptions(config));

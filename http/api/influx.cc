@@ -72,9 +72,14 @@ void HandleInfluxQuery(const Request& request, Services& services, ResponseWrite
   statement.erase(0, std::min(statement.find_first_not_of(kBlanks), statement.size()));
   const std::string words = UpperCase(statement);
   constexpr std::string_view kCreate = "CREATE DATABASE ";
+  constexpr std::string_view kUnlessExists = "IF NOT EXISTS ";  // of early versions
   const bool creates = words.starts_with(kCreate);
-  if (creates)
-    services.notes.AddDatabase(NameIn(std::string_view(statement).substr(kCreate.size())));
+  if (creates) {
+    std::string_view name = std::string_view(statement).substr(kCreate.size());
+    if (std::string_view(words).substr(kCreate.size()).starts_with(kUnlessExists))
+      name.remove_prefix(kUnlessExists.size());
+    services.notes.AddDatabase(NameIn(name));
+  }
   if (creates || words.starts_with("CREATE RETENTION POLICY "))
     return SendBody(out, 200, kJson, R"({"results":[{"statement_id":0}]})");
   if (words.starts_with("SHOW DATABASES"))

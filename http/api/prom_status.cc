@@ -53,7 +53,8 @@ std::string TimeText(int64_t ms) {
 void HandlePromNothing(const Request& request, Services&, ResponseWriter& out) {
   constexpr std::string_view kPrefix = "/api/v1/";
   const std::string_view target = request.target;
-  const std::string_view path = target.substr(0, target.find('?')).substr(kPrefix.size());
+  std::string_view path = target.substr(0, target.find('?')).substr(kPrefix.size());
+  if (path.ends_with('/')) path.remove_suffix(1);
   for (const Nothing& nothing : kNothing) {
     if (nothing.path == path) return SendPromData(out, nothing.data);
   }

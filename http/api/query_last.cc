@@ -68,6 +68,10 @@ void HandleQueryLast(const Request& request, Services& services, ResponseWriter&
     return SendQueryFailure(request, services, begun, out);
   Result<std::vector<query::LastPoint>> points = services.queries.Last(*asked, &running);
   if (!points.ok()) return FailQuery(request, services, points.status(), running, out);
+  if (request.parameters.Has("jsonp") && JsonpCallback(request).empty()) {
+    return FailQuery(request, services, Status::InvalidArgument("Missing callback name"), running,
+                     out);
+  }
   SendJsonAnswer(request, services, running, out,
                  [&](JsonWriter* json) { WriteLastPoints(*points, PrintersOf(services), json); });
 }

@@ -9,10 +9,20 @@ namespace hg::http {
 namespace {
 
 constexpr std::string_view kWriteV1 = "/write", kWriteV2 = "/api/v2/write", kQuery = "/query";
-/// VictoriaMetrics' path of version 1.
-constexpr std::string_view kInfluxWrite = "/influx/write";
 
-std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
+/// Returns the path without the prefix "/influx" and without a slash at its end.
+std::string_view PathOf(std::string_view target) {
+  std::string_view path = target.substr(0, target.find('?'));
+  if (path.starts_with(kInfluxPrefix) && path.substr(kInfluxPrefix.size()).starts_with('/'))
+    path.remove_prefix(kInfluxPrefix.size());
+  if (path.ends_with('/')) path.remove_suffix(1);
+  return path;
+}
+
+/// Returns the parameters with the '?' in front of them.
+std::string_view ParametersOf(std::string_view target) {
+  return target.substr(std::min(target.find('?'), target.size()));
+}
 
 }  // namespace
 
@@ -20,22 +30,22 @@ InfluxApi InfluxApiOf(std::string_view target) {
   const std::string_view path = PathOf(target);
   if (path == kWriteV2) return InfluxApi::kV2;
   for (const std::string_view known :
-       {kWriteV1, kInfluxWrite, kQuery, std::string_view("/ping"), std::string_view("/health")})
+       {kWriteV1, kQuery, std::string_view("/ping"), std::string_view("/health")})
     if (path == known) return InfluxApi::kV1;
   return InfluxApi::kNone;
 }
 
 bool IsInfluxWritePath(std::string_view target) {
   const std::string_view path = PathOf(target);
-  return path == kWriteV1 || path == kWriteV2 || path == kInfluxWrite;
+  return path == kWriteV1 || path == kWriteV2;
 }
 
 Credentials InfluxCredentials(std::string_view target) {
   const std::string_view path = PathOf(target);
-  if ((path != kWriteV1 && path != kInfluxWrite && path != kQuery) || path.size() == target.size())
-    return {};
+  const std::string_view text = ParametersOf(target);
+  if ((path != kWriteV1 && path != kQuery) || text.empty()) return {};
   Parameters parameters;
-  if (!ParseQueryString(target.substr(path.size() + 1), &parameters, nullptr)) return {};
+  if (!ParseQueryString(text.substr(1), &parameters, nullptr)) return {};
   const std::string* const name = parameters.Find("u");
   if (name == nullptr) return {};
   const std::string* const password = parameters.Find("p");
@@ -44,7 +54,7 @@ Credentials InfluxCredentials(std::string_view target) {
 
 std::optional<InfluxUnit> PlainInfluxUnit(std::string_view target) {
   if (!IsInfluxWritePath(target)) return std::nullopt;
-  std::string_view rest = target.substr(PathOf(target).size());
+  std::string_view rest = ParametersOf(target);
   std::string_view precision;
   while (!rest.empty()) {
     rest.remove_prefix(1);  // '?' or the separator between pairs

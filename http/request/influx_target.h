@@ -10,6 +10,10 @@
 
 namespace hg::http {
 
+/// VictoriaMetrics has the paths of InfluxDB behind this prefix. The functions of this header
+/// accept the paths with and without the prefix, and with a slash at the end.
+inline constexpr std::string_view kInfluxPrefix = "/influx";
+
 /// The API version of a path. kV1: /write, /query, /ping, /health. kV2: /api/v2/write.
 enum class InfluxApi : uint8_t { kNone, kV1, kV2 };
 InfluxApi InfluxApiOf(std::string_view target);

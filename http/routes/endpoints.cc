@@ -85,7 +85,6 @@ std::span<const Endpoint> Endpoints() {
       {"/api/v2/write", Place::kPath, kPost, kWrites, ForWriters, HandleInfluxWrite},
       {"/federate", Place::kPath, kGet, kReads, ForReaders, HandleFederate},
       {"/health", Place::kPath, kGet, kAllModes, ForUsers, HandleInfluxHealth},
-      {"/influx/write", Place::kPath, kPost, kWrites, ForWriters, HandleInfluxWrite},
       {"/opentelemetry/v1/metrics", Place::kPath, kPost, kWrites, ForWriters, HandleOtlpMetrics},
       {"/ping", Place::kPath, kAny, kAllModes, ForUsers, HandleInfluxPing},
       {"/query", Place::kPath, kGetPost, kWrites, ForWriters, HandleInfluxQuery},
@@ -97,10 +96,10 @@ std::span<const Endpoint> Endpoints() {
 
 const Endpoint* FindEndpoint(const Request& request, const Options& options) {
   const std::string_view target = request.target;
-  const std::string_view path = target.substr(0, target.find('?'));
-  for (const Place place : {Place::kPath, Place::kWatch}) {
-    if (const Endpoint* const found = FindEndpoint(path, place, options)) return found;
-  }
+  std::string_view path = target.substr(0, target.find('?'));
+  if (const Endpoint* const found = FindEndpoint(path, Place::kWatch, options)) return found;
+  if (path.ends_with('/')) path.remove_suffix(1);
+  if (const Endpoint* const found = FindEndpoint(path, Place::kPath, options)) return found;
   const Place place = request.api_version >= 0 ? Place::kApi : Place::kRoot;
   return FindEndpoint(request.Endpoint(), place, options);
 }

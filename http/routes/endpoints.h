@@ -51,6 +51,7 @@ enum class Where : uint8_t {
 struct Endpoint {
   /// The name that is compared with Request::Endpoint(), in lower case. With Place::kRoot, "" is
   /// the home page. With Place::kPath and Place::kWatch, the name is the whole path as sent.
+  /// A path of Place::kPath may end with a slash.
   std::string_view name;
   Place place;
   uint8_t verbs;  // other methods get 405, or 400 on unversioned paths

@@ -1,6 +1,7 @@
 #include "http/routes/router.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include "http/access/access.h"
 #include "http/access/cross_site.h"
 #include "http/request/errors.h"
+#include "http/request/influx_target.h"
 #include "http/request/replies.h"
 #include "http/routes/endpoints.h"
 #include "http/wire/percent.h"
@@ -68,14 +70,42 @@ uint8_t VerbBit(Method method) {
   }
 }
 
-/// Answers OPTIONS and origins that are not allowed, for any path. Returns true if a reply was
-/// sent.
-bool AnswerCors(const Request& request, Services& services, ResponseWriter& out) {
+/// Returns the methods of an endpoint as the field `Allow` of a response lists them.
+std::string AllowedMethods(const Endpoint& endpoint) {
+  if (endpoint.verbs == kAny) return "GET, HEAD, OPTIONS";
+  std::string text;
+  if ((endpoint.verbs & kGet) != 0) text += "GET, ";
+  if ((endpoint.verbs & kPost) != 0) text += "POST, ";
+  if ((endpoint.verbs & kDelete) != 0) text += "DELETE, ";
+  return text + "OPTIONS";
+}
+
+/// Returns true for the paths of products other than OpenTSDB. The names of some endpoints of
+/// Prometheus are names in the API of OpenTSDB's form, too; their paths then have the version 1.
+bool IsOfAnotherProduct(const Request& request, const Endpoint& endpoint) {
+  if (endpoint.place != Place::kApi)
+    return endpoint.place == Place::kPath || endpoint.place == Place::kWatch;
+  constexpr std::array<std::string_view, 7> kNames = {"label", "labels", "query", "query_range",
+                                                      "read",  "series", "write"};
+  return request.target.starts_with("/api/v1/") &&
+         std::find(kNames.begin(), kNames.end(), endpoint.name) != kNames.end();
+}
+
+/// Answers OPTIONS and origins that are not allowed, for any path. `endpoint` may be null. Returns
+/// true if a reply was sent.
+bool AnswerCors(const Request& request, const Endpoint* endpoint, Services& services,
+                ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
   bool cors = origin != nullptr && !origin->empty() && !services.options.cors_domains.empty() &&
               !IsOwnOrigin(request, *origin);
   if (!cors) {
     if (request.method != Method::kOptions) return false;
+    // Prometheus answers OPTIONS without CORS, and OpenTSDB does not.
+    if (endpoint != nullptr && IsOfAnotherProduct(request, *endpoint)) {
+      SendEmpty(out, 204);
+      out.AddHeader("Allow", AllowedMethods(*endpoint));
+      return true;
+    }
     SendError(out, request, 405, "Method not allowed",
               "The HTTP method [" + request.method_text + "] is not permitted");
     return true;
@@ -104,9 +134,11 @@ Method MethodOf(std::string_view verb) {
 
 namespace {
 
-/// Removes "/prometheus" in front of a path of Prometheus. Clients of servers that have several
-/// interfaces send this prefix.
+/// Removes "/prometheus" in front of a path of Prometheus, and "/influx" in front of a path of
+/// InfluxDB. Clients of servers that have several interfaces send these prefixes.
 void RemovePrefix(std::string* target) {
+  if (InfluxApiOf(*target) != InfluxApi::kNone && target->starts_with(kInfluxPrefix))
+    target->erase(0, kInfluxPrefix.size());
   constexpr std::string_view kPrefix = "/prometheus";
   if (!target->starts_with(kPrefix)) return;
   const std::string_view rest = std::string_view(*target).substr(kPrefix.size());
@@ -307,7 +339,7 @@ void Dispatch(Request& request, Services& services, ResponseWriter& out) {
     if (request.api_version >= 0 && RefuseVersion(request, out)) return;
     if (RefuseSerializer(request, out)) return;
   }
-  if (AnswerCors(request, services, out)) return;
+  if (AnswerCors(request, endpoint, services, out)) return;
   if (IsPluginPath(request.target)) {
     SendEmpty(out, 404);
     return;

@@ -102,7 +102,7 @@ bool ReadLabel(std::string_view bytes, Label* label) {
       continue;
     }
     std::string_view& text = tag == kName ? label->name : label->value;
-    if (!TakeSized(&bytes, &text) || !IsText(text)) return false;
+    if (!TakeSized(&bytes, &text)) return false;
   }
   return true;
 }
@@ -293,15 +293,16 @@ std::string_view FamilyOf(std::string_view metric, std::string_view type) {
   return metric;
 }
 
-/// Finds the metadata of a series. A reference that is wrong counts as an empty text.
+/// Finds the metadata of a series. A reference that is wrong and a text that is not UTF-8 count as
+/// empty texts.
 MetricDescription DescriptionOf(const WrittenSeries& series, const SeriesRefs& refs,
                                 const Symbols& symbols) {
   if (refs.type == 0 && refs.help == 0 && refs.unit == 0) return {};
   const auto text = [&](uint32_t ref) {
-    return ref < symbols.size() ? symbols[ref] : std::string_view();
+    return ref < symbols.size() && IsText(symbols[ref]) ? symbols[ref] : std::string_view();
   };
   for (const Label& label : series.labels) {
-    if (label.name != kNameLabel) continue;
+    if (label.name != kNameLabel || !IsText(label.value)) continue;
     const std::string_view type = TypeName(refs.type);
     return {FamilyOf(label.value, type), type, text(refs.help), text(refs.unit)};
   }
@@ -322,7 +323,6 @@ Status ReadSymbols(std::string_view bytes, RequestMemory::Room* room, Symbols* s
   RETURN_IF_ERROR(
       ForEachSizedField(bytes, kWriteRequest2, [&](int field, std::string_view text) -> Status {
         if (field != kSymbols) return {};
-        if (!IsText(text)) return NoRequest(kWriteRequest2);
         symbols->push_back(text);
         return {};
       }));

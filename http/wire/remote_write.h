@@ -55,9 +55,9 @@ using DescriptionVisitor = std::function<void(const MetricDescription&)>;
 
 /// Calls `visit` for each series in order, and `describe` for the metadata of metrics. Skips
 /// metadata that cannot be parsed. InvalidArgument: the bytes are invalid (`visit` was called for
-/// the series before the damage), a text is not UTF-8, or a series is too long. The memory is
-/// charged to `memory` (nullptr = no limit); if that fails, returns its error. Also returns the
-/// first error of `visit`.
+/// the series before the damage), or a series is too long. Labels may be texts that are not UTF-8.
+/// The memory is charged to `memory` (nullptr = no limit); if that fails, returns its error. Also
+/// returns the first error of `visit`.
 Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
                         const DescriptionVisitor& describe, RequestMemory::Share* memory);
 

@@ -99,6 +99,7 @@ std::string SeriesText(std::string_view metric, std::span<const Label> labels) {
     if (text.size() > kBytesMax) break;
   }
   text += '}';
+  ReplaceInvalidUtf8(&text);
   return Shortened(text, kBytesMax);
 }
 

@@ -140,7 +140,7 @@ double HistogramFraction(double lower, double upper, std::vector<Bucket>* bucket
         // Nothing is known of the distribution in a bucket without a begin or an end.
         if (std::isinf(begin)) return bucket.count;
         if (std::isinf(bucket.bound)) return before;
-        return before + (bucket.count - before) * ((value - begin) / (bucket.bound - begin));
+        return before + (bucket.count - before) * (value - begin) / (bucket.bound - begin);
       }
       begin = bucket.bound;
       before = bucket.count;

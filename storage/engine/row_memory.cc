@@ -22,7 +22,7 @@ constexpr auto kRelease = std::memory_order_release;
 
 constexpr uint32_t kWalkMax = 4;
 constexpr size_t kNodeBytes = 56;  // of a node of by_base
-// The number of latest entries among which a point of the same record at the same instant is
+// The number of latest entries among which a single cell of the same record at the same instant is
 // searched. If the two are farther apart, the one that arrived later is newer.
 constexpr uint32_t kLookBack = 16;
 
@@ -307,14 +307,14 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
   const bool rising = row->written() == row->record_start_ || offset > row->last_offset_ms_;
   row->last_offset_ms_ = offset;
   Push(row, qualifier, bits);
-  if (!rising) RepeatSmaller(row, qualifier);
+  if (!rising && form == points::RowForm::kSingle) RepeatSmaller(row, qualifier);
   std::atomic<uint64_t>& points = ShardFor(row->series_).points;
   points.store(points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Entries never move. So a smaller qualifier of the same record and instant is written again after
-// the one just written, which makes it newer. Runs under the write lock, so it decodes only the
-// chunks within kLookBack.
+// For single cells. Entries never move. So a smaller qualifier of the same record and instant is
+// written again after the one just written, which makes it newer. Runs under the write lock, so it
+// decodes only the chunks within kLookBack.
 void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
   using Entry = RowHourMemory::Entry;
   const uint32_t last = row->written() - 1;

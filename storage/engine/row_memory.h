@@ -156,7 +156,8 @@ class RowMemory {
   }
 
   /// Adds one point of the record with the number `sequence`. Readers see it at once. If one record
-  /// has several points at the same instant, the smaller qualifier counts as newer.
+  /// has several points at the same instant, the one that is added later counts as newer. Among
+  /// single cells (RowForm::kSingle), the smaller qualifier counts as newer.
   void Put(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
            points::RowForm form) {
     Add(row, sequence, qualifier, bits, form);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <set>
+#include <tuple>
 
 #include "storage/codec/append_cell.h"
 #include "storage/codec/row_key.h"
@@ -36,6 +37,20 @@ Status ForEachMatch(Store& store, const KeyLayout& layout, const ScanSpec& scan,
     const bool matches = key.ok() && MatchesSeries(matcher, layout, key->metric(), key->pairs());
     return matches ? visit(*key) : Status();
   });
+}
+
+/// Returns the points of the batch without those that have a later point at the same time of their
+/// series.
+std::vector<PointEntry> LastOfTimes(std::span<const PointEntry> batch) {
+  std::vector<PointEntry> last;
+  std::set<std::tuple<SeriesNumber, uint32_t, uint32_t>> seen;
+  for (size_t i = batch.size(); i > 0; --i) {
+    const PointEntry& entry = batch[i - 1];
+    const uint32_t offset_ms = codec::Qualifier{entry.qualifier}.offset_ms();
+    if (seen.emplace(entry.series, entry.base, offset_ms).second) last.push_back(entry);
+  }
+  std::reverse(last.begin(), last.end());
+  return last;
 }
 
 }  // namespace
@@ -122,7 +137,9 @@ Status PointsOverCells::PutPoints(std::span<const PointEntry> batch) {
 Result<LogPosition> PointsOverCells::Append(std::span<const PointEntry> batch) {
   RETURN_IF_ERROR(CheckBatch(batch));
   if (batch.empty() && options_.takes_writes) RETURN_IF_ERROR(options_.takes_writes());
-  const Status stored = options_.enable_appends ? AppendOperands(batch) : PutPoints(batch);
+  const Status stored = options_.enable_appends ? AppendOperands(batch)
+                        : options_.last_of_time ? PutPoints(LastOfTimes(batch))
+                                                : PutPoints(batch);
   // A missing table may exist again later. The points are valid, so the sender should keep them.
   if (stored.code() == StatusCode::kNotFound)
     return Status::Unavailable(std::string(stored.message()));

@@ -20,6 +20,9 @@ struct PointsOverCellsOptions {
       false;  // tsd.storage.use_otsdb_timestamp: the cell time is the time of the point
   bool enable_appends =
       false;  // tsd.storage.enable_appends: points go to the append cell of their row
+  /// Whether Append writes only the last of several points of one batch at the same time of a
+  /// series. The cell times of a batch do not tell which of its points came later.
+  bool last_of_time = false;
   /// Whether the store is on another machine, which then also selects the series of a scan. If so,
   /// Append waits for the network.
   bool remote = false;
@@ -32,7 +35,7 @@ struct PointsOverCellsOptions {
 /// Append blocks like Mutate of the store. It is atomic only for each row. A missing table is
 /// reported as Unavailable. When Append returns, the points are as durable as the store's
 /// acknowledgement, so Commit calls back at once. Points of one batch in one row have the same age,
-/// which is relevant for duplicates (opentsdb-schema.md §9.4).
+/// which is relevant for duplicates (opentsdb-schema.md §9.4), unless last_of_time is set.
 class PointsOverCells : public Points {
  public:
   PointsOverCells(Store* store, PointsOverCellsOptions options)

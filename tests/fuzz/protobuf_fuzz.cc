@@ -112,7 +112,7 @@ void Names(std::string_view text) {
   (void)ReadLabels(text);
   const NameRules rules;
   const auto series = NameSeries(text, labels, {rules, "source", "unknown"});
-  (void)SeriesText(text, labels);
+  INVARIANT(IsUtf8(SeriesText(text, labels)));
   if (!series.ok()) return;
   INVARIANT(IsUtf8(text) && UnescapedName(series->metric) == text);
   INVARIANT(rules.Check("metric", series->metric).ok() && FitsLatin1(series->metric));

@@ -174,6 +174,55 @@ def the_value_written_last_counts_over_different_protocols(server, _):
     equal(float(server.prom("mixed", T)[0]["value"][1]), wanted)
 
 
+def several(server, protocol, metric, values):
+    """Writes the values to one instant of one series in one request, in this order."""
+    writer, tags = Writer(server), {"host": "a"}
+    if protocol == "put":
+        status, text = writer.post("/api/put?details", "[" + ",".join(
+            f'{{"metric":"{metric}","timestamp":{T},"value":{value},"tags":{json.dumps(tags)}}}' for value in values) + "]")
+    elif protocol == "influx":
+        status, text = writer.post("/write?precision=s", "\n".join(f"{metric},host=a value={value}{'' if '.' in value else 'i'} {T}" for value in values))
+    elif protocol == "otlp":
+        points = [{"timeUnixNano": str(T * 10**9), **({"asDouble": float(value)} if "." in value else {"asInt": value}),
+                   "attributes": [{"key": "host", "value": {"stringValue": "a"}}]} for value in values]
+        status, text = writer.post("/v1/metrics", json.dumps({"resourceMetrics": [{"scopeMetrics": [{"metrics": [
+            {"name": metric, "gauge": {"dataPoints": points}}]}]}]}), {"Content-Type": "application/json"})
+    elif protocol == "remote":
+        status, text = remote_write.write(server.port, [({"__name__": metric, **tags}, [(T * 1000, float(value)) for value in values])])
+    elif protocol == "telnet":
+        with server.raw() as line:
+            line.sendall("".join(f"put {metric} {T} {value} host=a\n" for value in values).encode() + b"version\n")
+            text = b""
+            while b"Built on" not in text:
+                text += line.recv(65536)
+        status, text = 200, text.decode()
+    else:
+        with server.graphite() as line:
+            line.sendall("".join(f"{metric};host=a {value} {T}\n" for value in values).encode())
+            line.shutdown(1)
+            line.recv(1)
+        status, text = 204, ""
+    equal(status in (200, 204), True, f"{protocol} {text}")
+
+
+@fact
+def the_value_that_comes_last_in_one_request_counts_over_every_protocol(server, _):
+    values = ["1", "300", "70000", "5000000000", "1.5", "0.1"]
+    orders = [values[i:] + values[:i] for i in range(len(values))] + [values[::-1]]
+    protocols = ("put", "influx", "otlp", "remote", "telnet", "graphite")
+    for protocol in protocols:
+        for i, order in enumerate(orders):
+            several(server, protocol, f"once.{protocol}.{i}", order)
+    for _ in range(2):
+        for protocol in protocols:
+            for i, order in enumerate(orders):
+                give_up = time.monotonic() + PATIENCE_S  # Graphite has no answer
+                while protocol == "graphite" and not server.values(f"once.{protocol}.{i}") and time.monotonic() < give_up:
+                    time.sleep(0.01)
+                equal(list(server.values(f"once.{protocol}.{i}").values()), [{T: float(order[-1])}], f"{protocol} {order}")
+        restarted(server)
+
+
 @fact
 def without_the_setting_the_query_names_it_and_the_way_out(_, as_opentsdb):
     writer = Writer(as_opentsdb)

@@ -220,13 +220,8 @@ void TheSamePointAgainOverwritesAndAnotherFormOfItsInstantStandsBesideIt(Driver&
         Row("1=1", "0=4"));
 }
 
-void OfPointsWrittenTogetherTheSmallerQualifierStays(Driver& d) {
-  const SeriesNumber series = d.Series(Tsuid("1=1"));
-  const Timestamp second{kBase + 7};
-  const Timestamp millis{(int64_t{kBase} + 7) * 1000};
-  d.Write({MakePointEntry(series, second, PointValue::Int(300)),
-           MakePointEntry(series, second, PointValue::Int(5)),
-           MakePointEntry(series, millis, PointValue::Int(6))});
+void OfCellsWrittenTogetherTheSmallerQualifierStays(Driver& d) {
+  d.Put(d.Key(Tsuid("1=1")), {{"0071", "012C"}, {"0070", "05"}, {"F006D600", "06"}});
   for (int i = 0; i < 2; ++i) {
     CHECK(Read(d, Everything(), {.fix_duplicates = true}).text == Row("1=1", "7000=5"));
     d.Disturb();
@@ -659,7 +654,7 @@ void CheckPointsContract(const PointsFactory& make) {
     for (Check check :
          {PointsComeBackInOrderWithTheirClass, ValuesKeepTheirBits,
           TheSamePointAgainOverwritesAndAnotherFormOfItsInstantStandsBesideIt,
-          OfPointsWrittenTogetherTheSmallerQualifierStays, EqualValuesAtOneInstantAreOne,
+          OfCellsWrittenTogetherTheSmallerQualifierStays, EqualValuesAtOneInstantAreOne,
           RowsAreChosenByBaseAndMetric, MatchersChooseSeries,
           KeysThatDoNotFitEndAScanAfterTheRowsThatDo, OddBasesAndUnsortedPairsAreReadAsTheyStand,
           ReadersMeanwhileSeeWholeBatchesOfARow, UnderFixDuplicatesTheLaterOfPointsAndCellsStays,

@@ -103,6 +103,10 @@ const Case kCases[] = {
     {"GET", "/health", Role::kUser},
     {"POST", "/v1/metrics", Role::kWrite},
     {"POST", "/influx/write?db=x", Role::kWrite},
+    {"POST", "/influx/api/v2/write", Role::kWrite},
+    {"POST", "/influx/query?q=CREATE+DATABASE+x", Role::kWrite},
+    {"GET", "/api/v1/metadata/", Role::kRead},
+    {"POST", "/v1/metrics/", Role::kWrite},
     {"POST", "/api/v1/otlp/v1/metrics", Role::kWrite},
     {"POST", "/opentelemetry/v1/metrics", Role::kWrite},
 };

@@ -4,6 +4,7 @@
 #include <bit>
 #include <random>
 
+#include "http/request/influx_target.h"
 #include "http/routes/router.h"
 #include "http/wire/influx_lines.h"
 #include "tests/http/running_server.h"
@@ -265,6 +266,36 @@ TEST_CASE("requests that InfluxDB clients make before they write are answered") 
   CHECK(ask("GET", "/write").status == 405);
   edge.options.mode = Mode::kReadOnly;
   CHECK(ask("POST", "/write", "m v=1").status == 404);
+}
+
+TEST_CASE("the paths of InfluxDB may have the prefix /influx and a slash at the end") {
+  EdgeFixture edge;
+  const auto ask = [&](const char* method, const std::string& target, std::string_view body = {}) {
+    BufferResponse reply;
+    Request request = MakeRequest(method, target, body);
+    Dispatch(request, edge.services, reply);
+    return reply;
+  };
+  for (const char* path : {"/write", "/write/", "/api/v2/write", "/influx/write", "/influx/write/",
+                           "/influx/api/v2/write"}) {
+    CAPTURE(path);
+    CHECK(ask("POST", std::string(path) + "?precision=s", "m,a=b v=1 1700000000").status == 204);
+    CHECK(PlainInfluxUnit(std::string(path) + "?db=x&precision=s") == InfluxUnit::kSecond);
+    const BufferResponse refused = ask("POST", std::string(path) + "?precision=s", "m v=x 1");
+    CHECK(refused.status == 400);
+    CHECK(refused.body.starts_with(std::string_view(path).find("v2") != std::string_view::npos
+                                       ? R"({"code":"invalid")"
+                                       : R"({"error":)"));
+  }
+  CHECK(ask("POST", "/influx/query", "q=CREATE+DATABASE+IF+NOT+EXISTS+old").body ==
+        R"({"results":[{"statement_id":0}]})");
+  CHECK(ask("GET", "/influx/query?q=SHOW+DATABASES").body.find(R"([["old"]])") !=
+        std::string::npos);
+  CHECK(InfluxCredentials("/influx/query?u=me&p=secret").name == "me");
+  CHECK(ask("GET", "/influx/ping").status == 204);
+  CHECK(ask("GET", "/influx/health").status == 200);
+  for (const char* path : {"/influx", "/influx/", "/influx/api/query", "/influxwrite", "/writes"})
+    CHECK(ask("POST", path, "m,a=b v=1").status == 404);
 }
 
 TEST_CASE("the setting joins measurement and field of all lines, also on the fast path") {

@@ -97,6 +97,19 @@ TEST_CASE("the paths of Prometheus may have the prefix /prometheus, other paths 
   CHECK(f.Get("/prometheus").starts_with("404 "));
 }
 
+TEST_CASE("the paths of Prometheus may end with a slash") {
+  PromFixture f;
+  for (const char* path : {"/api/v1/labels", "/api/v1/label/host/values", "/api/v1/metadata",
+                           "/api/v1/rules", "/api/v1/targets/metadata", "/api/v1/status/flags",
+                           "/api/v1/format_query", "/federate", "/prometheus/api/v1/alerts"}) {
+    CAPTURE(path);
+    CHECK(f.Get(std::string(path) + "/?query=up&match[]=up") ==
+          f.Get(std::string(path) + "?query=up&match[]=up"));
+  }
+  CHECK(f.Get("/api/v1/metadata//").starts_with("404 "));
+  CHECK(f.Get("/metrics/").starts_with("404 "));
+}
+
 TEST_CASE("remarks about a query come with its result") {
   PromFixture f;
   CHECK(
@@ -653,6 +666,27 @@ TEST_CASE("the paths of Prometheus and InfluxDB answer CORS preflights") {
     CHECK(f.Ask("OPTIONS", path, {}, {{"origin", "http://other"}})
               .Header("Access-Control-Allow-Origin") == nullptr);
   }
+}
+
+TEST_CASE("OPTIONS lists the methods of a path that OpenTSDB does not have") {
+  PromFixture f;
+  for (const auto& [path, methods] :
+       {std::pair{"/api/v1/format_query", "GET, POST, OPTIONS"},
+        std::pair{"/federate", "GET, OPTIONS"}, std::pair{"/v1/metrics", "POST, OPTIONS"},
+        std::pair{"/api/v1/labels", "GET, POST, OPTIONS"},
+        std::pair{"/api/v1/label/job/values", "GET, OPTIONS"},
+        std::pair{"/api/v1/query", "GET, POST, DELETE, OPTIONS"},
+        std::pair{"/prometheus/api/v1/write", "POST, OPTIONS"},
+        std::pair{"/-/healthy", "GET, HEAD, OPTIONS"}}) {
+    CAPTURE(path);
+    const BufferResponse reply = f.Ask("OPTIONS", path);
+    CHECK(reply.status == 204);
+    REQUIRE(reply.Header("Allow") != nullptr);
+    CHECK(*reply.Header("Allow") == methods);
+  }
+  for (const char* path : {"/api/put", "/api/v1/put", "/api/query", "/api/v1/suggest"})
+    CHECK(f.Ask("OPTIONS", path).status == 405);
+  CHECK(f.Ask("OPTIONS", "/api/v1/nothing").status == 405);
 }
 
 }  // namespace hg::http

@@ -121,6 +121,20 @@ TEST_CASE_FIXTURE(QueryFixture, "a response that fails in the middle is cut off"
   CHECK_FALSE(completed[0]->end.failure.ok());
 }
 
+TEST_CASE_FIXTURE(
+    QueryFixture,
+    "an empty callback name is an error of last points, and absent for other queries") {
+  const std::string last = "/api/query/last?timeseries=m{host=a}&back_scan=24";
+  const BufferResponse refused = Ask("GET", last + "&jsonp=");
+  CHECK(refused.status == 400);
+  CHECK(refused.body == R"({"error":{"code":400,"message":"Missing callback name",)"
+                        R"("details":"Missing callback name"}})");
+  CHECK(Ask("GET", last + "&jsonp").status == 400);
+  CHECK(Ask("GET", last).status == 200);
+  CHECK(Ask("GET", last + "&jsonp=f").body.starts_with("f("));
+  CHECK(Ask("GET", std::string(kQuery) + "&jsonp=").status == 200);
+}
+
 TEST_CASE_FIXTURE(QueryFixture, "a query ends if its client has gone") {
   BufferResponse reply;
   reply.cancelled = true;

@@ -167,6 +167,9 @@ TEST_CASE_FIXTURE(RemoteWrite,
       {"has a label without a name", {{"__name__", "up"}, {"", "a"}}, 1, kTime},
       {"has the label job twice", {{"__name__", "up"}, {"job", "a"}, {"job", "b"}}, 1, kTime},
       {"has the label __name__ twice", {{"__name__", "up"}, {"__name__", "b"}}, 1, kTime},
+      {"has text that is not UTF-8", {{"__name__", "up"}, {"job", "\xFF"}}, 1, kTime},
+      {"has text that is not UTF-8", {{"__name__", "up"}, {"\xC3(", "a"}}, 1, kTime},
+      {"has text that is not UTF-8", {{"__name__", "\xFF"}, {"job", "a"}}, 1, kTime},
   };
   for (const Case& c : cases) {
     CAPTURE(c.reason);
@@ -381,15 +384,16 @@ TEST_CASE_FIXTURE(RemoteWrite2, "a partial write of 2.0 is 400 with the count of
   Put({{"__name__", "up"}, {"job", "b"}}, 0);
   Put({{"__name__", "up"}, {"job", "c"}})->set_labels_refs(1, 99);
   Put({{"__name__", "up"}, {"job", "d"}});
+  Put({{"__name__", "up"}, {"job", "\xFF"}});
   prometheus::TimeSeries2* const histogram = Put({{"__name__", "native"}, {"job", "a"}});
   histogram->clear_samples();
   histogram->add_histograms("x");
   const BufferResponse reply = Send2();
   CHECK(reply.status == 400);
   CHECK(Written(reply) == "2 0 0 ");
-  CHECK(Message(reply).starts_with("3 of 5 samples cannot be stored, the others are; the first: "));
+  CHECK(Message(reply).starts_with("4 of 6 samples cannot be stored, the others are; the first: "));
   CHECK(Cells().size() == 2);
-  CHECK(counters.put_illegal_arguments == 3);
+  CHECK(counters.put_illegal_arguments == 4);
 }
 
 TEST_CASE_FIXTURE(RemoteWrite2,

@@ -172,7 +172,6 @@ TEST_CASE("a truncated request is refused, wherever it is cut") {
 
 TEST_CASE("invalid requests are refused") {
   CHECK_FALSE(Read("not a message").status.ok());
-  CHECK_FALSE(Read(Request({"\xFF"})).status.ok());                           // not UTF-8
   CHECK_FALSE(Read(std::string("\x0a\x80\x80\x80\x80\x08", 6)).status.ok());  // 2 GiB long
   CHECK_FALSE(Read(std::string("\0", 1)).status.ok());
   const Status large = Read(Request({std::string(kWriteSeriesBytesMax, 'x')})).status;
@@ -256,8 +255,7 @@ TEST_CASE("a table of symbols of 2.0 that does not begin with an empty text is r
   message.add_symbols("a");
   CHECK(Shown2(message.SerializeAsString()) == "The first symbol of the request is not empty");
   message.set_symbols(0, "");
-  message.add_symbols("\xFF");
-  CHECK(Shown2(message.SerializeAsString()).starts_with("The body is not a protobuf message io."));
+  CHECK(Shown2(message.SerializeAsString()).empty());
 }
 
 TEST_CASE("labels of 2.0 are bounded although many references may share a long symbol") {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
@@ -110,6 +112,39 @@ TEST_CASE(
         CHECK(Values(*store) == (point_last ? "7 2 " : "5 2 "));
       }
     }
+  }
+}
+
+TEST_CASE("Of several points of one batch at one time the last one is the newest, in any form") {
+  const Timestamp second{kBase + 7}, millis{(int64_t{kBase} + 7) * 1000};
+  const std::vector<std::pair<Timestamp, int64_t>> written = {
+      {second, 5}, {second, 300}, {millis, 70'000}, {second, 5'000'000'000}, {millis, 6}};
+  // Each of the points comes last once.
+  for (size_t turn = 0; turn < written.size(); ++turn) {
+    CAPTURE(turn);
+    FaultyFileSystem disk(1);
+    ManualClock clock(int64_t{kBase} * 1000);
+    auto store = Open(disk, clock);
+    const auto number = store->points().Register(Tsuid());
+    REQUIRE(number.ok());
+    std::vector<PointEntry> batch;
+    for (size_t i = 0; i < written.size(); ++i) {
+      const auto& [time, value] = written[(turn + i) % written.size()];
+      batch.push_back(MakePointEntry(*number, time, PointValue::Int(value)));
+    }
+    const std::string last =
+        std::to_string(written[(turn + written.size() - 1) % written.size()].second) + " ";
+    REQUIRE(store->points().Append(batch).ok());
+    CHECK(Values(*store) == last);
+    REQUIRE(store->Close().ok());
+    store = Open(disk, clock);  // replays the log
+    CHECK(Values(*store) == last);
+    REQUIRE(store->cells().Flush().ok());
+    CHECK(Values(*store) == last);
+    AppendPoint(*store, kBase + 8, 9);
+    REQUIRE(store->cells().Flush().ok());
+    REQUIRE(store->cells().Compact().ok());
+    CHECK(Values(*store) == last + "9 ");
   }
 }
 

@@ -66,26 +66,26 @@ TEST_CASE("points within a record cost the same, however long the row is") {
 }
 
 TEST_CASE(
-    "of one record's points at an instant the smaller qualifier is the newer, over chunks too") {
+    "of one record's points at an instant the later one is the newer, and of single cells "
+    "the smaller qualifier, over chunks too") {
   // The same time with two widths of value, with a full tail in between.
-  for (uint32_t between = 0; between < 16; ++between) {
-    for (uint32_t before = 0; before < 20; ++before) {
-      CAPTURE(between);
-      CAPTURE(before);
-      RowMemory rows;
-      RowHourMemory* row = rows.FindOrMake(1, 0);
-      for (uint32_t i = 0; i < before; ++i) rows.Put(row, 1, Millis(i), 0, points::RowForm::kAuto);
-      rows.Put(row, 2, Millis(5000), 7, points::RowForm::kAuto);
-      for (uint32_t i = 0; i < between; ++i) {
-        rows.Put(row, 2, Millis(9000 - i), 0, points::RowForm::kAuto);
+  for (const auto form : {points::RowForm::kAuto, points::RowForm::kSingle}) {
+    for (uint32_t between = 0; between < 16; ++between) {
+      for (uint32_t before = 0; before < 20; ++before) {
+        CAPTURE(between);
+        CAPTURE(before);
+        RowMemory rows;
+        RowHourMemory* row = rows.FindOrMake(1, 0);
+        for (uint32_t i = 0; i < before; ++i) rows.Put(row, 1, Millis(i), 0, form);
+        rows.Put(row, 2, Millis(5000), 7, form);
+        for (uint32_t i = 0; i < between; ++i) rows.Put(row, 2, Millis(9000 - i), 0, form);
+        rows.Put(row, 2, Millis(5000) | 1, 8, form);
+        points::RowPart part;
+        row->Read(&part);
+        REQUIRE(part.points.size() == before + between + 2);
+        // The newest point of a time comes last. The first two after `before` are those of 5000.
+        REQUIRE(part.points[before + 1].bits == (form == points::RowForm::kSingle ? 7 : 8));
       }
-      rows.Put(row, 2, Millis(5000) | 1, 8, points::RowForm::kAuto);
-      points::RowPart part;
-      row->Read(&part);
-      REQUIRE(part.points.size() == before + between + 2);
-      // The newest point of a time comes last. The first two after `before` are those of 5000.
-      REQUIRE(part.points[before + 1].qualifier.bits == Millis(5000));
-      REQUIRE(part.points[before + 1].bits == 7);
     }
   }
 }

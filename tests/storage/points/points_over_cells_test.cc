@@ -61,6 +61,27 @@ TEST_CASE("a batch is one mutation per row, so its points have one cell time") {
   CHECK(StoredRow(model, kKey) == "0000=2A@1700000000000 0010=19@1700000000000 ");
 }
 
+TEST_CASE("with last_of_time a batch writes only the last of its points at one time of a series") {
+  auto options = Options();
+  options.last_of_time = true;
+  OverModel model(options);
+  auto series = model.points().Register(kSeries);
+  Bytes other = kSeries;
+  other.back() = '\2';
+  auto beside = model.points().Register(other);
+  const std::vector<PointEntry> batch = {
+      MakePointEntry(*series, {kBase + 1}, PointValue::Int(5)),
+      MakePointEntry(*series, {kBase}, PointValue::Int(42)),
+      MakePointEntry(*beside, {kBase + 1}, PointValue::Int(6)),
+      MakePointEntry(*series, {(kBase + 1) * 1000}, PointValue::Int(7)),
+      MakePointEntry(*series, {kBase + 1}, PointValue::Int(300))};
+  REQUIRE(model.points().Append(batch).ok());
+  CHECK(StoredRow(model, kKey) == "0000=2A@1700000000000 0011=012C@1700000000000 ");
+  Bytes key = kKey;
+  key.back() = '\2';
+  CHECK(StoredRow(model, key).starts_with("0010=06@"));
+}
+
 TEST_CASE("with use_otsdb_timestamp the time of a cell is that of its point") {
   auto options = Options();
   options.use_otsdb_timestamp = true;
