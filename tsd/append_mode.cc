@@ -44,6 +44,11 @@ class AppendModePoints : public Points {
                     const std::function<bool(ByteView tsuid)>& visit) override {
     return points_.ListSeries(metric, matcher, watch, visit);
   }
+  Status ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher, const RowRange& rows,
+                          RequestContext* watch,
+                          const std::function<bool(ByteView tsuid)>& visit) override {
+    return points_.ListSeriesWithin(metric, matcher, rows, watch, visit);
+  }
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     points_.ListenForUnsettledRows(std::move(listener));
   }

@@ -96,8 +96,9 @@ void HandlePromFormat(const Request& request, Services& services, ResponseWriter
 void HandlePromParse(const Request& request, Services& services, ResponseWriter& out);
 /// Checks the parameters and returns an empty list, because exemplars are not stored.
 void HandlePromExemplars(const Request& request, Services& services, ResponseWriter& out);
-/// /api/v1/labels, /api/v1/label/NAME/values and /api/v1/series: read Hourglass's own index. The
-/// time range is ignored, so all existing series are included.
+/// /api/v1/labels, /api/v1/label/NAME/values and /api/v1/series: read Hourglass's own index. With a
+/// time range, only series with samples in the range are included. The range is rounded to days
+/// (StoredSeries::List).
 void HandlePromLabels(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromLabel(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromSeries(const Request& request, Services& services, ResponseWriter& out);

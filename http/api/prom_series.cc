@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -29,6 +30,8 @@ struct Asked {
   std::vector<promql::Matchers> selectors;  // a series must match one of them
   std::string text;                         // shown in the list of queries
   int64_t start_ms = 0, end_ms = 0;
+  /// The range in which a series must have samples; nullopt: no range was given.
+  std::optional<promql::StoredSeries::Times> times;
   size_t limit = SIZE_MAX;
 };
 
@@ -43,6 +46,12 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
   if (!end_ms) return {};
   asked.start_ms = *start_ms;
   asked.end_ms = *end_ms;
+  const auto given = [&](std::string_view name) {
+    const std::string* const text = parameters->Find(name);
+    return text != nullptr && !text->empty();
+  };
+  if (given("start") || given("end"))
+    asked.times = {*start_ms, given("end") ? *end_ms : std::numeric_limits<int64_t>::max()};
   std::optional<PromSelectors> selectors = ReadPromSelectors(request, *parameters, out);
   if (!selectors) return {};
   asked.selectors = std::move(selectors->selectors);
@@ -51,6 +60,12 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
   if (!limit) return {};
   asked.limit = *limit;
   return asked;
+}
+
+/// Without selectors, names come from the tables of names, which do not know times. If a range was
+/// given, names must come from series, so all series are selected.
+void SelectAllInRange(Asked* asked) {
+  if (asked->times && asked->selectors.empty()) asked->selectors.emplace_back();
 }
 
 /// Approximate memory of a set node in addition to the bytes of its text.
@@ -120,7 +135,7 @@ Status FindLabels(const Asked& asked, promql::StoredSeries* series, RequestConte
   IdSet keys(watch);
   bool any = false;
   for (const promql::Matchers& selector : asked.selectors) {
-    RETURN_IF_ERROR(series->List(selector, [&](ByteView tsuid) -> Status {
+    RETURN_IF_ERROR(series->List(selector, asked.times, [&](ByteView tsuid) -> Status {
       any = true;
       ASSIGN_OR_RETURN(const bool untagged, series->names().IsUntagged(tsuid));
       if (untagged) return {};
@@ -141,7 +156,7 @@ Status RemoveDefaultKey(promql::StoredSeries* series, TextSet* labels) {
   if (!labels->Has(key)) return {};
   bool any = false;
   const Status status =
-      series->List({{key, promql::MatchKind::kNotEqual, "", nullptr}}, [&](ByteView) {
+      series->List({{key, promql::MatchKind::kNotEqual, "", nullptr}}, {}, [&](ByteView) {
         any = true;
         return Status::NotFound("one is enough");
       });
@@ -155,8 +170,9 @@ Status FindMetrics(const Asked& asked, promql::StoredSeries* series, RequestCont
   IdSet metrics(watch);
   const auto width = static_cast<size_t>(series->names().layout().metric_width);
   for (const promql::Matchers& selector : asked.selectors) {
-    RETURN_IF_ERROR(series->List(
-        selector, [&](ByteView tsuid) { return metrics.Add(tsuid.substr(0, width)); }));
+    RETURN_IF_ERROR(series->List(selector, asked.times, [&](ByteView tsuid) {
+      return metrics.Add(tsuid.substr(0, width));
+    }));
   }
   return AddTexts(UidKind::kMetric, metrics, &series->names(), out);
 }
@@ -169,7 +185,7 @@ Status FindValues(const Asked& asked, const std::string& label, promql::StoredSe
   if (selectors.empty()) selectors.emplace_back();
   for (promql::Matchers& selector : selectors) {
     selector.push_back({label, promql::MatchKind::kNotEqual, "", nullptr});
-    RETURN_IF_ERROR(series->List(selector, [&](ByteView tsuid) -> Status {
+    RETURN_IF_ERROR(series->List(selector, asked.times, [&](ByteView tsuid) -> Status {
       Status status;
       codec::ForEachPair(series->names().layout(), tsuid, [&](ByteView tagk, ByteView tagv) {
         if (status.ok() && std::binary_search(keys.begin(), keys.end(), tagk))
@@ -215,14 +231,24 @@ std::string LabelInPath(const std::string& name) {
   return label.empty() || !IsUtf8(label) ? name : label;
 }
 
+promql::StoredSeries SeriesOf(Services& services, query::RunningRequest& running) {
+  return {services.points,
+          services.names,
+          services.queries.options(),
+          running,
+          {},
+          LabelNamingOf(services.options),
+          &services.queries.cells(),
+          services.queries.rolled()};
+}
+
 /// Sends a list of texts.
 void AnswerTexts(
     const Request& request, Services& services, const Asked& asked, const std::string& title,
     const std::function<Status(promql::StoredSeries*, RequestContext*, TextSet*)>& find,
     ResponseWriter& out) {
   const auto find_texts = [&](query::RunningRequest& running) -> Result<PromFound> {
-    promql::StoredSeries series(services.points, services.names, services.queries.options(),
-                                running, {}, LabelNamingOf(services.options));
+    promql::StoredSeries series = SeriesOf(services, running);
     // Kept alive until the response is printed.
     const auto found = std::make_shared<TextSet>(&running);
     RETURN_IF_ERROR(find(&series, &running, found.get()));
@@ -246,8 +272,9 @@ void AnswerTexts(
 }  // namespace
 
 void HandlePromLabels(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<Asked> asked = ReadAsked(request, services, out);
+  std::optional<Asked> asked = ReadAsked(request, services, out);
   if (!asked) return;
+  SelectAllInRange(&*asked);
   AnswerTexts(
       request, services, *asked, "labels of ",
       [&](promql::StoredSeries* series, RequestContext* watch, TextSet* labels) -> Status {
@@ -262,8 +289,9 @@ void HandlePromLabels(const Request& request, Services& services, ResponseWriter
 void HandlePromLabel(const Request& request, Services& services, ResponseWriter& out) {
   if (request.Segment(2) != "values" || !request.Segment(3).empty())
     return SendPromError(out, PromError::kNotFound, "the path is /api/v1/label/NAME/values");
-  const std::optional<Asked> asked = ReadAsked(request, services, out);
+  std::optional<Asked> asked = ReadAsked(request, services, out);
   if (!asked) return;
+  SelectAllInRange(&*asked);
   std::string label;
   if (!DecodePercent(request.segments[request.endpoint_index + 1], &label) || label.empty() ||
       !IsUtf8(label)) {
@@ -287,11 +315,11 @@ void HandlePromSeries(const Request& request, Services& services, ResponseWriter
   if (asked->selectors.empty())
     return SendPromError(out, PromError::kBadData, "no match[] parameter provided");
   const auto find = [&](query::RunningRequest& running) -> Result<PromFound> {
-    promql::StoredSeries series(services.points, services.names, services.queries.options(),
-                                running, {}, LabelNamingOf(services.options));
+    promql::StoredSeries series = SeriesOf(services, running);
     IdSet tsuids(&running);
     for (const promql::Matchers& selector : asked->selectors)
-      RETURN_IF_ERROR(series.List(selector, [&](ByteView tsuid) { return tsuids.Add(tsuid); }));
+      RETURN_IF_ERROR(
+          series.List(selector, asked->times, [&](ByteView tsuid) { return tsuids.Add(tsuid); }));
     const auto found = std::make_shared<Found>(&running);
     for (const Bytes& tsuid : tsuids.ids()) {
       if (found->series.size() == asked->limit) break;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -28,6 +29,8 @@ constexpr size_t kPartsPerThread = 2;
 constexpr uint64_t kStepsPerRead = 512;
 // The cost of listing a series and looking up cached verdicts; the cost of making its labels.
 constexpr uint64_t kStepsPerSeries = 8, kStepsPerLabels = 32;
+// If more metrics than this are listed in a range of time, they are listed together.
+constexpr size_t kMetricsApart = 16;
 constexpr int64_t kNewestMs = INT64_C(0xFFFFFFFF) * 1000;  // row bases are 32-bit seconds
 
 RowRange HoursOf(int64_t from_ms, int64_t to_ms) {
@@ -366,7 +369,7 @@ Result<StoredSeries::Choice> StoredSeries::Choose(LabelSelector* selector, Point
   if (!selector->decides()) return Choice::kAll;
   if (!points_.ListsFromIndex()) return Choice::kAsk;
   std::vector<Bytes> chosen;
-  RETURN_IF_ERROR(ListMetric(spec->metric, selector, [&](ByteView tsuid) -> Status {
+  RETURN_IF_ERROR(ListMetric(spec->metric, {}, selector, [&](ByteView tsuid) -> Status {
     RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(2 * sizeof(Bytes) + tsuid.size())));
     chosen.emplace_back(tsuid);
     return {};
@@ -377,7 +380,7 @@ Result<StoredSeries::Choice> StoredSeries::Choose(LabelSelector* selector, Point
   return spec->matcher.tsuids.empty() ? Choice::kNone : Choice::kAll;
 }
 
-Status StoredSeries::ListMetric(ByteView metric, LabelSelector* selector,
+Status StoredSeries::ListMetric(ByteView metric, const RowRange& rows, LabelSelector* selector,
                                 const std::function<Status(ByteView tsuid)>& visit) {
   Status status;
   const auto take = [&](ByteView tsuid) -> Status {
@@ -385,20 +388,48 @@ Status StoredSeries::ListMetric(ByteView metric, LabelSelector* selector,
     ASSIGN_OR_RETURN(const bool admitted, selector->Admits(tsuid));
     return admitted ? visit(tsuid) : Status();
   };
-  RETURN_IF_ERROR(points_.ListSeries(metric, selector->matcher(), &watch_, [&](ByteView tsuid) {
+  const auto visit_one = [&](ByteView tsuid) {
     status = take(tsuid);
     return status.ok();
-  }));
+  };
+  const bool all = rows.begin == RowRange().begin && rows.end == RowRange().end;
+  RETURN_IF_ERROR(
+      all ? points_.ListSeries(metric, selector->matcher(), &watch_, visit_one)
+          : points_.ListSeriesWithin(metric, selector->matcher(), rows, &watch_, visit_one));
   return status;
 }
 
-Status StoredSeries::List(const Matchers& matchers,
+Status StoredSeries::List(const Matchers& matchers, const std::optional<Times>& times,
                           const std::function<Status(ByteView tsuid)>& visit) {
+  RowRange rows;
+  if (times) {
+    const int64_t from_ms = std::max<int64_t>(times->from_ms, 0);
+    const int64_t to_ms = std::min(times->to_ms, kNewestMs);
+    if (from_ms > to_ms) return {};
+    rows = HoursOf(from_ms, to_ms);
+  }
   ASSIGN_OR_RETURN(LabelSelector selector,
                    LabelSelector::Resolve(matchers, points_, &names_, &watch_));
-  for (const auto& [metric, name] : selector.metrics())
-    RETURN_IF_ERROR(ListMetric(metric, &selector, visit));
-  return {};
+  std::set<Bytes> apart;  // metrics that are listed without a range
+  for (const auto& [metric, name] : selector.metrics()) {
+    if (!times || rolled_ == nullptr) break;
+    RETURN_IF_ERROR(watch_.Step(kStepsPerSeries));
+    if (rolled_->Of(metric, {rows.begin, rows.begin}).kept_before_s > rows.begin)
+      apart.insert(metric);
+  }
+  // A lookup in a range reads the day indexes of files, so one lookup serves many metrics.
+  const bool together = times && selector.metrics().size() - apart.size() > kMetricsApart;
+  for (const auto& [metric, name] : selector.metrics()) {
+    const bool all = apart.contains(metric);
+    if (together && !all) continue;
+    RETURN_IF_ERROR(ListMetric(metric, all ? RowRange() : rows, &selector, visit));
+  }
+  if (!together) return {};
+  const auto width = static_cast<size_t>(names_.layout().metric_width);
+  return ListMetric({}, rows, &selector, [&](ByteView tsuid) {
+    const Bytes metric(tsuid.substr(0, width));
+    return selector.metrics().contains(metric) && !apart.contains(metric) ? visit(tsuid) : Status();
+  });
 }
 
 }  // namespace hg::query::promql

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "query/promql/label_names.h"
@@ -45,14 +46,23 @@ class StoredSeries : public SampleReader {
   /// The samples read since that call may then be incomplete, and the caller must read them again.
   [[nodiscard]] bool KeptMeanwhile();
 
-  /// Calls `visit` with the TSUID of each series that the matchers admit, whatever the times of its
-  /// samples are. Stops with the first error of `visit` and returns it.
-  Status List(const Matchers& matchers, const std::function<Status(ByteView tsuid)>& visit);
+  /// A range of times, which includes both ends.
+  struct Times {
+    int64_t from_ms = 0, to_ms = 0;
+  };
+  /// Calls `visit` with the TSUID of each series that the matchers admit. If `times` is set, leaves
+  /// out series without samples there. The range is rounded to the days (UTC) that it touches, or
+  /// to hours if the store knows them. If retention deleted raw points of the metric in the range,
+  /// visits all its series, because rollups may remain. Stops with the first error of `visit` and
+  /// returns it.
+  Status List(const Matchers& matchers, const std::optional<Times>& times,
+              const std::function<Status(ByteView tsuid)>& visit);
 
   [[nodiscard]] LabelNames& names() { return names_; }
 
  private:
-  Status ListMetric(ByteView metric, LabelSelector* selector,
+  /// Visits series of the metric ("" = of all metrics) with rows in `rows`.
+  Status ListMetric(ByteView metric, const RowRange& rows, LabelSelector* selector,
                     const std::function<Status(ByteView tsuid)>& visit);
   /// The series of a metric that a scan must read: none, all, or those that the selector
   /// admits.

@@ -15,6 +15,8 @@ namespace {
 
 constexpr size_t kFlushThreads = 2;
 constexpr uint32_t kDayS = 86'400;
+// Number of series by which a flush prefetches rows.
+constexpr size_t kSeriesAhead = 8;
 // A day gets its own parts if it has at least 1/kOwnDayShare of the region's rows, for up to
 // kOwnDaysMax days.
 constexpr size_t kOwnDaysMax = 4;
@@ -198,7 +200,7 @@ Status Compactor::WriteCellsRegion(const Memtable& memtable, FlushJob* job) {
   job->entries.push_back(NewEntry(job->table->id, job->regions->Id(job->region), memtable));
   const lsm::PartEntry& entry = job->entries.back();
   PartWriter writer(env_.files, lsm::NamespaceFolder(env_.options.path, entry.space), layout(),
-                    entry.number, job->table);
+                    entry.number, job->table, nullptr);
   const auto rows =
       lsm::ScanMemory(*memtable.Cells(job->table->id), job->regions->Start(job->region),
                       job->regions->Stop(job->region));
@@ -241,7 +243,8 @@ Status Compactor::WriteSeries(const Memtable& memtable, std::vector<lsm::PartEnt
             memtable.series_end <= registry_.size());
   if (memtable.series_begin == memtable.series_end) return {};
   entries->push_back(NewEntry(kSeriesTable, 0, memtable));
-  PartWriter writer(env_.files, env_.options.path, layout(), entries->back().number, nullptr);
+  PartWriter writer(env_.files, env_.options.path, layout(), entries->back().number, nullptr,
+                    nullptr);
   for (uint32_t number = memtable.series_begin; number < memtable.series_end; ++number)
     RETURN_IF_ERROR(writer.AddSeries(number, registry_.Tsuid(number)));
   return FinishPart(&writer, entries);
@@ -268,7 +271,7 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
   const std::vector<uint32_t> days = OwnDays(RowsOfDays(memtable, *job));
   PartSet writer(
       env_.files, lsm::NamespaceFolder(env_.options.path, tables_.SpaceOf(table.id)), layout(),
-      &table, RowDensity::kPlain,
+      &table, registry_, RowDensity::kPlain,
       [&](std::optional<uint32_t> base) {
         if (!base) return days.size();
         return static_cast<size_t>(std::find(days.begin(), days.end(), *base / kDayS) -
@@ -278,7 +281,15 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
   // Tombstones and raw cells of row histories, and cells of rows without a history, by key.
   std::map<Bytes, lsm::CellRow> beside;
   std::vector<const RowHourMemory*> hours;
-  for (const uint32_t number : job->series) {
+  for (size_t i = 0; i < job->series.size(); ++i) {
+    // The rows of neighbours in the file are far apart in memory.
+    if (i + 2 * kSeriesAhead < job->series.size()) {
+      memtable.rows.PrefetchHead(job->series[i + 2 * kSeriesAhead]);
+    }
+    if (i + kSeriesAhead < job->series.size()) {
+      memtable.rows.PrefetchRow(job->series[i + kSeriesAhead]);
+    }
+    const uint32_t number = job->series[i];
     const ByteView tsuid = registry_.Tsuid(number);
     const RowRange here =
         region::BasesIn(*job->regions, job->region, RowKeyPrefix(layout(), tsuid));
@@ -294,7 +305,7 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
       if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
       if (stored.row_part.points.empty()) continue;
       RETURN_IF_ERROR(CheckFlushNeeded());
-      RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.row_part));
+      RETURN_IF_ERROR(writer.AddPoints(tsuid, number, row->base(), stored.row_part));
     }
   }
   if (const lsm::CellMemory* cells = memtable.Cells(table.id)) {

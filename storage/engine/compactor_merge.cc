@@ -179,7 +179,7 @@ Status Compactor::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs,
   const region::WindowChoice windows(rows, like.made_ms);
   const bool points = tables_.IsPoints(place.first);
   PartSet writer(
-      env_.files, lsm::NamespaceFolder(env_.options.path, like.space), layout(), table,
+      env_.files, lsm::NamespaceFolder(env_.options.path, like.space), layout(), table, registry_,
       RowDensity::kPacked,
       [&](std::optional<uint32_t> base) { return points ? RunOf(windows, base) : 0; },
       [&] {

@@ -1,6 +1,7 @@
 #include "storage/engine/embedded_points.h"
 
 #include "storage/engine/embedded_scan.h"
+#include "storage/engine/series_within.h"
 
 namespace hg::engine {
 
@@ -34,6 +35,23 @@ Status EmbeddedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
   RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher, watch));
   for (const uint32_t series : engine_.registry().Match(metric, matcher)) {
     if (!visit(engine_.registry().Tsuid(series))) break;
+  }
+  return {};
+}
+
+Status EmbeddedPoints::ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher,
+                                        const RowRange& rows, RequestContext* watch,
+                                        const std::function<bool(ByteView tsuid)>& visit) {
+  RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher, watch));
+  std::vector<uint32_t> series = engine_.registry().Match(metric, matcher);
+  MemoryTally memory(watch);
+  RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(series.capacity() * sizeof(uint32_t))));
+  // After Match, so that the version has the points of all series that were written before.
+  const auto version = engine_.Pin();
+  RETURN_IF_ERROR(
+      KeepSeriesWithin(engine_, *version, metric, NotExpired(engine_, rows), watch, &series));
+  for (const uint32_t number : series) {
+    if (!visit(engine_.registry().Tsuid(number))) break;
   }
   return {};
 }

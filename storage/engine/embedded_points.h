@@ -33,6 +33,9 @@ class EmbeddedPoints : public Points, public WatchedPoints {
   Status DropFiles(const EndOfRows& end_of) override { return engine_.DropFiles(end_of); }
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override;
+  Status ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher, const RowRange& rows,
+                          RequestContext* watch,
+                          const std::function<bool(ByteView tsuid)>& visit) override;
   [[nodiscard]] bool ListsFromIndex() const override { return true; }
   [[nodiscard]] bool ReadsAskToWait() const override { return true; }
   void ListenForUnsettledRows(UnsettledRowListener listener) override {

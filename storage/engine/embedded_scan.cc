@@ -6,6 +6,7 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/engine/row_file.h"
+#include "storage/engine/series_within.h"
 
 namespace hg::engine {
 namespace {
@@ -50,6 +51,10 @@ RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
 
 }  // namespace
 
+RowRange NotExpired(const Engine& engine, const RowRange& rows) {
+  return SeenOf(rows, OldestPointMs(engine, engine.render_options().now_ms));
+}
+
 EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version,
                            std::vector<uint32_t> series, PointScanSpec spec,
                            const ReconcileOptions& options, UnsettledRowListener listener)
@@ -76,9 +81,16 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
                                    " bytes, not " + std::to_string(engine.layout().metric_width));
   }
   PointScanSpec seen = spec;
-  seen.rows = SeenOf(spec.rows, OldestPointMs(engine, engine.render_options().now_ms));
+  seen.rows = NotExpired(engine, spec.rows);
   RETURN_IF_ERROR(engine.registry().MayMatch(spec.metric, spec.matcher, spec.watch));
   std::vector<uint32_t> series = engine.registry().Match(spec.metric, spec.matcher);
+  // For few series, searching them in the files costs less than reading the day indexes.
+  if (series.size() > Registry::kFewSeries) {
+    const Status kept =
+        KeepSeriesWithin(engine, *engine.Pin(), spec.metric, seen.rows, spec.watch, &series);
+    // A damaged day index is no reason to refuse the query: the rows can be found without it.
+    if (!kept.ok() && kept.code() != StatusCode::kCorruption) return kept;
+  }
   // If the query must wait for its turn, it should wait here: from here on the scan keeps memtables
   // that the store has flushed.
   if (spec.watch != nullptr) {

@@ -19,6 +19,9 @@
 
 namespace hg::engine {
 
+/// Returns the range without the hours in which all rows have expired.
+RowRange NotExpired(const Engine& engine, const RowRange& rows);
+
 /// Not thread-safe. The engine must outlive the scan. `listener` is called for rows that
 /// should be rewritten (UnsettledRowListener); it may be empty.
 class EmbeddedScan : public PointScan {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/codec/row_key.h"
+#include "storage/engine/day_index.h"
 #include "storage/engine/engine.h"
 #include "storage/engine/engine_backup.h"
 #include "storage/engine/row_file.h"
@@ -128,6 +129,16 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
   }
   report->bytes += file.bytes;
   const lsm::BlockFile& blocks = **opened;
+  if (blocks.has_meta()) {
+    const auto index = blocks.ReadMeta(lsm::CacheUse::kPast, nullptr);
+    Status status = index.status();
+    if (status.ok() && !IsDayIndex(**index)) status = blocks.DamagedMeta("no day index");
+    if (!status.ok()) {
+      Damage damage = DamageOf(status, path);
+      damage.lost = "on which days its series have rows; no row is lost";
+      report->damages.push_back(std::move(damage));
+    }
+  }
   Bytes last_key;
   uint64_t entries = 0;
   bool whole = true;

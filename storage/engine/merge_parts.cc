@@ -253,7 +253,7 @@ class PointsMerge {
     }
     if (cells != regular_.end()) regular_.erase(cells);
     if (row.row_part.points.empty()) return {};
-    return writer_->AddPoints(tsuid, base, row.row_part);
+    return writer_->AddPoints(tsuid, {}, base, row.row_part);
   }
 
   Status MergeOtherRows() {

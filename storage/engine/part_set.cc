@@ -5,12 +5,13 @@
 namespace hg::engine {
 
 PartSet::PartSet(FileSystem& files, std::string folder, const KeyLayout& layout, const Table* table,
-                 RowDensity density, Choose choose, NewEntry new_entry,
+                 const Registry& registry, RowDensity density, Choose choose, NewEntry new_entry,
                  std::vector<lsm::PartEntry>* entries)
     : files_(files),
       folder_(std::move(folder)),
       layout_(layout),
       table_(table),
+      registry_(registry),
       density_(density),
       choose_(std::move(choose)),
       new_entry_(std::move(new_entry)),
@@ -24,7 +25,7 @@ Status PartSet::AddTo(std::optional<uint32_t> base, const Add& add) {
     member.entry = entries_->size();
     entries_->push_back(new_entry_());
     member.writer = std::make_unique<PartWriter>(files_, folder_, layout_, entries_->back().number,
-                                                 table_, density_);
+                                                 table_, &registry_, density_);
   }
   INVARIANT(member.entry < entries_->size());
   const uint64_t before = member.writer->bytes();
@@ -43,8 +44,10 @@ Status PartSet::AddCells(ByteView key, const lsm::CellRow& row) {
                [&](PartWriter* writer) { return writer->AddCells(key, row); });
 }
 
-Status PartSet::AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part) {
-  return AddTo(base, [&](PartWriter* writer) { return writer->AddPoints(tsuid, base, row_part); });
+Status PartSet::AddPoints(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,
+                          const points::RowPart& row_part) {
+  return AddTo(
+      base, [&](PartWriter* writer) { return writer->AddPoints(tsuid, number, base, row_part); });
 }
 
 Status PartSet::AddEncodedPoints(ByteView file_key, ByteView value) {

@@ -22,15 +22,16 @@ class PartSet {
   /// A function that creates the manifest entry of a part. Called for the part's first row.
   using NewEntry = std::function<lsm::PartEntry()>;
 
-  /// `folder`, `table` and `density` are passed to the PartWriter of each part. The manifest
-  /// entries of the parts are appended to `entries`.
+  /// `folder`, `table`, `registry` and `density` are passed to the PartWriter of each part. The
+  /// manifest entries of the parts are appended to `entries`.
   PartSet(FileSystem& files, std::string folder, const KeyLayout& layout, const Table* table,
-          RowDensity density, Choose choose, NewEntry new_entry,
+          const Registry& registry, RowDensity density, Choose choose, NewEntry new_entry,
           std::vector<lsm::PartEntry>* entries);
 
   // The following functions have the contracts of the functions of PartWriter with the same names.
   Status AddCells(ByteView key, const lsm::CellRow& row);
-  Status AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part);
+  Status AddPoints(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,
+                   const points::RowPart& row_part);
   Status AddEncodedPoints(ByteView file_key, ByteView value);
   Status Finish();
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
@@ -47,6 +48,7 @@ class PartSet {
   const std::string folder_;
   const KeyLayout layout_;
   const Table* const table_;
+  const Registry& registry_;
   const RowDensity density_;
   const Choose choose_;
   const NewEntry new_entry_;

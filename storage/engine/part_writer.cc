@@ -12,13 +12,19 @@
 namespace hg::engine {
 
 PartWriter::PartWriter(FileSystem& files, std::string folder, const KeyLayout& layout,
-                       uint64_t number, const Table* table, RowDensity density)
+                       uint64_t number, const Table* table, const Registry* registry,
+                       RowDensity density)
     : files_(files),
       folder_(std::move(folder)),
       layout_(layout),
       number_(number),
       table_(table),
-      density_(density) {}
+      registry_(registry),
+      density_(density) {
+  if (registry == nullptr || table == nullptr || table->points_family < 0) return;
+  cell_days_.emplace();
+  point_days_.emplace();
+}
 
 // Returns how the file of cells is written. One file holds the rows of all families, so its block
 // size is the smallest of all families. Its compression is that of the first family.
@@ -47,6 +53,7 @@ void PartWriter::NoteTimes(ByteView key, const lsm::CellRow& row) {
     cells_->AddTime(int64_t{base} * 1000);
     cells_->AddTime((int64_t{base} + kRowSpan) * 1000 - 1);
     rows_.AddBase(base);
+    NoteDay(tsuid, {}, base, &cell_days_);
     return;
   }
   rows_.loose = true;
@@ -78,13 +85,46 @@ Status PartWriter::AddSeries(uint32_t number, ByteView tsuid) {
   return AddCells(key, row);
 }
 
-Status PartWriter::AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part) {
+void PartWriter::NoteDay(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,
+                         std::optional<DayIndexWriter>* days) const {
+  if (!*days) return;
+  if (!number) number = registry_->Find(tsuid);
+  if (number) {
+    (*days)->Add(*number, tsuid, base);
+  } else {
+    days->reset();
+  }
+}
+
+Status PartWriter::AddPoints(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,
+                             const points::RowPart& row_part) {
   value_.clear();
   EncodeFileRow(row_part, &value_);
-  return AddEncodedPoints(RowFileKey(layout_, tsuid, base), value_);
+  const Bytes file_key = RowFileKey(layout_, tsuid, base);
+  NoteDay(tsuid, number, base, &point_days_);
+  last_series_.assign(file_key, 0, file_key.size() - sizeof(base));
+  return WritePoints(file_key, value_);
 }
 
 Status PartWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
+  const uint32_t base = ReadBig32(file_key.data() + file_key.size() - sizeof(base));
+  const ByteView series = file_key.substr(0, file_key.size() - sizeof(base));
+  if (point_days_ && series == last_series_) {
+    point_days_->AddAgain(base);
+  } else if (point_days_) {
+    last_series_ = series;
+    Bytes tsuid;
+    uint32_t same_base;
+    if (SplitRowFileKey(layout_, file_key, &tsuid, &same_base)) {
+      NoteDay(tsuid, {}, base, &point_days_);
+    } else {
+      point_days_.reset();
+    }
+  }
+  return WritePoints(file_key, value);
+}
+
+Status PartWriter::WritePoints(ByteView file_key, ByteView value) {
   const bool packed = density_ == RowDensity::kPacked;
   if (points_ == nullptr) {
     // No filter, because rows of points are scanned by series and rarely read by key.
@@ -107,6 +147,8 @@ Status PartWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
 
 Status PartWriter::Finish(lsm::PartEntry* entry) {
   INVARIANT(entry->number == number_);
+  if (cells_ != nullptr && cell_days_) cells_->SetMeta(cell_days_->Encode());
+  if (points_ != nullptr && point_days_) points_->SetMeta(point_days_->Encode());
   if (cells_ != nullptr) RETURN_IF_ERROR(cells_->Finish());
   if (points_ != nullptr) RETURN_IF_ERROR(points_->Finish());
   entry->cells_bytes = cells_ ? cells_->bytes() : 0;

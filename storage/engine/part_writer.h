@@ -3,8 +3,10 @@
 // when the first row for it is added.
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "storage/engine/day_index.h"
 #include "storage/engine/stored_row.h"
 #include "storage/lsm/block_file.h"
 #include "storage/lsm/cell_row.h"
@@ -24,8 +26,10 @@ class PartWriter {
   /// `folder` is an existing folder for the files. `table` is the table of the rows, which must
   /// outlive the writer. Its families determine compression, block size and filter. It is null for
   /// the table of series or an unknown table: then defaults apply until a merge rewrites the files.
+  /// `registry` has the numbers for the day indexes of a points table, and must outlive the writer.
+  /// If it is null, the files get no day indexes until a merge rewrites them.
   PartWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
-             const Table* table, RowDensity density = RowDensity::kPlain);
+             const Table* table, const Registry* registry, RowDensity density = RowDensity::kPlain);
 
   /// Adds a row of cells. The caller must add rows in ascending order of keys.
   Status AddCells(ByteView key, const lsm::CellRow& row);
@@ -33,7 +37,9 @@ class PartWriter {
   Status AddSeries(uint32_t number, ByteView tsuid);
   /// Adds a row of points. Writes the points and the form of `row_part`. The caller must add series
   /// in the order of RowFileOrder, and the rows of each series in ascending order of `base`.
-  Status AddPoints(ByteView tsuid, uint32_t base, const points::RowPart& row_part);
+  /// `number` is the number of the series, or nullopt if the caller does not know it.
+  Status AddPoints(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,
+                   const points::RowPart& row_part);
   /// Like AddPoints, for a row in the encoded form that another points file has.
   Status AddEncodedPoints(ByteView file_key, ByteView value);
   /// Completes and syncs the files, but not their folder. Sets the members of `entry` that describe
@@ -46,15 +52,23 @@ class PartWriter {
  private:
   [[nodiscard]] lsm::BlockWriting Writing() const;
   void NoteTimes(ByteView key, const lsm::CellRow& row);
+  Status WritePoints(ByteView file_key, ByteView value);
+  /// Adds a row to a day index. If the series is not registered, the file gets no day index.
+  void NoteDay(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,
+               std::optional<DayIndexWriter>* days) const;
 
   FileSystem& files_;
   const std::string folder_;
   const KeyLayout layout_;
   const uint64_t number_;
   const Table* const table_;
+  const Registry* const registry_;
   const RowDensity density_;
   std::unique_ptr<lsm::BlockFileWriter> cells_;
   std::unique_ptr<lsm::BlockFileWriter> points_;
+  // The day indexes of both files; nullopt: the files get none.
+  std::optional<DayIndexWriter> cell_days_, point_days_;
+  Bytes last_series_;  // the file key of the last row without its base
   Bytes value_;
   bool tombstones_ = false;
   region::RowSpan rows_ = region::RowSpan::None();

@@ -83,7 +83,7 @@ Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const
                              lsm::PartEntry* fresh) {
   // No table: the next merge applies the file options of its families.
   PartWriter writer(files, lsm::NamespaceFolder(folder, fresh->space), layout, fresh->number,
-                    nullptr, RowDensity::kPacked);
+                    nullptr, nullptr, RowDensity::kPacked);
   bool whole = true;
   for (const lsm::BlockFile* file : {cells, points}) {
     if (file == nullptr) continue;
@@ -100,7 +100,7 @@ Status WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout
   fresh->table = kSeriesTable;
   fresh->first_sequence = 1;
   fresh->last_sequence = flushed;
-  PartWriter writer(files, folder, layout, fresh->number, nullptr);
+  PartWriter writer(files, folder, layout, fresh->number, nullptr, nullptr);
   for (uint32_t number = 0; number < count; ++number)
     RETURN_IF_ERROR(writer.AddSeries(number, tsuid_of(number)));
   return writer.Finish(fresh);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "storage/engine/day_index.h"
 #include "storage/engine/row_block.h"
 #include "storage/engine/stored_files.h"
 
@@ -49,6 +50,20 @@ void PartFiles::ForgetCached() const {
   for (const auto* file : {&cells_, &points_}) {
     if (*file != nullptr) (*file)->ForgetCached();
   }
+}
+
+Result<std::shared_ptr<const Bytes>> PartFiles::DayIndexOf(const lsm::BlockFile& file,
+                                                           const Registry& registry,
+                                                           RequestContext* watch) const {
+  std::atomic<Numbers>& numbers = &file == cells_.get() ? cell_numbers_ : point_numbers_;
+  if (!file.has_meta() || numbers == Numbers::kOther) return std::shared_ptr<const Bytes>();
+  ASSIGN_OR_RETURN(auto index, file.ReadMeta(lsm::CacheUse::kKeep, watch));
+  if (numbers == Numbers::kSame) return index;
+  if (watch != nullptr) RETURN_IF_ERROR(watch->MayWait());  // the check reads many TSUIDs
+  ASSIGN_OR_RETURN(const bool same, HasNumbersOf(*index, registry, watch));
+  numbers = same ? Numbers::kSame : Numbers::kOther;
+  if (!same) index = nullptr;
+  return index;
 }
 
 lsm::TimeSpan Part::times() const {

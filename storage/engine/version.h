@@ -18,6 +18,8 @@
 
 namespace hg::engine {
 
+class Registry;
+
 /// The open files of a part, which all regions with this part share. If the files are in no
 /// manifest any more, the thread that drops the last reference removes them.
 class PartFiles {
@@ -35,6 +37,11 @@ class PartFiles {
   /// Advises the operating system to drop the files from its page cache. Call this function after a
   /// merge has read or written the files completely.
   void ForgetCached() const;
+  /// Returns the day index of `file`, which is cells() or points(). Returns null if the file has
+  /// none, or if its numbers are not those of the registry, which must be the same in all calls.
+  Result<std::shared_ptr<const Bytes>> DayIndexOf(const lsm::BlockFile& file,
+                                                  const Registry& registry,
+                                                  RequestContext* watch) const;
   /// Marks the files for removal by the thread that drops the last reference. Call this function
   /// when the files are in no manifest any more.
   void Retire() const { retired_ = true; }
@@ -52,6 +59,11 @@ class PartFiles {
   std::shared_ptr<const lsm::BlockFile> cells_;
   std::shared_ptr<const lsm::BlockFile> points_;
   mutable std::atomic<bool> retired_{false};
+  // Whether the day indexes of the cell file and of the points file have the numbers of the
+  // registry. It is checked when a day index is read first.
+  enum class Numbers : uint8_t { kUnknown, kSame, kOther };
+  mutable std::atomic<Numbers> cell_numbers_{Numbers::kUnknown};
+  mutable std::atomic<Numbers> point_numbers_{Numbers::kUnknown};
 };
 
 /// A part as seen by one region. Its files may also have rows of other regions, so readers must

@@ -42,7 +42,7 @@ Result<std::shared_ptr<const BlockFile>> BlockFile::Open(FileSystem& files, cons
 }
 
 BlockFile::~BlockFile() {
-  if (reading_.cache != nullptr) reading_.cache->Drop(cache_number_, index_.size());
+  if (reading_.cache != nullptr) reading_.cache->Drop(cache_number_, index_.size() + 1);
 }
 
 Status BlockFile::Load() {
@@ -55,20 +55,29 @@ Status BlockFile::Load() {
   }
   // The version is not covered by a checksum, so damage cannot be distinguished from another
   // program's file.
-  if (bytes.back() != kBlockVersion) {
+  if (bytes.back() != kBlockVersion && bytes.back() != kMetaVersion) {
     const std::string what = "a block file of version " +
                              std::to_string(static_cast<uint8_t>(bytes.back())) +
-                             "; this program reads version " + std::to_string(kBlockVersion);
+                             "; this program reads versions " + std::to_string(kBlockVersion) +
+                             " and " + std::to_string(kMetaVersion);
     return Damaged(size - kMagicBytes, what.c_str());
   }
-  const uint64_t trailer_offset = size - kTrailerBytes;
-  RETURN_IF_ERROR(file_->ReadAt(trailer_offset, kTrailerBytes - kMagicBytes, &bytes));
+  const bool has_meta = bytes.back() == kMetaVersion;
+  const size_t trailer_bytes = kTrailerBytes + (has_meta ? kTrailerMetaBytes : 0);
+  if (size < trailer_bytes) return Damaged(0, "shorter than a trailer");
+  const uint64_t trailer_offset = size - trailer_bytes;
+  RETURN_IF_ERROR(file_->ReadAt(trailer_offset, trailer_bytes - kMagicBytes, &bytes));
   ByteView in = bytes;
-  if (in.size() != kTrailerBytes - kMagicBytes || !CheckCrc(&in)) {
+  if (in.size() != trailer_bytes - kMagicBytes || !CheckCrc(&in)) {
     return Damaged(trailer_offset, "checksum of the trailer differs");
   }
   bytes_ = size;
   trailer_crc_ = crc32c::Value(in);
+  if (has_meta) {
+    meta_offset_ = TakeLittle(&in, 8);
+    meta_size_ = TakeLittle(&in, 8);
+    meta_crc_ = static_cast<uint32_t>(TakeLittle(&in, kCrcBytes));
+  }
   const uint64_t bloom_offset = TakeLittle(&in, 8);
   const uint64_t bloom_size = TakeLittle(&in, 8);
   times_.min_ms = static_cast<int64_t>(TakeLittle(&in, 8));
@@ -90,6 +99,10 @@ Status BlockFile::Load() {
   }
   if (bloom_offset > index_offset || bloom_size != index_offset - bloom_offset) {
     return Damaged(trailer_offset, "the filter lies outside of the file");
+  }
+  if (has_meta && (meta_size_ == 0 || meta_offset_ > bloom_offset ||
+                   meta_size_ != bloom_offset - meta_offset_)) {
+    return Damaged(trailer_offset, "the meta block lies outside of the file");
   }
   RETURN_IF_ERROR(LoadBloom(bloom_offset, bloom_size, bloom_crc));
   return LoadIndex(index_offset, index_size, index_crc);
@@ -185,6 +198,27 @@ Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use
   auto shared = std::make_shared<const Bytes>(WithPlaces(block));
   if (cache != nullptr && use == CacheUse::kKeep) {
     cache->Insert(cache_number_, i, shared, reading_.in_memory);
+  }
+  return shared;
+}
+
+Result<std::shared_ptr<const Bytes>> BlockFile::ReadMeta(CacheUse use,
+                                                         RequestContext* context) const {
+  INVARIANT(has_meta());
+  BlockCache* const cache = use == CacheUse::kPast ? nullptr : reading_.cache.get();
+  const size_t place = index_.size();  // its number in the cache, after those of the blocks
+  if (cache != nullptr) {
+    if (auto found = cache->Find(cache_number_, place)) return found;
+  }
+  if (context != nullptr) RETURN_IF_ERROR(context->MayWait());
+  Bytes bytes;
+  RETURN_IF_ERROR(file_->ReadAt(meta_offset_, meta_size_, &bytes));
+  if (bytes.size() != meta_size_ || crc32c::Value(bytes) != meta_crc_) {
+    return DamagedMeta("checksum of the meta block differs");
+  }
+  auto shared = std::make_shared<const Bytes>(std::move(bytes));
+  if (cache != nullptr && use == CacheUse::kKeep) {
+    cache->Insert(cache_number_, place, shared, reading_.in_memory);
   }
   return shared;
 }
@@ -353,6 +387,7 @@ Status BlockFile::ReadEntries(
 }
 
 Status BlockFile::Check(const std::shared_ptr<const BlockFile>& file) {
+  if (file->has_meta()) RETURN_IF_ERROR(file->ReadMeta(CacheUse::kPast, nullptr).status());
   uint64_t entries = 0;
   for (size_t block = 0; block < file->blocks(); ++block) {
     RETURN_IF_ERROR(file->ReadEntries(block, [&](ByteView, ByteView) {

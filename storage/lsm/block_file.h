@@ -1,7 +1,8 @@
 #pragma once
 // An immutable file of rows sorted by key, in checksummed blocks with an index and optionally a
 // filter of its keys (FORMAT.md "Block file"). A block is packed by the file's packer, or
-// compressed if that saves enough, or stored unchanged.
+// compressed if that saves enough, or stored unchanged. A file may also have a meta block: bytes
+// about its rows, which only the callers of this folder understand.
 
 #include <algorithm>
 #include <atomic>
@@ -115,6 +116,8 @@ class BlockFileWriter {
   /// Extends the file's time span so that it includes this time. If this function is never called,
   /// the time span of the file is unknown.
   void AddTime(int64_t time_ms) { times_.Add(time_ms); }
+  /// Sets the content of the meta block. If it is empty, the file has no meta block.
+  void SetMeta(Bytes meta) { meta_ = std::move(meta); }
   /// Writes the rest of the file and syncs it, but not its folder.
   Status Finish();
   [[nodiscard]] uint64_t entries() const { return entries_; }
@@ -143,6 +146,7 @@ class BlockFileWriter {
   Bytes block_first_;
   Bytes block_part_;
   Bytes last_key_;
+  Bytes meta_;
   std::vector<BlockEntry> index_;
 };
 
@@ -168,6 +172,12 @@ class BlockFile {
   Result<bool> VisitPieces(ByteView key, const PieceChoice& wanted,
                            const std::function<Status(ByteView value)>& visit,
                            RequestContext* context = nullptr) const;
+  /// Returns whether the file has a meta block.
+  [[nodiscard]] bool has_meta() const { return meta_size_ > 0; }
+  /// Returns the content of the meta block, which is cached like a block. The file must have one.
+  Result<std::shared_ptr<const Bytes>> ReadMeta(CacheUse use, RequestContext* context) const;
+  /// Returns a Corruption that names the meta block.
+  [[nodiscard]] Status DamagedMeta(const char* what) const { return Damaged(meta_offset_, what); }
   [[nodiscard]] uint64_t entries() const { return entries_; }
   [[nodiscard]] const TimeSpan& times() const { return times_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
@@ -230,8 +240,10 @@ class BlockFile {
   const std::unique_ptr<File> file_;
   const std::string path_;
   const BlockReading reading_;
-  const uint64_t cache_number_;  // the file's number in the cache
-  Bytes bloom_;                  // empty: no filter
+  const uint64_t cache_number_;               // the file's number in the cache
+  Bytes bloom_;                               // empty: no filter
+  uint64_t meta_offset_ = 0, meta_size_ = 0;  // the meta block; size 0: there is none
+  uint32_t meta_crc_ = 0;
   TimeSpan times_;
   uint64_t bytes_ = 0;
   uint64_t memory_bytes_ = 0;

@@ -130,6 +130,12 @@ Status BlockFileWriter::Finish() {
   const Bytes bloom = writing_.bloom ? MakeBloom(hashes_) : Bytes();
   const Packing packing = writing_.packer != nullptr ? Packing::kByPacker : writing_.packing;
   Bytes trailer;
+  if (!meta_.empty()) {
+    AppendLittle(&trailer, offset_, 8);
+    AppendLittle(&trailer, meta_.size(), 8);
+    AppendLittle(&trailer, crc32c::Value(meta_), kCrcBytes);
+    RETURN_IF_ERROR(Write(meta_));
+  }
   AppendLittle(&trailer, offset_, 8);
   AppendLittle(&trailer, bloom.size(), 8);
   AppendLittle(&trailer, static_cast<uint64_t>(times_.min_ms), 8);
@@ -145,7 +151,7 @@ Status BlockFileWriter::Finish() {
   trailer_crc_ = crc32c::Value(trailer);
   AppendLittle(&trailer, trailer_crc_, kCrcBytes);
   trailer += kBlockMagic;
-  trailer.push_back(kBlockVersion);
+  trailer.push_back(meta_.empty() ? kBlockVersion : kMetaVersion);
   RETURN_IF_ERROR(Write(index));
   RETURN_IF_ERROR(Write(trailer));
   return file_->Sync();

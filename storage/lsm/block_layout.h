@@ -10,7 +10,8 @@
 namespace hg::lsm {
 
 constexpr ByteView kBlockMagic = "HGBLOCK";
-constexpr char kBlockVersion = 5;
+/// The versions of files without and with a meta block.
+constexpr char kBlockVersion = 5, kMetaVersion = 6;
 constexpr size_t kMagicBytes = 8;
 constexpr size_t kCrcBytes = 4;
 // The fields are: filter offset, filter size, first and last time, filter crc, packing, crc of the
@@ -19,6 +20,8 @@ constexpr size_t kTrailerHeadBytes = 8 + 8 + 8 + 8 + 4 + 1 + kCrcBytes;
 // The fields after kTrailerHeadBytes are: index offset, index size, entries, index crc, crc of the
 // preceding trailer, magic.
 constexpr size_t kTrailerBytes = kTrailerHeadBytes + 8 + 8 + 8 + 4 + 4 + kMagicBytes;
+// With a meta block, the trailer begins with offset, size and crc of the meta block.
+constexpr size_t kTrailerMetaBytes = 8 + 8 + 4;
 
 // Limits the memory that a damaged block can make a reader allocate.
 constexpr size_t kZstdBlockMax = 64 << 20;

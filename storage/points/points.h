@@ -249,6 +249,16 @@ class Points {
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
+  /// Like ListSeries, but leaves out series without rows in `rows`. The store knows the rows of a
+  /// series by day (UTC) or more exactly: it may also visit a series that has rows only in other
+  /// hours of the first or the last day, or whose rows were deleted or have expired. A store that
+  /// does not know the days visits all series. Reports its work to `watch`.
+  virtual Status ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher,
+                                  const RowRange& rows, RequestContext* watch,
+                                  const std::function<bool(ByteView tsuid)>& visit) {
+    return (void)rows, ListSeries(metric, matcher, watch, visit);
+  }
+
   /// Returns whether ListSeries costs much less than a scan. If so, callers that select series by
   /// name list the series before they scan.
   [[nodiscard]] virtual bool ListsFromIndex() const { return false; }

@@ -182,22 +182,34 @@ Status PointsOverCells::DeleteRows(const PointScanSpec& spec) {
 Status PointsOverCells::ListSeries(ByteView metric, const SeriesMatcher& matcher,
                                    RequestContext* /*watch*/,
                                    const std::function<bool(ByteView tsuid)>& visit) {
+  return ListSeriesWithin(metric, matcher, RowRange(), nullptr, visit);
+}
+
+Status PointsOverCells::ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher,
+                                         const RowRange& rows, RequestContext* watch,
+                                         const std::function<bool(ByteView tsuid)>& visit) {
+  constexpr int64_t kEntryBytes = 96;  // approximate memory of a set node
+  if (rows.begin >= rows.end) return {};
   std::vector<ScanSpec> scans;
   if (metric.empty()) {
     scans.emplace_back();
     scans[0].table = options_.table;
     scans[0].family = Bytes(kFamily);
   } else {
-    scans = BucketScans(options_.layout, options_.table, metric, RowRange(), ScanSpec().batch_rows);
+    scans = BucketScans(options_.layout, options_.table, metric, rows, ScanSpec().batch_rows);
   }
+  MemoryTally memory(watch);
   std::set<Bytes> found;
+  const auto take = [&](const codec::RowKey& key) -> Status {
+    RETURN_IF_ERROR(memory.Step(1));
+    if (key.base() < rows.begin || key.base() >= rows.end) return {};
+    Bytes tsuid = key.tsuid();
+    const auto bytes = kEntryBytes + static_cast<int64_t>(tsuid.size());
+    return found.insert(std::move(tsuid)).second ? memory.Add(bytes) : Status();
+  };
   for (ScanSpec& scan : scans) {
     scan.keys_only = true;
-    RETURN_IF_ERROR(
-        ForEachMatch(*store_, options_.layout, scan, matcher, [&](const codec::RowKey& key) {
-          found.insert(key.tsuid());
-          return Status();
-        }));
+    RETURN_IF_ERROR(ForEachMatch(*store_, options_.layout, scan, matcher, take));
   }
   for (const Bytes& tsuid : found) {
     if (!visit(tsuid)) break;

@@ -54,6 +54,11 @@ class PointsOverCells : public Points {
   /// Finds the series by reading the keys of all rows of the metric, or of the whole table.
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override;
+  /// Finds the series by reading the keys of the metric's rows in `rows`, or of the whole table.
+  /// Finds exactly the series with rows there.
+  Status ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher, const RowRange& rows,
+                          RequestContext* watch,
+                          const std::function<bool(ByteView tsuid)>& visit) override;
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     unsettled_ = std::move(listener);
   }

@@ -49,6 +49,9 @@ constexpr size_t kFilterSum = 32;
 constexpr size_t kIndexOffset = 41;
 constexpr size_t kIndexSum = 65;
 constexpr size_t kTrailerSum = 69;
+// A file with a meta block has these bytes before the trailer: offset, size and checksum.
+constexpr size_t kMetaBytes = 20;
+constexpr char kMetaVersion = 6;
 
 // Changes each byte of [begin, end) of a file, lets `forge` correct the checksums, and counts the
 // reads that return something other than `right` without an error.
@@ -91,21 +94,22 @@ TEST_CASE("only the checksum detects a wrong byte in a block, an index or a filt
       const std::string path = "data/" + name;
       const Bytes whole = *ReadWholeFile(disk, path);
       const size_t trailer = whole.size() - kTrailerBytes;
+      const size_t begin = whole.back() == kMetaVersion ? trailer - kMetaBytes : trailer;
       const size_t filter = LittleAt(whole, trailer);
+      const size_t blocks_end = begin < trailer ? LittleAt(whole, begin) : filter;
       const size_t index = LittleAt(whole, trailer + kIndexOffset);
       // Corrects the checksum of a section, and then the trailer that contains it.
-      const auto reseal = [&](size_t begin, size_t end, size_t sum) {
+      const auto reseal = [&](size_t first, size_t end, size_t sum) {
         return [=](Bytes* content) {
-          const auto part = ByteView(*content).substr(begin, end - begin);
+          const auto part = ByteView(*content).substr(first, end - first);
           PutLittle(content, trailer + sum, crc32c::Value(part));
-          Seal(content, trailer, trailer + kTrailerSum);
+          Seal(content, begin, trailer + kTrailerSum);
         };
       };
-      // The file has one block, whose checksum ends where the filter begins.
-      in_blocks += WrongReads(disk, path, 1, filter - 4, right,
-                              [&](Bytes* content) { Seal(content, 0, filter - 4); });
-      in_indexes +=
-          WrongReads(disk, path, index, trailer, right, reseal(index, trailer, kIndexSum));
+      // The file has one block.
+      in_blocks += WrongReads(disk, path, 1, blocks_end - 4, right,
+                              [&](Bytes* content) { Seal(content, 0, blocks_end - 4); });
+      in_indexes += WrongReads(disk, path, index, begin, right, reseal(index, begin, kIndexSum));
       in_filters += WrongReads(disk, path, filter, index, right, reseal(filter, index, kFilterSum));
     }
   }

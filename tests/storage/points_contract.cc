@@ -530,6 +530,42 @@ void SeriesAreListedByTheirBytes(Driver& d) {
   CHECK(list(Id(9), {}).empty());
 }
 
+// Stores may round the range to days (UTC).
+void SeriesAreListedByTime(Driver& d) {
+  constexpr uint32_t kDay = 86'400;
+  constexpr uint32_t kMidnight = kBase / kDay * kDay;
+  d.Write(Tsuid("1=1"), kMidnight, PointValue::Int(1));
+  d.Write(Tsuid("1=2"), kMidnight + kDay - 1, PointValue::Int(1));
+  d.Write(Tsuid("1=3"), kMidnight + kDay, PointValue::Int(1));
+  d.Write(Tsuid("1=1"), kMidnight + 9 * kDay, PointValue::Int(1));
+  d.Write(Tsuid("1=4", 2), kMidnight + 9 * kDay, PointValue::Int(1));
+  d.Disturb();
+  const auto list = [&](ByteView metric, uint32_t begin_day, uint32_t end_day,
+                        const SeriesMatcher& matcher, size_t most) {
+    std::vector<Bytes> found;
+    const RowRange rows{kMidnight + begin_day * kDay, kMidnight + end_day * kDay};
+    REQUIRE(d.points()
+                .ListSeriesWithin(metric, matcher, rows, nullptr,
+                                  [&](ByteView tsuid) {
+                                    found.emplace_back(tsuid);
+                                    return found.size() < most;
+                                  })
+                .ok());
+    return found;
+  };
+  CHECK(list(kMetric, 0, 1, {}, 9) == std::vector{Tsuid("1=1"), Tsuid("1=2")});
+  CHECK(list(kMetric, 0, 1, {}, 1) == std::vector{Tsuid("1=1")});
+  CHECK(list(kMetric, 1, 2, {}, 9) == std::vector{Tsuid("1=3")});
+  CHECK(list(kMetric, 2, 9, {}, 9).empty());
+  CHECK(list(kMetric, 5, 5, {}, 9).empty());
+  CHECK(list(kMetric, 9, 10, {}, 9) == std::vector{Tsuid("1=1")});
+  CHECK(list("", 9, 10, {}, 9) == std::vector{Tsuid("1=1"), Tsuid("1=4", 2)});
+  CHECK(list("", 0, 10, {}, 9).size() == 4);
+  SeriesMatcher matcher;
+  matcher.tsuids = {Tsuid("1=2"), Tsuid("1=3")};
+  CHECK(list(kMetric, 0, 1, matcher, 9) == std::vector{Tsuid("1=2")});
+}
+
 void NumbersAreStableAndBadOnesRefused(Driver& d) {
   const SeriesNumber one = d.Series(Tsuid("1=1"));
   const SeriesNumber two = d.Series(Tsuid("1=2"));
@@ -651,17 +687,26 @@ void CheckPointsContract(const PointsFactory& make) {
   salted.salt_width = 1;
   for (const KeyLayout& layout : {KeyLayout(), salted}) {
     CAPTURE(layout.salt_width);
-    for (Check check :
-         {PointsComeBackInOrderWithTheirClass, ValuesKeepTheirBits,
-          TheSamePointAgainOverwritesAndAnotherFormOfItsInstantStandsBesideIt,
-          OfCellsWrittenTogetherTheSmallerQualifierStays, EqualValuesAtOneInstantAreOne,
-          RowsAreChosenByBaseAndMetric, MatchersChooseSeries,
-          KeysThatDoNotFitEndAScanAfterTheRowsThatDo, OddBasesAndUnsortedPairsAreReadAsTheyStand,
-          ReadersMeanwhileSeeWholeBatchesOfARow, UnderFixDuplicatesTheLaterOfPointsAndCellsStays,
-          CellsOfOtherWritersAreReadAsPoints, DamagedCellsFailTheScanAndNameTheirRow,
-          NotesAndHistogramsAreGivenIfAskedFor, DeletingRowsTakesNotesTooAndNothingElse,
-          SeriesAreListedByTheirBytes, NumbersAreStableAndBadOnesRefused,
-          PointsAreCellsOfTheDataTable, TimesBeyond32BitsWrapAsStored}) {
+    for (Check check : {PointsComeBackInOrderWithTheirClass,
+                        ValuesKeepTheirBits,
+                        TheSamePointAgainOverwritesAndAnotherFormOfItsInstantStandsBesideIt,
+                        OfCellsWrittenTogetherTheSmallerQualifierStays,
+                        EqualValuesAtOneInstantAreOne,
+                        RowsAreChosenByBaseAndMetric,
+                        MatchersChooseSeries,
+                        KeysThatDoNotFitEndAScanAfterTheRowsThatDo,
+                        OddBasesAndUnsortedPairsAreReadAsTheyStand,
+                        ReadersMeanwhileSeeWholeBatchesOfARow,
+                        UnderFixDuplicatesTheLaterOfPointsAndCellsStays,
+                        CellsOfOtherWritersAreReadAsPoints,
+                        DamagedCellsFailTheScanAndNameTheirRow,
+                        NotesAndHistogramsAreGivenIfAskedFor,
+                        DeletingRowsTakesNotesTooAndNothingElse,
+                        SeriesAreListedByTheirBytes,
+                        SeriesAreListedByTime,
+                        NumbersAreStableAndBadOnesRefused,
+                        PointsAreCellsOfTheDataTable,
+                        TimesBeyond32BitsWrapAsStored}) {
       Driver driver(make(layout));
       check(driver);
     }

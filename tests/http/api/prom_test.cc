@@ -30,6 +30,19 @@ class PromFixture : public ApiFixture {
     AddSeries("up", {{"host", "a"}});
   }
 
+  /// Stores one point of a series at this second.
+  void AddSeriesAt(const std::string& metric,
+                   const std::vector<std::pair<std::string, std::string>>& tags, int64_t second) {
+    std::vector<Bytes> pairs;
+    for (const auto& [key, value] : tags)
+      pairs.push_back(Id(UidKind::kTagk, key) + Id(UidKind::kTagv, value));
+    const Result<SeriesNumber> series =
+        points.Register(codec::MakeTsuid(Id(UidKind::kMetric, metric), std::move(pairs)));
+    REQUIRE(series.ok());
+    const PointEntry entry = MakePointEntry(*series, Timestamp{second}, PointValue::Int(1));
+    REQUIRE(points.Append({&entry, 1}).ok());
+  }
+
   /// The body of a response, preceded by its status if that is not 200.
   std::string Get(const std::string& target) { return Text(Ask("GET", target)); }
   std::string Post(const std::string& target, const std::string& form) {
@@ -37,6 +50,11 @@ class PromFixture : public ApiFixture {
   }
 
  private:
+  Bytes Id(UidKind kind, const std::string& name) {
+    const Result<Bytes> id = names.FindOrAssign(kind, name);
+    REQUIRE(id.ok());
+    return *id;
+  }
   static std::string Text(const BufferResponse& reply) {
     return (reply.status == 200 ? "" : std::to_string(reply.status) + " ") + reply.body;
   }
@@ -280,9 +298,77 @@ TEST_CASE("labels, their values and series are listed") {
   CHECK(f.Get("/api/v1/label/host/values?match[]=up&match[]=%7Bcpu%3D%220%22%7D") ==
         Success(R"(["a"])"));
   CHECK(f.Get("/api/v1/label/gone/values") == Success("[]"));
-  CHECK(f.Get("/api/v1/series?match[]=%7Bhost%3D%22a%22%7D&start=0&end=1") ==
+  CHECK(f.Get("/api/v1/series?match[]=%7Bhost%3D%22a%22%7D") ==
         Success(R"([{"__name__":"sys.cpu.user","cpu":"0","host":"a"},)"
                 R"({"__name__":"up","host":"a"}])"));
+}
+
+// The series of the fixture have one point each, at 1700000000, in the hour from 1699999200 on.
+TEST_CASE("with a time range, only series with samples there are listed, rounded to hours") {
+  PromFixture f;
+  f.AddSeriesAt("up", {{"host", "c"}, {"zone", "z"}}, 1700000000 + 86400);
+  const std::string all = "match[]=%7B__name__!%3D%22%22%7D";
+  const auto series = [&](const std::string& range) {
+    return f.Get("/api/v1/series?match[]=up" + range);
+  };
+  const std::string a = R"({"__name__":"up","host":"a"})";
+  const std::string c = R"({"__name__":"up","host":"c","zone":"z"})";
+  CHECK(series("") == Success("[" + a + "," + c + "]"));
+  CHECK(series("&start=1700000000&end=1700000000") == Success("[" + a + "]"));
+  CHECK(series("&start=1699990000&end=1700000000") == Success("[" + a + "]"));
+  CHECK(series("&start=1700002799.999&end=1700002900") == Success("[" + a + "]"));
+  CHECK(series("&start=1700002800&end=1700002900") == Success("[]"));
+  CHECK(series("&start=1699990000&end=1699999199.999") == Success("[]"));
+  CHECK(series("&start=1699990000&end=1699999200") == Success("[" + a + "]"));
+  CHECK(series("&start=1700002800") == Success("[" + c + "]"));
+  CHECK(series("&end=1700002800") == Success("[" + a + "]"));
+  CHECK(series("&start=1700000000&end=1700086400") == Success("[" + a + "," + c + "]"));
+  CHECK(series("&start=1700086400&end=1700000000") == Success("[]"));
+  CHECK(series("&start=0&end=1") == Success("[]"));
+  CHECK(series("&start=&end=") == series(""));
+
+  const std::string early = "start=1700000000&end=1700002000";
+  const std::string late = "start=1700086400&end=1700086400";
+  const std::string none = "start=1600000000&end=1600000000";
+  CHECK(f.Get("/api/v1/labels?" + early) == Success(R"(["__name__","cpu","host"])"));
+  CHECK(f.Get("/api/v1/labels?" + late) == Success(R"(["__name__","host","zone"])"));
+  CHECK(f.Get("/api/v1/labels?" + none) == Success("[]"));
+  CHECK(f.Get("/api/v1/labels?match[]=up&" + early) == Success(R"(["__name__","host"])"));
+  CHECK(f.Get("/api/v1/labels?match[]=%7B%22sys.cpu.user%22%7D&" + late) == Success("[]"));
+  CHECK(f.Get("/api/v1/labels") == Success(R"(["__name__","cpu","host","zone"])"));
+  CHECK(f.Post("/api/v1/labels", late) == f.Get("/api/v1/labels?" + late));
+
+  CHECK(f.Get("/api/v1/label/host/values?" + early) == Success(R"(["a","b"])"));
+  CHECK(f.Get("/api/v1/label/host/values?" + late) == Success(R"(["c"])"));
+  CHECK(f.Get("/api/v1/label/host/values?" + none) == Success("[]"));
+  CHECK(f.Get("/api/v1/label/host/values?match[]=up&" + early) == Success(R"(["a"])"));
+  CHECK(f.Get("/api/v1/label/__name__/values?" + early) == Success(R"(["sys.cpu.user","up"])"));
+  CHECK(f.Get("/api/v1/label/__name__/values?" + late) == Success(R"(["up"])"));
+  CHECK(f.Get("/api/v1/label/__name__/values?" + none) == Success("[]"));
+  CHECK(f.Get("/api/v1/label/__name__/values?" + all + "&" + late) == Success(R"(["up"])"));
+  CHECK(f.queries.running().budget().taken() == 0);
+}
+
+TEST_CASE("the default tag is no label of the series in a time range") {
+  PromFixture f;
+  f.AddSeriesAt("lonely", {{"source", "unknown"}}, 1700086400);
+  CHECK(f.Get("/api/v1/labels?start=1700086400") == Success(R"(["__name__"])"));
+  CHECK(f.Get("/api/v1/label/source/values?start=1700086400") == Success("[]"));
+}
+
+TEST_CASE("the series of many metrics in a time range are those of each metric") {
+  PromFixture f;
+  std::string expected;
+  for (int i = 10; i < 50; ++i) {
+    const std::string name = "m" + std::to_string(i);
+    f.AddSeriesAt(name, {{"host", "d"}}, i % 2 == 0 ? 1700000000 : 1700086400);
+    if (i % 2 == 0) continue;
+    expected += std::string(expected.empty() ? "" : ",") + "\"" + name + "\"";
+  }
+  const std::string late = "start=1700086400&end=1700086400";
+  CHECK(f.Get("/api/v1/label/__name__/values?" + late) == Success("[" + expected + "]"));
+  CHECK(f.Get("/api/v1/label/__name__/values?match[]=%7B__name__%3D~%22m1.%22%7D&" + late) ==
+        Success(R"(["m11","m13","m15","m17","m19"])"));
 }
 
 TEST_CASE("the default tag is a label only if the series has other tags") {
@@ -443,7 +529,9 @@ TEST_CASE("the memory of a PromQL query is limited like that of OpenTSDB's queri
   const BufferResponse reply = f.Ask("GET", "/api/v1/query?query=up&time=1700000000");
   CHECK(reply.status == 422);
   CHECK(reply.body.starts_with(R"({"status":"error","errorType":"execution","error":")"));
-  for (const char* path : {"/api/v1/labels", "/api/v1/label/__name__/values"}) {
+  for (const char* path :
+       {"/api/v1/labels", "/api/v1/label/__name__/values", "/api/v1/labels?start=1",
+        "/api/v1/label/host/values?end=1800000000", "/api/v1/series?match[]=up&start=1"}) {
     CAPTURE(path);
     CHECK(f.Ask("GET", path).status == 422);
   }

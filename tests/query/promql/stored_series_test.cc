@@ -138,14 +138,14 @@ TEST_CASE("series are listed whenever they have samples") {
   const Result<Matchers> matchers = ParseSelector("m{host=~\".+\"}");
   REQUIRE(matchers.ok());
   REQUIRE(series
-              .List(*matchers,
+              .List(*matchers, {},
                     [&](ByteView tsuid) {
                       found.push_back(series.names().LabelsOf(tsuid)->Text());
                       return Status();
                     })
               .ok());
   CHECK(found == Lines{"{__name__=\"m\", host=\"a\"}", "{__name__=\"m\", host=\"b\"}"});
-  CHECK(series.List(*matchers, [](ByteView) { return Status::Busy("enough"); }).message() ==
+  CHECK(series.List(*matchers, {}, [](ByteView) { return Status::Busy("enough"); }).message() ==
         "enough");
 }
 

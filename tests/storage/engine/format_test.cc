@@ -1,6 +1,9 @@
 // The examples in storage/points/FORMAT.md are correct: the code reads them as described and, for
 // forms that are still written, writes them unchanged.
 
+#include <roaring/roaring.hh>
+
+#include "storage/engine/day_index.h"
 #include "storage/engine/engine_backup.h"
 #include "storage/engine/log_body.h"
 #include "storage/engine/row_block.h"
@@ -169,6 +172,33 @@ std::string PackedBlock(const FormatExample& example) {
   return ToHexUpper(entries);
 }
 
+// The registry has the series 000001000001000001, 000001000001000002 and so on.
+std::string DayIndexExample(const FormatExample& example) {
+  constexpr uint32_t kSeries = 8, kDaysSeen = 20'000;
+  Registry registry(kLayout);
+  for (uint32_t number = 0; number < kSeries; ++number) {
+    Bytes tsuid("\0\0\1\0\0\1\0\0", 8);
+    tsuid.push_back(static_cast<char>(number + 1));
+    registry.Add(tsuid);
+  }
+  CHECK(*HasNumbersOf(example.bytes(), registry, nullptr));
+  DayIndexWriter writer;
+  std::vector<std::string> days;
+  for (uint32_t day = 0; day < kDaysSeen; ++day) {
+    Roaring series;
+    REQUIRE(AddSeriesOfDays(example.bytes(), day, day, &series));
+    if (series.isEmpty()) continue;
+    std::string text = "day " + std::to_string(day) + " series";
+    for (const uint32_t number : series) {
+      text += " " + std::to_string(number);
+      writer.Add(number, registry.Tsuid(number), day * kIndexedDayS);
+    }
+    days.push_back(std::move(text));
+  }
+  CHECK(ToHexUpper(writer.Encode()) == ToHexUpper(example.bytes()));
+  return Joined(days);
+}
+
 std::string BackupText(const FormatExample& example) {
   FaultyFileSystem disk(1);
   REQUIRE(ReplaceFile(disk, "b", kBackupName, example.bytes()).ok());
@@ -192,6 +222,7 @@ TEST_CASE("the examples of the points formats match the code") {
                                                                   {"split-row", SplitRowExample},
                                                                   {"read-row", RowRead},
                                                                   {"packed-block", PackedBlock},
+                                                                  {"day-index", DayIndexExample},
                                                                   {"backup", BackupText}});
 }
 

@@ -82,10 +82,10 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
   std::map<RowDensity, uint64_t> bytes;
   std::shared_ptr<const lsm::BlockFile> file;
   for (const RowDensity density : {RowDensity::kPlain, RowDensity::kPacked, RowDensity::kPacked}) {
-    PartWriter writer(disk, "d", kLayout, ++number, nullptr, density);
+    PartWriter writer(disk, "d", kLayout, ++number, nullptr, nullptr, density);
     if (file == nullptr) {
       for (const auto& [id, part] : rows) {
-        REQUIRE(writer.AddPoints(Tsuid(id.first), id.second, part).ok());
+        REQUIRE(writer.AddPoints(Tsuid(id.first), {}, id.second, part).ok());
       }
     } else {
       lsm::BlockFileScan scan(file, "", "");

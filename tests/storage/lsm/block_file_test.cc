@@ -27,10 +27,11 @@ Entries SomeEntries(uint64_t seed, size_t count) {
 
 std::shared_ptr<const BlockFile> Write(FaultyFileSystem& disk, const Entries& entries,
                                        const BlockWriting& writing = {},
-                                       const BlockReading& reading = {}) {
+                                       const BlockReading& reading = {}, const Bytes& meta = {}) {
   auto writer = BlockFileWriter::Create(disk, "d/file", writing);
   REQUIRE(writer.ok());
   for (const auto& [key, value] : entries) REQUIRE((*writer)->Add(key, value).ok());
+  (*writer)->SetMeta(meta);
   (*writer)->AddTime(9);
   (*writer)->AddTime(5);
   REQUIRE((*writer)->Finish().ok());
@@ -162,18 +163,20 @@ TEST_CASE("any flipped bit is detected, and affects only its own block") {
   const Entries entries = SomeEntries(1, 3000);
   BlockWriting writing;
   writing.bloom = true;
-  (void)Write(disk, entries, writing);
-  const uint64_t size = *(*disk.Open("d/file", OpenMode::kRead))->Size();
-  std::mt19937_64 random(3);
-  for (int i = 0; i < 300; ++i) {
-    const uint64_t byte = i < 100 ? size - 1 - static_cast<uint64_t>(i) : random() % size;
-    CAPTURE(byte);
-    disk.FlipBit("d/file", byte, static_cast<int>(random() % 8));
-    auto file = BlockFile::Open(disk, "d/file");
-    Status status = file.ok() ? BlockFile::Check(*file) : file.status();
-    CHECK(status.code() == StatusCode::kCorruption);
-    CHECK(status.message().find("d/file at ") != std::string::npos);
-    (void)Write(disk, entries, writing);
+  for (const Bytes& meta : {Bytes(), Bytes(9000, 'm')}) {
+    (void)Write(disk, entries, writing, {}, meta);
+    const uint64_t size = *(*disk.Open("d/file", OpenMode::kRead))->Size();
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 300; ++i) {
+      const uint64_t byte = i < 120 ? size - 1 - static_cast<uint64_t>(i) : random() % size;
+      CAPTURE(byte);
+      disk.FlipBit("d/file", byte, static_cast<int>(random() % 8));
+      auto file = BlockFile::Open(disk, "d/file");
+      Status status = file.ok() ? BlockFile::Check(*file) : file.status();
+      CHECK(status.code() == StatusCode::kCorruption);
+      CHECK(status.message().find("d/file at ") != std::string::npos);
+      (void)Write(disk, entries, writing, {}, meta);
+    }
   }
 }
 
@@ -226,7 +229,7 @@ TEST_CASE("a file of another version is refused; the error names both versions")
   FaultyFileSystem disk(1);
   (void)Write(disk, {{"key1", "one"}, {"key2", ""}, {"kez", "three"}});
   const Bytes good = *ReadWholeFile(disk, "d/file");
-  for (const char version : {'\4', '\6'}) {
+  for (const char version : {'\4', '\7'}) {
     Bytes bytes = good;
     bytes.back() = version;
     REQUIRE((*disk.Open("d/file", OpenMode::kCreate))->WriteAt(0, bytes).ok());
@@ -234,8 +237,61 @@ TEST_CASE("a file of another version is refused; the error names both versions")
     CHECK(status.code() == StatusCode::kCorruption);
     CHECK(status.message() == "d/file at " + std::to_string(bytes.size() - 8) +
                                   ": a block file of version " + std::to_string(version) +
-                                  "; this program reads version 5");
+                                  "; this program reads versions 5 and 6");
   }
+}
+
+TEST_CASE("a meta block is read back, and its damage is found with its position") {
+  FaultyFileSystem disk(1);
+  const Entries entries = SomeEntries(5, 2000);
+  for (const bool bloom : {false, true}) {
+    auto writer = BlockFileWriter::Create(disk, "d/file", {.bloom = bloom});
+    REQUIRE(writer.ok());
+    for (const auto& [key, value] : entries) REQUIRE((*writer)->Add(key, value).ok());
+    const Bytes meta(3000, 'm');
+    (*writer)->SetMeta(meta);
+    REQUIRE((*writer)->Finish().ok());
+    BlockReading reading;
+    reading.cache = std::make_shared<BlockCache>(8 << 20);
+    const auto file = BlockFile::Open(disk, "d/file", reading);
+    INFO(file.status().ToString());
+    REQUIRE(file.ok());
+    REQUIRE((*file)->has_meta());
+    CHECK((*file)->trailer_crc() == (*writer)->trailer_crc());
+    CHECK((*file)->bytes() == (*writer)->bytes());
+    CHECK(BlockFile::Check(*file).ok());
+    BlockFileScan all(*file, "", "");
+    CHECK(ReadAll(all) == entries);
+    Bytes value;
+    CHECK_FALSE(*(*file)->Get("kez", &value));
+    CHECK(*(*file)->Get(entries.begin()->first, &value));
+
+    FakeWatch loop;
+    loop.StayOnLoop();
+    CHECK((*file)->ReadMeta(CacheUse::kKeep, &loop).status().code() == StatusCode::kBusy);
+    CHECK(**(*file)->ReadMeta(CacheUse::kKeep, nullptr) == meta);
+    CHECK(**(*file)->ReadMeta(CacheUse::kKeep, &loop) == meta);  // from the cache
+
+    Bytes bytes = *ReadWholeFile(disk, "d/file");
+    const size_t at = bytes.find(meta);
+    REQUIRE(at != Bytes::npos);
+    bytes[at + 7] = 'x';
+    REQUIRE((*disk.Open("d/file", OpenMode::kCreate))->WriteAt(0, bytes).ok());
+    const auto damaged = BlockFile::Open(disk, "d/file");
+    REQUIRE(damaged.ok());
+    const std::string where = "d/file at " + std::to_string(at) + ": checksum of the meta block";
+    for (const Status& status :
+         {(*damaged)->ReadMeta(CacheUse::kKeep, nullptr).status(), BlockFile::Check(*damaged)}) {
+      CHECK(status.code() == StatusCode::kCorruption);
+      CHECK(status.message().find(where) != std::string_view::npos);
+    }
+    CHECK(*(*damaged)->Get(entries.begin()->first, &value));
+  }
+}
+
+TEST_CASE("a file without a meta block has none") {
+  FaultyFileSystem disk(1);
+  CHECK_FALSE(Write(disk, {{"key", "value"}})->has_meta());
 }
 
 TEST_CASE("every compression restores the content, and an unknown one is refused by its number") {

@@ -131,6 +131,7 @@ std::string BlockFileText(const BlockFile& file, const Entries& entries) {
       Number(static_cast<int64_t>(file.blocks())) + " blocks, times " +
       (file.times().known() ? Number(file.times().min_ms) + " to " + Number(file.times().max_ms)
                             : "unknown");
+  if (file.has_meta()) text += ", meta " + Shown(**file.ReadMeta(CacheUse::kPast, nullptr));
   for (const auto& [key, value] : entries) {
     text += ", " + Shown(key) + "=" + Shown(value);
     Bytes got;
@@ -157,6 +158,7 @@ std::string BlockFileExample(const FormatExample& example) {
     (*writer)->AddTime(file->times().min_ms);
     (*writer)->AddTime(file->times().max_ms);
   }
+  if (file->has_meta()) (*writer)->SetMeta(**file->ReadMeta(CacheUse::kPast, nullptr));
   REQUIRE((*writer)->Finish().ok());
   CHECK(ToHex(*ReadWholeFile(disk, "d/written")) == ToHex(example.bytes(1)));
   return BlockFileText(*file, entries);

@@ -182,6 +182,30 @@ TEST_CASE("if only days are rolled up, a day is a sample") {
         days.Ask("sum_over_time(m{host=\"b\"}[1d])", kSecondDay));
 }
 
+TEST_CASE_FIXTURE(KeptDays, "all series are listed for a time whose points were deleted") {
+  REQUIRE(world.PutInt("c", kThirdDay + 60, 1).ok());
+  const auto count = [&](query::RolledHoursSource* rolled, int64_t from_s, int64_t to_s) {
+    promql::StoredSeries series(world.store->points(), *world.names, options, watch, {}, {},
+                                &world.store->cells(), rolled);
+    const auto matchers = promql::ParseSelector("m");
+    REQUIRE(matchers.ok());
+    size_t found = 0;
+    REQUIRE(series
+                .List(*matchers, promql::StoredSeries::Times{from_s * 1000, to_s * 1000},
+                      [&](ByteView) {
+                        ++found;
+                        return Status();
+                      })
+                .ok());
+    return found;
+  };
+  LoseFirstDay();
+  CHECK(count(world.state.get(), kMidnight, kMidnight + kHourS) == 3);
+  CHECK(count(world.state.get(), kSecondDay, kSecondDay + kHourS) == 2);
+  CHECK(count(world.state.get(), kThirdDay, kThirdDay + kHourS) == 1);
+  CHECK(count(nullptr, kMidnight, kMidnight + kHourS) < 3);
+}
+
 TEST_CASE_FIXTURE(KeptDays, "without rollups only points are read") {
   LoseFirstDay();
   CHECK(Ask(nullptr, "count_over_time(m[1d])", kSecondDay) == "");

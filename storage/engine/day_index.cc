@@ -1,0 +1,145 @@
+#include "storage/engine/day_index.h"
+
+#include <optional>
+#include <vector>
+
+#include "storage/base/invariant.h"
+#include "storage/base/varint.h"
+#include "storage/lsm/bloom.h"
+
+namespace hg::engine {
+namespace {
+
+constexpr size_t kFingerprintBytes = 8;
+constexpr uint32_t kSeriesTogether = 4096;
+constexpr uint64_t kStepsPerSeries = 4;  // the cost of reading and hashing a TSUID
+
+struct Day {
+  uint32_t day = 0;
+  ByteView numbers;
+};
+
+/// Splits a day index. Returns nullopt if it is not valid.
+std::optional<std::vector<Day>> DaysOf(ByteView index, uint64_t* fingerprint) {
+  if (index.size() < kFingerprintBytes) return {};
+  *fingerprint = ReadBig64(index.data());
+  index.remove_prefix(kFingerprintBytes);
+  uint64_t count;
+  if (!GetVarint64(&index, &count) || count > index.size()) return {};
+  std::vector<Day> days(count);
+  std::vector<uint64_t> sizes(count);
+  uint64_t day = 0;
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t step;
+    if (!GetVarint64(&index, &step) || !GetVarint64(&index, &sizes[i])) return {};
+    if ((step == 0 && i > 0) || step > UINT32_MAX) return {};
+    day += step;
+    if (day > UINT32_MAX / kIndexedDayS) return {};
+    days[i].day = static_cast<uint32_t>(day);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (sizes[i] > index.size()) return {};
+    days[i].numbers = index.substr(0, sizes[i]);
+    index.remove_prefix(sizes[i]);
+  }
+  if (!index.empty()) return {};
+  return days;
+}
+
+bool AddNumbers(ByteView numbers, Roaring* series) {
+  if (roaring_bitmap_portable_deserialize_size(numbers.data(), numbers.size()) != numbers.size()) {
+    return false;
+  }
+  roaring_bitmap_t* const read =
+      roaring_bitmap_portable_deserialize_safe(numbers.data(), numbers.size());
+  if (read == nullptr) return false;
+  const Roaring owner(read);
+  *series |= owner;
+  return true;
+}
+
+// The sum of the hashes of the TSUIDs. Returns nullopt if a number is not assigned.
+Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Registry& registry,
+                                              RequestContext* watch) {
+  uint64_t sum = 0;
+  uint32_t since_step = 0;
+  const uint32_t size = registry.size();
+  for (const uint32_t number : series) {
+    if (number >= size) return std::optional<uint64_t>();
+    sum += lsm::BloomHash(registry.Tsuid(number));
+    if (++since_step < kSeriesTogether) continue;
+    since_step = 0;
+    if (watch != nullptr) RETURN_IF_ERROR(watch->Step(kSeriesTogether * kStepsPerSeries));
+  }
+  return std::optional(sum);
+}
+
+}  // namespace
+
+void DayIndexWriter::Add(uint32_t number, ByteView tsuid, uint32_t base) {
+  const uint32_t day = base / kIndexedDayS;
+  if (numbers_ != nullptr && number == number_) return AddAgain(base);
+  number_ = number;
+  if (all_.addChecked(number)) fingerprint_ += lsm::BloomHash(tsuid);
+  if (numbers_ == nullptr || day != day_) numbers_ = &days_[day];
+  day_ = day;
+  numbers_->add(number);
+}
+
+void DayIndexWriter::AddAgain(uint32_t base) {
+  const uint32_t day = base / kIndexedDayS;
+  INVARIANT(numbers_ != nullptr);
+  if (day == day_) return;
+  day_ = day;
+  numbers_ = &days_[day];
+  numbers_->add(number_);
+}
+
+Bytes DayIndexWriter::Encode() {
+  for (auto& [day, numbers] : days_) numbers.runOptimize();
+  Bytes index;
+  AppendBig(&index, fingerprint_, kFingerprintBytes);
+  AppendVarint(&index, days_.size());
+  uint32_t before = 0;
+  for (const auto& [day, numbers] : days_) {
+    AppendVarint(&index, day - before);
+    AppendVarint(&index, numbers.getSizeInBytes());
+    before = day;
+  }
+  for (const auto& [day, numbers] : days_) {
+    const size_t at = index.size();
+    index.resize(at + numbers.getSizeInBytes());
+    numbers.write(index.data() + at);
+  }
+  return index;
+}
+
+bool AddSeriesOfDays(ByteView index, uint32_t first_day, uint32_t last_day, Roaring* series) {
+  uint64_t fingerprint;
+  const auto days = DaysOf(index, &fingerprint);
+  if (!days) return false;
+  for (const Day& day : *days) {
+    if (day.day < first_day || day.day > last_day) continue;
+    if (!AddNumbers(day.numbers, series)) return false;
+  }
+  return true;
+}
+
+bool IsDayIndex(ByteView index) {
+  Roaring all;
+  return AddSeriesOfDays(index, 0, UINT32_MAX, &all);
+}
+
+Result<bool> HasNumbersOf(ByteView index, const Registry& registry, RequestContext* watch) {
+  uint64_t expected;
+  const auto days = DaysOf(index, &expected);
+  if (!days) return false;
+  Roaring all;
+  for (const Day& day : *days) {
+    if (!AddNumbers(day.numbers, &all)) return false;
+  }
+  ASSIGN_OR_RETURN(const auto fingerprint, FingerprintOf(all, registry, watch));
+  return fingerprint == expected;
+}
+
+}  // namespace hg::engine

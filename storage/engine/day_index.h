@@ -1,0 +1,50 @@
+#pragma once
+// The day index of a file of the points table: for each day (UTC), the series that have rows in the
+// file (storage/points/FORMAT.md "Day index"). It is the meta block of the file. With it, a lookup
+// finds the series of a time range without reading rows.
+
+#include <cstdint>
+#include <map>
+#include <roaring/roaring.hh>
+
+#include "storage/base/bytes.h"
+#include "storage/base/request_context.h"
+#include "storage/base/status.h"
+#include "storage/engine/registry.h"
+
+namespace hg::engine {
+
+inline constexpr uint32_t kIndexedDayS = 86'400;
+
+/// Collects the day index of one file. For one thread at a time.
+class DayIndexWriter {
+ public:
+  /// Notes a row of the series with this number. Fastest if the rows of a series and of a day come
+  /// together.
+  void Add(uint32_t number, ByteView tsuid, uint32_t base);
+  /// Notes a further row of the series that was noted last.
+  void AddAgain(uint32_t base);
+  /// Returns the day index. Call this function once.
+  [[nodiscard]] Bytes Encode();
+
+ private:
+  std::map<uint32_t, Roaring> days_;  // key: day since 1970; value: numbers of series
+  Roaring all_;
+  uint64_t fingerprint_ = 0;  // of all_
+  // The last row.
+  uint32_t number_ = 0, day_ = 0;
+  Roaring* numbers_ = nullptr;  // of day_; null: there was no row
+};
+
+/// Adds to `series` the numbers of the series with rows from the first to the last day, both
+/// included. Returns false if `index` is not a valid day index.
+bool AddSeriesOfDays(ByteView index, uint32_t first_day, uint32_t last_day, Roaring* series);
+
+/// Returns whether the bytes are a valid day index.
+bool IsDayIndex(ByteView index);
+
+/// Returns whether the numbers in a valid day index mean the same series in this registry. They do
+/// not if a repair has assigned new numbers since the file was written.
+Result<bool> HasNumbersOf(ByteView index, const Registry& registry, RequestContext* watch);
+
+}  // namespace hg::engine
