@@ -389,7 +389,8 @@ constexpr KnownSetting kSettings[] = {
      "`tsd.storage.region.max_size`. `constant`: each region is split at the maximum size. "
      "`increasing`: a region is split at 2 · R³ flush sizes, where R is the number of regions of "
      "its table, but not later than at the maximum size. `increasing2`: the same with R² flush "
-     "sizes. `none`: regions are never split automatically."},
+     "sizes. `none`: regions are never split automatically. A table can have a split policy of its "
+     "own (`tsdb table alter --split-policy`)."},
     {"tsd.storage.region.max_size", "10737418240",
      "Maximum size in bytes of the files of a region. A larger region is split. The actual limit "
      "of a region differs at random by up to an eighth."},

@@ -56,10 +56,7 @@ Status Engine::CreateTable(const TableDescriptor& wanted) {
 // Requires that nobody else changes tables, as do AlterHeld and DropHeld.
 Status Engine::CreateHeld(const TableDescriptor& descriptor) {
   if (auto known = tables_.Find(descriptor.name); known.ok()) {
-    const TableDescriptor& there = (*known)->descriptor;
-    const bool same_policy = descriptor.split_policy == TableSplitPolicy() ||
-                             descriptor.split_policy == there.split_policy;
-    if (same_policy && lsm::SameDescriptor(there, descriptor)) return {};
+    if (lsm::SameDescriptor((*known)->descriptor, descriptor)) return {};
     return Status::Conflict("table exists with another descriptor: " + descriptor.name);
   }
   Edit edit;

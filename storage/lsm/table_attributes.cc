@@ -318,10 +318,12 @@ Status CheckDescriptor(const TableDescriptor& table) {
   return Prepend(CheckSplitPolicy(table), "table '" + table.name + "'");
 }
 
-bool SameDescriptor(const TableDescriptor& a, const TableDescriptor& b) {
-  return a.name == b.name && a.points == b.points &&
-         std::is_permutation(a.families.begin(), a.families.end(), b.families.begin(),
-                             b.families.end());
+bool SameDescriptor(const TableDescriptor& there, const TableDescriptor& wanted) {
+  const bool same_policy =
+      wanted.split_policy == TableSplitPolicy() || wanted.split_policy == there.split_policy;
+  return same_policy && there.name == wanted.name && there.points == wanted.points &&
+         std::is_permutation(there.families.begin(), there.families.end(), wanted.families.begin(),
+                             wanted.families.end());
 }
 
 std::span<const FamilyAttribute> FamilyAttributes() { return kAttributes; }

@@ -34,8 +34,9 @@ std::string_view NamespaceOf(std::string_view table);
 /// of the wrong attribute and its allowed values.
 Status CheckDescriptor(const TableDescriptor& table);
 
-/// Returns whether both describe the same table. The order of families does not matter.
-bool SameDescriptor(const TableDescriptor& a, const TableDescriptor& b);
+/// Returns whether a table that exists is as wanted. The order of families does not matter. If the
+/// wanted split policy is the default one, any is.
+bool SameDescriptor(const TableDescriptor& there, const TableDescriptor& wanted);
 
 /// An attribute of a column family: its names, and the functions that read and set it.
 struct FamilyAttribute {

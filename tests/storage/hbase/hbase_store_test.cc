@@ -96,6 +96,10 @@ TEST_CASE(
   table.split_policy = {TableSplitPolicy::Kind::kKeyPrefix, 4, ""};
   REQUIRE(store->CreateTable(table).ok());
   CHECK(store->DescribeTable("new")->split_policy == table.split_policy);
+  TableDescriptor other = table;
+  other.split_policy.prefix_length = 5;
+  CHECK(store->CreateTable(other).code() == StatusCode::kConflict);
+  CHECK(store->CreateTable({"new", {{"f"}}, false}).ok());  // any policy
   for (const TableSplitPolicy& policy :
        {TableSplitPolicy{TableSplitPolicy::Kind::kDelimitedKeyPrefix, 0, "_"},
         TableSplitPolicy{}}) {

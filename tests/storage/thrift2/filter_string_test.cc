@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <random>
+
 #include "storage/points/filter_grammar.h"
 #include "storage/thrift2/cell_filter.h"
 
@@ -173,6 +176,46 @@ TEST_CASE("the bytes of the longest text are within the limit of filterBytes") {
     text += "KeyOnlyFilter()";
     CHECK(CodeOf(text) == StatusCode::kOk);
   }
+}
+
+TEST_CASE("random pieces of the language are refused or read, and nothing else happens") {
+  constexpr std::array<std::string_view, 24> kPieces = {"(",
+                                                        ")",
+                                                        "'",
+                                                        "''",
+                                                        ",",
+                                                        " ",
+                                                        "AND ",
+                                                        " OR ",
+                                                        "SKIP ",
+                                                        "WHILE",
+                                                        "RowFilter",
+                                                        "KeyOnlyFilter()",
+                                                        "true",
+                                                        "FALSE",
+                                                        "=",
+                                                        "<=",
+                                                        "!=",
+                                                        "-1",
+                                                        "'binary:a'",
+                                                        "'regexstring:a*'",
+                                                        "PrefixFilter('a')",
+                                                        "ColumnRangeFilter(",
+                                                        "\\x",
+                                                        "\xFF"};
+  std::mt19937_64 random(7);
+  size_t read = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    Bytes text;
+    for (size_t pieces = random() % 12; pieces > 0; --pieces) {
+      text += kPieces[random() % kPieces.size()];
+    }
+    const StatusCode code = CodeOf(text);
+    read += code == StatusCode::kOk ? 1 : 0;
+    CHECK((code == StatusCode::kOk || code == StatusCode::kInvalidArgument ||
+           code == StatusCode::kUnsupported));
+  }
+  CHECK(read > 100);
 }
 
 TEST_CASE("a text that is cut at any byte is refused or read, and nothing else happens") {
