@@ -203,7 +203,15 @@ void BlockFiles(ByteView in, uint8_t cut) {
   // Half of the files have a filter. It uses the bytes of the index, which are stored before it
   // too.
   const Bytes filter = cut < 128 ? Bytes() : index;
+  // Some files have a meta block, with the same bytes.
+  const Bytes meta = cut % 4 == 3 ? index : Bytes();
   Bytes trailer;
+  if (!meta.empty()) {
+    AppendLittle(&trailer, file.size(), 8);
+    AppendLittle(&trailer, meta.size(), 8);
+    AppendLittle(&trailer, crc32c::Value(meta), 4);
+    file += meta;
+  }
   AppendLittle(&trailer, file.size(), 8);
   AppendLittle(&trailer, filter.size(), 8);
   AppendLittle(&trailer, cut, 8);  // first and last time
@@ -217,7 +225,7 @@ void BlockFiles(ByteView in, uint8_t cut) {
   AppendLittle(&trailer, cut, 8);
   AppendLittle(&trailer, crc32c::Value(index), 4);
   trailer = WithCrc(std::move(trailer));
-  trailer.append("HGBLOCK\5", 8);
+  trailer.append(meta.empty() ? "HGBLOCK\5" : "HGBLOCK\6", 8);
   FaultyFileSystem disk(1);
   WriteFile(&disk, "f", file + index + trailer);
   const auto opened = lsm::BlockFile::Open(disk, "f");
@@ -225,6 +233,8 @@ void BlockFiles(ByteView in, uint8_t cut) {
     INVARIANT(opened.status().code() == StatusCode::kCorruption);
     return;
   }
+  INVARIANT((*opened)->has_meta() == !meta.empty());
+  if (!meta.empty()) INVARIANT(**(*opened)->ReadMeta(lsm::CacheUse::kPast, nullptr) == meta);
   const Status check = lsm::BlockFile::Check(*opened);
   INVARIANT(check.ok() || check.code() == StatusCode::kCorruption);
   lsm::BlockFileScan scan(*opened, "a", "");
