@@ -81,6 +81,7 @@ void Connection::LinesCommitted(const Status& status) {
 }
 
 void Connection::RetryLater() {
+  if (edge_.overdue.load(std::memory_order_relaxed)) return Close();
   // The telnet protocol has no "retry later" reply: the lines wait, and the socket is not read.
   state_ = State::kRetrying;
   if (retries_ == 0) gone_since_s_.reset();
@@ -111,6 +112,7 @@ void Connection::RunLines(std::string_view lines) {
   const LinesCall call{.muted = TooMuchUnread(),
                        .after_busy = retries_ > 0,
                        .roles = roles(),
+                       .context = &edge_.lines_context,
                        .writer = writer().get()};
   // The writer lives as long as the connection, which does no other work meanwhile.
   auto run = [lines, call, lent = LentConnection(shared_from_this(), loop_),

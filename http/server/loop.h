@@ -17,6 +17,7 @@
 #include "http/wire/influx_lines.h"
 #include "http/wire/put_json.h"
 #include "http/wire/request_memory.h"
+#include "storage/base/until_stop.h"
 #include "storage/base/worker_pool.h"
 #include "storage/model/point_sink.h"
 
@@ -37,6 +38,10 @@ struct Edge {
   /// server has started.
   bool checks_hosts = false;
   std::atomic<bool> stopping{false};
+  /// Whether the time for requests that still run at a stop is over (Server::kRequestGraceMs).
+  std::atomic<bool> overdue{false};
+  /// The context of telnet lines, which are no request. It ends them when a stop is overdue.
+  UntilStop lines_context{overdue};
 };
 
 /// Only the loop's thread may use the members, except load() and io().

@@ -119,6 +119,7 @@ class Server::Impl {
         return finished.wait_for(lock, std::chrono::milliseconds(ms), [&] { return done; });
       };
       if (finished_within(kRequestGraceMs)) return;
+      edge_.overdue.store(true, std::memory_order_relaxed);
       edge_.services.queries.running().EndAll();
       if (!finished_within(kStopGraceMs - kRequestGraceMs)) CloseConnections(true);
     });

@@ -46,7 +46,7 @@ class LineRunner {
         counters_(services.counters),
         muted_(call.muted),
         roles_(call.roles),
-        context_(RequestContext::Unlimited(), call.writer),
+        context_(*call.context, call.writer),
         puts_together_(call.after_busy ? 1 : kPutsTogether) {}
 
   LinesResult Run(std::string_view lines, const LinesCall& call) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "http/access/roles.h"
+#include "storage/base/request_context.h"
 
 namespace hg {
 class Writer;
@@ -22,7 +23,9 @@ struct LinesCall {
   // Whether the store rejected the previous call; if so, this call starts with few points.
   bool after_busy = false;
   Roles roles = Roles::All();  // roles of the client
-  Writer* writer = nullptr;    // write limits of the client; nullptr = unlimited
+  /// When it fails, the remaining lines are not run, and the result is as if the store were busy.
+  RequestContext* context = &RequestContext::Unlimited();
+  Writer* writer = nullptr;  // write limits of the client; nullptr = unlimited
 };
 
 struct LinesResult {

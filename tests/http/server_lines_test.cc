@@ -230,6 +230,25 @@ TEST_CASE("waiting lines do not prevent the server from stopping") {
   CHECK(client.ReadAll().empty());
 }
 
+TEST_CASE("a stop ends the storing of lines between two of their points") {
+  RunningServer edge;
+  constexpr int kSeries = 500;  // one read of the server takes these lines
+  std::atomic<int> registered{0};
+  edge.points.before_register = [&registered] {
+    ++registered;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return Status();
+  };
+  std::string lines;
+  for (int i = 0; i < kSeries; ++i) lines += "put m 1700000000 1 h=" + std::to_string(i) + "\n";
+  ClientSocket client(edge.server.port());
+  client.Send(lines);
+  while (registered.load() == 0) std::this_thread::yield();
+  edge.server.Stop();
+  CHECK(registered.load() < kSeries);
+  CHECK(client.ReadAll().empty());
+}
+
 TEST_CASE("errors of the log are reported to telnet clients, unless the setting suppresses it") {
   for (const bool said : {true, false}) {
     RunningServer edge([&](Options& options) { options.telnet_return_errors = said; });
