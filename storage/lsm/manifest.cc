@@ -14,7 +14,10 @@ namespace hg::lsm {
 namespace {
 
 constexpr ByteView kMagic{"HGMAN\0\0", 7};  // followed by one byte with the version
-constexpr int kVersion = 6;
+constexpr int kVersion = 7;
+// This version has no numbers of forgotten series. It is written as long as no series was
+// forgotten, so that an older program can read the store.
+constexpr int kVersionBefore = 6;
 constexpr size_t kCrcBytes = 4;
 
 // Flags of a PartEntry.
@@ -112,7 +115,8 @@ std::string NamespaceOfTable(const Manifest& m, uint32_t id) {
 
 Bytes EncodeManifest(const Manifest& m) {
   Bytes out(kMagic);
-  out.push_back(static_cast<char>(kVersion));
+  const bool forgets = m.forgotten_series > 0;
+  out.push_back(static_cast<char>(forgets ? kVersion : kVersionBefore));
   for (const int width : {m.layout.metric_width, m.layout.tagk_width, m.layout.tagv_width,
                           m.layout.salt_width, m.layout.salt_buckets}) {
     AppendVarint(&out, static_cast<uint64_t>(width));
@@ -153,13 +157,18 @@ Bytes EncodeManifest(const Manifest& m) {
       AppendVarint(&out, v);
     }
   }
+  if (forgets) {
+    AppendVarint(&out, m.series_end);
+    AppendVarint(&out, m.forgotten_series);
+  }
   const uint32_t crc = crc32c::Value(out);
   for (int i = 0; i < 4; ++i) out.push_back(static_cast<char>(crc >> (8 * i)));
   return out;
 }
 
 bool DecodeManifest(ByteView in, Manifest* m) {
-  if (VersionOf(in) != kVersion) return false;
+  const int version = VersionOf(in);
+  if (version != kVersion && version != kVersionBefore) return false;
   in.remove_suffix(kCrcBytes);
   Reader r(in.substr(kMagic.size() + 1));
   *m = Manifest();
@@ -214,6 +223,11 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     part.last_base = static_cast<uint32_t>(r.Number());
     part.rewrites = static_cast<uint32_t>(r.Number());
   }
+  if (version == kVersion) {
+    m->series_end = static_cast<uint32_t>(r.Number());
+    m->forgotten_series = static_cast<uint32_t>(r.Number());
+    if (m->forgotten_series == 0) return false;
+  }
   return r.ok() && r.at_end() && Possible(m->layout) && IsWhole(*m);
 }
 
@@ -244,6 +258,7 @@ bool IsWhole(const Manifest& manifest) {
       places.emplace(table.id, region.id);
     }
   }
+  if (manifest.forgotten_series > manifest.series_end) return false;
   for (const PartEntry& part : manifest.parts) {
     if (!places.contains({part.table, part.region})) return false;
   }
@@ -267,12 +282,13 @@ Result<Manifest> ManifestFrom(ByteView content, const std::string& path) {
   Manifest manifest;
   if (DecodeManifest(content, &manifest)) return manifest;
   const int version = VersionOf(content);
-  if (version == 0 || version == kVersion) {
+  if (version == 0 || version == kVersion || version == kVersionBefore) {
     return Status::Corruption(path + " at 0: not an undamaged manifest");
   }
   return Status::Unsupported(path + ": the manifest is of version " + std::to_string(version) +
                              ", written by " + (version > kVersion ? "a newer" : "an older") +
-                             " program; this one reads version " + std::to_string(kVersion));
+                             " program; this one reads the versions " +
+                             std::to_string(kVersionBefore) + " and " + std::to_string(kVersion));
 }
 
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder) {

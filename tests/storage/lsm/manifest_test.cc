@@ -67,7 +67,7 @@ TEST_CASE("A manifest of another version is distinguished from a damaged one") {
   constexpr size_t kVersionAt = 7;
   Bytes newer = EncodeManifest(Some());
   newer.resize(newer.size() - 4);
-  newer[kVersionAt] = 7;
+  newer[kVersionAt] = 8;
   Manifest none;
   CHECK(!DecodeManifest(Sealed(newer), &none));
   FaultyFileSystem disk(1);
@@ -78,8 +78,25 @@ TEST_CASE("A manifest of another version is distinguished from a damaged one") {
   };
   const Status status = load(Sealed(newer));
   CHECK(status.code() == StatusCode::kUnsupported);
-  CHECK(status.message().find("version 7") != std::string::npos);
+  CHECK(status.message().find("version 8") != std::string::npos);
   CHECK(load(newer + "torn").code() == StatusCode::kCorruption);
+}
+
+TEST_CASE("A manifest has the version before as long as no series was forgotten") {
+  constexpr size_t kVersionAt = 7;
+  Manifest manifest = Some(), back;
+  CHECK(EncodeManifest(manifest)[kVersionAt] == 6);
+  manifest.series_end = 70'000;
+  CHECK(EncodeManifest(manifest)[kVersionAt] == 6);
+  manifest.forgotten_series = 69'000;
+  const Bytes bytes = EncodeManifest(manifest);
+  CHECK(bytes[kVersionAt] == 7);
+  REQUIRE(DecodeManifest(bytes, &back));
+  CHECK(back.series_end == 70'000);
+  CHECK(back.forgotten_series == 69'000);
+  CHECK(EncodeManifest(back) == bytes);
+  manifest.forgotten_series = 70'001;
+  CHECK(!DecodeManifest(EncodeManifest(manifest), &back));
 }
 
 TEST_CASE("A part is in the folder of its namespace") {
