@@ -285,6 +285,47 @@ TEST_CASE("after a crash, a series that was registered again has only its new nu
   }
 }
 
+TEST_CASE("a power cut at any moment of a sweep loses no point") {
+  bool died = true;
+  for (uint64_t call = 1; died; ++call) {
+    CAPTURE(call);
+    Rig rig;
+    const SeriesNumber old = rig.Register(Tsuid(1));
+    for (uint64_t host = 1; host <= 4; ++host) rig.Append(rig.Register(Tsuid(host)), kBase);
+    REQUIRE(rig.engine->Flush().ok());
+    PointScanSpec spec;
+    spec.metric = Tsuid(1).substr(0, 3);
+    spec.matcher.tsuids = {Tsuid(1), Tsuid(3)};
+    REQUIRE(rig.points->DeleteRows(spec).ok());
+    REQUIRE(rig.engine->Flush().ok());
+    REQUIRE(rig.engine->Compact(*rig.engine->points_table()).ok());
+    rig.disk.DieAtCall(call);
+    const Status swept = rig.engine->SweepSeries();
+    died = rig.disk.failed();
+    if (!died) rig.disk.FailCall(0);
+    if (swept.ok()) {
+      CHECK(rig.engine->registry().forgotten_count() == 2);
+      // The point of a series that comes back after the sweep.
+      const PointEntry entry = MakePointEntry(old, Timestamp{kBase + 60}, PointValue::Int(1));
+      const auto position = rig.points->Append({&entry, 1});
+      REQUIRE(position.ok());
+      if (!died) REQUIRE(rig.engine->Sync().ok());
+    }
+    rig.Close();
+    rig.disk.PowerCut();
+    rig.disk.FailCall(0);
+    rig.Open();
+    CHECK(CountPoints(*rig.points, 1) == (swept.ok() && !died ? 3 : 2));
+    rig.Append(rig.Register(Tsuid(3)), kBase + 120);
+    CHECK(rig.Listed().contains(Tsuid(3)));
+    rig.Merge();
+    rig.Open();
+    CHECK(rig.Listed().size() == (swept.ok() && !died ? 4 : 3));
+    CHECK(CountPoints(*rig.points, 1) == (swept.ok() && !died ? 4 : 3));
+    CHECK(rig.engine->Check()->damages.empty());
+  }
+}
+
 TEST_CASE("a logged change without effect on a forgotten series does not prevent a start") {
   Rig rig;
   const Bytes key = codec::MakeRowKey(rig.engine->layout(), Tsuid(1), kBase);
