@@ -26,6 +26,7 @@
 #include "storage/engine/embedded_points.h"
 #include "storage/engine/embedded_store.h"
 #include "storage/engine/engine.h"
+#include "tsd/heap.h"
 #include "uid/names.h"
 
 namespace {
@@ -210,6 +211,7 @@ int main(int argc, char** argv) {
   app.add_option("--series", series, "active series")->check(CLI::Range(1, 1'000'000));
   app.add_option("--days", days, "days of compressed time")->check(CLI::Range(1, 60));
   CLI11_PARSE(app, argc, argv);
+  const hg::tsd::Heap heap(kMemory);
   Churn churn(folder, series);
   for (int day = 1; day <= days; ++day) {
     churn.RunDay(day, day == 1 || day % kDaysOfStart == 0 || day == days);

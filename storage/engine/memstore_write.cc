@@ -398,15 +398,8 @@ void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint
 Status Memstore::RegisterKey(const Table& table, ByteView key) {
   Bytes tsuid;
   uint32_t base;
-  if (table.points_family >= 0) {
-    return IsRegularKey(layout(), key, &tsuid, &base) ? Register(tsuid).status() : Status();
-  }
-  // Rollups and pre-aggregates are in tables of their own, with the row keys of their series. Their
-  // rows bring a forgotten series back, too.
-  if (registry_.forgotten_count() == 0 || table.FamilyIndex(points::kFamily) < 0) return {};
-  const auto of_key = codec::TsuidOf(layout(), key);
-  if (!of_key.ok() || !codec::CheckTsuid(layout(), *of_key).ok()) return {};
-  return Register(*of_key).status();
+  if (table.points_family < 0 || !IsRegularKey(layout(), key, &tsuid, &base)) return {};
+  return Register(tsuid).status();
 }
 
 // Requires the write lock and a registered series.

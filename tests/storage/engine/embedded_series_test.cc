@@ -383,7 +383,11 @@ TEST_CASE("a series with only an annotation, or with only rollups, stays and com
   rig.Sweep();
   CHECK(rig.Listed().empty());
   for (uint64_t host = 1; host <= 2; ++host) put(kinds[host - 1], host);
+  // A row of rollups registers no series, but it keeps a registered series.
+  CHECK(rig.Listed() == Set{Tsuid(1)});
+  rig.Register(Tsuid(2));
   CHECK(rig.Listed() == Set{Tsuid(1), Tsuid(2)});
+  REQUIRE(rig.engine->Flush().ok());
   rig.Sweep();
   CHECK(rig.Listed() == Set{Tsuid(1), Tsuid(2)});
   rig.Merge();
