@@ -5,8 +5,8 @@
 //
 // The store keeps points for one day (a TTL). Each line of the output describes the end of a day:
 //
-//   day 1 series 240000 registry 24000000 names 8000000 files 100000 anonymous 90000000 query_us
-//   900
+//   day 1 series 240000 registry 24000000 names 8000000 files 100000 cache 20000000 unflushed 0
+//   anonymous 90000000 query_us 900
 //
 // Sizes are in bytes. On some days, `start_s` follows: the seconds to open a copy of the folder.
 
@@ -26,6 +26,7 @@
 #include "storage/engine/embedded_points.h"
 #include "storage/engine/embedded_store.h"
 #include "storage/engine/engine.h"
+#include "tsd/heap.h"
 #include "uid/names.h"
 
 namespace {
@@ -117,9 +118,11 @@ class Churn {
     }
     const hg::EmbeddedStats stats = store_.engine->Stats();
     std::printf(
-        "day %d series %llu registry %llu names %llu files %llu anonymous %llu query_us %.0f", day,
-        (unsigned long long)stats.series, (unsigned long long)stats.registry_bytes,
+        "day %d series %llu registry %llu names %llu files %llu cache %llu unflushed %llu "
+        "anonymous %llu query_us %.0f",
+        day, (unsigned long long)stats.series, (unsigned long long)stats.registry_bytes,
         (unsigned long long)stats.name_bytes, (unsigned long long)stats.file_memory_bytes,
+        (unsigned long long)stats.cache_bytes, (unsigned long long)stats.memory_bytes,
         (unsigned long long)AnonymousBytes(), QueryUs());
     if (measures_start) std::printf(" start_s %.4f", StartSeconds());
     std::printf("\n");
@@ -208,6 +211,7 @@ int main(int argc, char** argv) {
   app.add_option("--series", series, "active series")->check(CLI::Range(1, 1'000'000));
   app.add_option("--days", days, "days of compressed time")->check(CLI::Range(1, 60));
   CLI11_PARSE(app, argc, argv);
+  const hg::tsd::Heap heap(kMemory);
   Churn churn(folder, series);
   for (int day = 1; day <= days; ++day) {
     churn.RunDay(day, day == 1 || day % kDaysOfStart == 0 || day == days);

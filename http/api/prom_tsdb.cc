@@ -89,9 +89,13 @@ Result<Found> Find(size_t limit, const Points& points, query::LabelNames* names,
   const KeyLayout& layout = points.layout();
   Counts metrics(watch), pairs(watch), values(watch);
   Found found;
-  found.series = points.series_count();
-  for (SeriesNumber number = 0; number < found.series; ++number) {
+  for (SeriesNumber number = 0; number < points.series_count(); ++number) {
     const ByteView tsuid = points.TsuidOf(number);
+    if (tsuid.empty()) {  // forgotten
+      RETURN_IF_ERROR(watch->Step(1));
+      continue;
+    }
+    ++found.series;
     RETURN_IF_ERROR(watch->Step(kStepsPerPair * (1 + tsuid.size() / layout.pair_width())));
     RETURN_IF_ERROR(metrics.Add(tsuid.substr(0, static_cast<size_t>(layout.metric_width))));
     Status added;

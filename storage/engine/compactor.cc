@@ -109,7 +109,7 @@ void Compactor::MergeLoop(MergePool pool) {
 void Compactor::SweepLoop() {
   constexpr int64_t kRestPerWork = 20;
   std::chrono::milliseconds rest(env_.options.check_interval_ms);
-  std::weak_ptr<const Version> swept;  // nothing has left since a version that is still current
+  std::weak_ptr<const Version> swept;  // no row has left since a version that is still current
   while (SleepUntilWanted(kSeriesSweep, rest)) {
     rest = std::chrono::milliseconds(env_.options.sweep_interval_ms);
     const auto version = file_set_.Pin();

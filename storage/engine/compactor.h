@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -78,10 +79,11 @@ class Compactor {
   // Each of these functions does the work of one round of a background thread. Tests without
   // background threads call them directly.
   enum class MergePool : uint8_t { kAny, kSmall, kLarge };
-  /// Hides the series that have no rows in memory or in files (Registry::Hidden). Deleted or
-  /// expired rows that no merge has removed yet count as rows, and so do rollups. Reads at most one
-  /// block per series and points file, and all cell files of tables whose row keys contain series.
-  /// Stops as soon as all series are found.
+  /// Forgets the series that have no rows in memory or in files (Registry::Forget), except those
+  /// whose registration was not flushed yet. Deleted or expired rows that no merge has removed yet
+  /// count as rows, and so do rollups. Reads at most one block per series and points file, and all
+  /// cell files of tables whose row keys contain series. Stops as soon as all series are found.
+  /// Writes the list of series again if many of its series are forgotten.
   Status SweepSeries() EXCLUDES(sweep_mutex_);
   Status FlushIfNeeded() EXCLUDES(regions_mutex_);
   Status MergePending(MergePool pool);
@@ -104,6 +106,10 @@ class Compactor {
     ReleaseRegions(places);
     return status;
   }
+  /// Replaces the files of the list of series by one file without forgotten series. Calls `prepare`
+  /// before the change takes effect. Returns the number of series in the new file.
+  Result<uint32_t> RewriteSeries(const std::function<Status(const Edit&)>& prepare)
+      EXCLUDES(work_mutex_);
   /// Call this function after files were repaired. Merges that failed because of damaged files are
   /// then tried again.
   void AfterRepair() EXCLUDES(work_mutex_);

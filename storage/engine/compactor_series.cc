@@ -1,4 +1,5 @@
-// Finds series of which the store has no rows left, for example after deletes or expiry.
+// Forgets series of which the store has no rows left, for example after deletes or expiry: finds
+// them, and writes the list of series without them.
 
 #include <algorithm>
 #include <functional>
@@ -6,24 +7,34 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/engine/compactor.h"
+#include "storage/engine/readable_rows.h"
 #include "storage/engine/row_file.h"
+#include "storage/engine/stored_row.h"
 #include "storage/points/render.h"
 
 namespace hg::engine {
+namespace {
+
+// The list of series is written again when at least one of this many listed series is forgotten.
+constexpr uint64_t kOutdatedShare = 8;
+
+}  // namespace
 
 /// Searches the rows of series in one version. All series are absent until a row is found.
 class Compactor::SeriesSearch {
  public:
-  /// Searches the series with numbers below `count`. `hidden` are known to have no rows.
-  SeriesSearch(const Compactor& compactor, const Version& version, uint32_t count,
-               const NumberSet& hidden)
+  /// Searches the series with numbers below `count`, except those that were forgotten already.
+  SeriesSearch(const Compactor& compactor, const Version& version, uint32_t count)
       : compactor_(compactor), version_(version), registry_(compactor.registry_), absent_(count) {
-    for (uint32_t number = 0; number < count; ++number) absent_.Add(number);
+    const NumberSet forgotten = registry_.Forgotten();
+    for (uint32_t number = 0; number < count; ++number) {
+      if (!forgotten.Has(number)) absent_.Add(number);
+    }
     for (const auto& memtable : version.memtables) {
       memtable->rows.ForEachSeries([this](uint32_t number) { absent_.Remove(number); });
     }
     for (uint32_t number = 0; number < count; ++number) {
-      if (absent_.Has(number) && !hidden.Has(number)) wanted_.push_back(number);
+      if (absent_.Has(number)) wanted_.push_back(number);
     }
   }
 
@@ -43,9 +54,9 @@ class Compactor::SeriesSearch {
     }
     return {};
   }
-  /// Returns the series without rows, hidden ones included. Valid after Run.
+  /// Returns the series without rows. Valid after Run.
   [[nodiscard]] const NumberSet& absent() const { return absent_; }
-  /// Whether some of them are not hidden yet.
+  /// Whether there are some.
   [[nodiscard]] bool found() const { return !wanted_.empty(); }
 
  private:
@@ -133,27 +144,75 @@ class Compactor::SeriesSearch {
   const Version& version_;
   const Registry& registry_;
   NumberSet absent_;
-  std::vector<uint32_t> wanted_;  // absent series that are not hidden
+  std::vector<uint32_t> wanted_;  // the numbers in absent_
 };
 
 Status Compactor::SweepSeries() {
   MutexLock one_at_a_time(sweep_mutex_);
   RETURN_IF_ERROR(env_.CheckOpen());
-  const uint32_t count = memstore_.BeginSweep();
+  const uint32_t recorded = memstore_.BeginSweep();
   // Pinned after BeginSweep: a row that is not in this version was written later, so its series is
   // recorded as changed.
   NumberSet absent;
   bool found = false;
   const Status status = Survive([&]() -> Status {
     const auto version = file_set_.Pin();
-    SeriesSearch search(*this, *version, count, registry_.Hidden());
+    // Series that were registered later are in the log. A start would not know that they were
+    // forgotten.
+    const uint32_t in_files = version->memtables.back()->series_begin;
+    SeriesSearch search(*this, *version, std::min(recorded, in_files));
     RETURN_IF_ERROR(search.Run());
     found = search.found();
     if (found) absent = search.absent();
     return {};
   });
   memstore_.EndSweep(status.ok() && found ? &absent : nullptr);
-  return status;
+  RETURN_IF_ERROR(status);
+  // Until then, a start registers the forgotten series again, and its first sweep forgets them.
+  const FileSetState state = file_set_.State();
+  const uint64_t listed =
+      state.version->memtables.back()->series_begin - state.manifest.forgotten_series;
+  const uint64_t outdated = registry_.forgotten_count() - state.manifest.forgotten_series;
+  if (outdated == 0 || outdated < listed / kOutdatedShare) return {};
+  return Prepend(RewriteSeries([](const Edit&) { return Status(); }).status(),
+                 "list of the series");
+}
+
+// Only series that are in files. Flushes may add parts with other series meanwhile.
+Result<uint32_t> Compactor::RewriteSeries(const std::function<Status(const Edit&)>& prepare) {
+  const RegionPlace place = {kSeriesTable, 0};
+  uint32_t written = 0;
+  const auto rewrite = [&]() -> Status {
+    const FileSetState state = file_set_.State();
+    Edit edit;
+    edit.remove = state.version->PartsOf(place.first, place.second);
+    const uint32_t count = state.version->memtables.back()->series_begin;
+    // Series that are forgotten from here on stay in the list until it is written again.
+    const NumberSet forgotten = registry_.Forgotten();
+    lsm::PartEntry fresh;
+    fresh.region = place.second;
+    fresh.number = file_set_.NewNumber();
+    fresh.made_ms = env_.clock.NowMs();
+    const Status prepared = Survive([&]() -> Status {
+      ASSIGN_OR_RETURN(written, engine::WriteSeries(
+                                    env_.files, env_.options.path, layout(), count,
+                                    [&](uint32_t number) {
+                                      return forgotten.Has(number) ? ByteView()
+                                                                   : registry_.Tsuid(number);
+                                    },
+                                    state.manifest.flushed, &fresh));
+      if (fresh.cells_bytes > 0) edit.add.push_back(fresh);
+      edit.series = {count, count - written};
+      return prepare(edit);
+    });
+    if (!prepared.ok()) {
+      file_set_.RemoveFiles({&fresh, 1});
+      return prepared;
+    }
+    return file_set_.Apply(edit);
+  };
+  RETURN_IF_ERROR(WhileHeld({place}, rewrite));
+  return written;
 }
 
 }  // namespace hg::engine

@@ -19,7 +19,7 @@ class EmbeddedPoints : public Points, public WatchedPoints {
   }
   [[nodiscard]] SeriesNumber series_count() const override { return engine_.registry().size(); }
   [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override {
-    return engine_.registry().Tsuid(number);
+    return engine_.registry().FindTsuid(number);
   }
   Result<LogPosition> Append(std::span<const PointEntry> batch) override {
     return engine_.Append(batch);

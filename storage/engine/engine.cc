@@ -63,6 +63,7 @@ Status Engine::Start() {
     if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
   }
   RETURN_IF_ERROR(memstore_.Replay(stored));
+  RETURN_IF_ERROR(memstore_.ForgetDuplicates());
   if (env_.options.background) compactor_.Start();
   return {};
 }
@@ -86,7 +87,7 @@ bool Engine::RowsExpire() const {
 }
 
 Result<RepairReport> Engine::Repair() {
-  return OnlineRepair(env_, file_set_, memstore_.registry(), listeners_, compactor_).Repair();
+  return OnlineRepair(env_, file_set_, listeners_, compactor_).Repair();
 }
 
 EmbeddedStats Engine::Stats() const {

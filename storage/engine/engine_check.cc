@@ -67,9 +67,9 @@ Status CheckEntry(const KeyLayout& layout, const StoredFile& file, const std::st
                                        : bad("statistics that are not those of the points");
 }
 
-// Verifies that the numbers of the series run from 0 without a gap.
-void CheckSeries(FileSystem& files, const std::string& folder, const std::vector<StoredFile>& list,
-                 CheckReport* report) {
+// Verifies that the numbers of the series run from 0, without other gaps than the forgotten series.
+void CheckSeries(FileSystem& files, const std::string& folder, const lsm::Manifest& manifest,
+                 const std::vector<StoredFile>& list, CheckReport* report) {
   std::vector<uint32_t> numbers;
   bool whole = true;
   for (const StoredFile& file : list) {
@@ -86,12 +86,18 @@ void CheckSeries(FileSystem& files, const std::string& folder, const std::vector
   }
   if (!whole) return;  // the damaged file is already in the report
   std::sort(numbers.begin(), numbers.end());
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] == i) continue;
-    report->damages.push_back({folder, 0, "series " + std::to_string(i) + " is missing",
-                               "which series the numbers of the log mean"});
-    return;
-  }
+  const size_t end =
+      std::max<size_t>(manifest.series_end, numbers.empty() ? 0 : size_t{numbers.back()} + 1);
+  const bool twice = std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end();
+  if (!twice && end - numbers.size() == manifest.forgotten_series) return;
+  size_t missing = 0;  // the first gap, which may be a forgotten series
+  while (missing < numbers.size() && numbers[missing] == missing) ++missing;
+  const std::string what = manifest.forgotten_series == 0
+                               ? "series " + std::to_string(missing) + " is missing"
+                               : "the files have " + std::to_string(numbers.size()) + " of " +
+                                     std::to_string(end) + " series, and only " +
+                                     std::to_string(manifest.forgotten_series) + " were forgotten";
+  report->damages.push_back({folder, 0, what, "which series the numbers of the log mean"});
 }
 
 Status CheckLog(FileSystem& files, const std::string& folder, const lsm::Manifest& manifest,
@@ -193,7 +199,7 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
   }
   const std::vector<StoredFile> list = FilesOf(manifest.parts);
   for (const StoredFile& file : list) CheckFile(files, folder, manifest.layout, file, &report);
-  CheckSeries(files, folder, list, &report);
+  CheckSeries(files, folder, manifest, list, &report);
   if (!backup) RETURN_IF_ERROR(CheckLog(files, folder, manifest, &report));
   ASSIGN_OR_RETURN(const auto foreign, ForeignFilesIn(files, folder));
   for (const std::string& name : foreign) {

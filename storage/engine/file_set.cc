@@ -253,6 +253,12 @@ Status FileSet::Commit(const Edit& edit, const OpenByNumber& opened,
     manifest.log_position = edit.flushed->log_position;
     manifest.stamp_floor_ms = edit.flushed->stamp_floor_ms;
   }
+  if (edit.series) {
+    INVARIANT(edit.series->end >= manifest.series_end &&
+              edit.series->forgotten <= edit.series->end);
+    manifest.series_end = edit.series->end;
+    manifest.forgotten_series = edit.series->forgotten;
+  }
   std::set<uint64_t> named;
   for (const lsm::PartEntry& entry : manifest.parts) named.insert(entry.number);
   INVARIANT(named.empty() || *named.rbegin() < manifest.next_number);

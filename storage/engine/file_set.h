@@ -38,6 +38,12 @@ struct Flushed {
   int64_t stamp_floor_ms = 0;
 };
 
+/// What the files of the list of series have after they were written anew. Plain value.
+struct SeriesList {
+  uint32_t end = 0;        // the numbers below are in the list or forgotten
+  uint32_t forgotten = 0;  // how many of them are forgotten
+};
+
 /// A change of the files of a store. Plain value.
 struct Edit {
   /// The parts of the current version that are removed.
@@ -51,6 +57,8 @@ struct Edit {
   std::optional<TableList> tables;
   /// If set, removes the oldest frozen memtable. Its content is in the parts in `add`.
   std::optional<Flushed> flushed;
+  /// If set, the list of series was written anew.
+  std::optional<SeriesList> series;
   /// Whether to drop the files from the page cache, because a merge has just read or written them.
   bool forget_cached = false;
   /// Whether the change deletes rows of the parts in `remove` for which no memtable has

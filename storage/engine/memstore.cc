@@ -92,7 +92,7 @@ void Memstore::ReleaseLog(const Memtable& flushed) {
 }
 
 void Memstore::AddTo(EmbeddedStats* stats) const {
-  stats->series = registry_.size() - registry_.hidden_count();
+  stats->series = registry_.size() - registry_.forgotten_count();
   stats->memory_bytes = MemoryBytes();
   stats->memory_limit_bytes = env_.memory_max;
   stats->registry_bytes = registry_.bytes();

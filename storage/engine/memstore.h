@@ -50,6 +50,8 @@ class Memstore {
   Status Load(const lsm::Manifest& stored);
   /// Replays the log, and opens it for writing.
   Status Replay(const lsm::Manifest& stored);
+  /// Rebuilds the index if a series was read with two numbers. Call this function after Replay.
+  Status ForgetDuplicates() EXCLUDES(register_);
   /// Writes, syncs and closes the log. Call this function after the store was marked as closed and
   /// WaitForWriters has returned.
   Status Close();
@@ -105,15 +107,15 @@ class Memstore {
   [[nodiscard]] uint64_t active_bytes() const { return active_bytes_; }
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
 
-  // To hide series that have no rows any more, call BeginSweep, search memtables and files, and
-  // call EndSweep. One sweep at a time. A series whose row changes meanwhile is not hidden, and a
-  // hidden series whose row changes is shown again before readers see the change.
+  // To forget series that have no rows any more, call BeginSweep, search memtables and files, and
+  // call EndSweep. One sweep at a time. A series whose row changes meanwhile is not forgotten.
   /// Starts to record which series change. Returns a series number: only lower series numbers may
-  /// be passed to EndSweep.
+  /// be passed to EndSweep, because changes of later series are not recorded.
   uint32_t BeginSweep() EXCLUDES(write_);
-  /// Hides those series of `absent` that did not change since BeginSweep. `absent` is null if the
-  /// search failed. Creates a new index while other threads register series, and blocks these
-  /// threads only while it adds the last new series.
+  /// Forgets those series of `absent` that did not change since BeginSweep. The registration of
+  /// each of them must be in files, so that the log does not contain it. `absent` is null if the
+  /// search failed or found nothing. Creates a new index while other threads register series, and
+  /// blocks these threads only while it adds the last new series.
   void EndSweep(const NumberSet* absent) EXCLUDES(register_);
 
   // Functions for flushes. The caller runs one flush at a time.
@@ -144,7 +146,7 @@ class Memstore {
 
  private:
   // The following functions are in memstore_replay.cc.
-  Status LoadSeries(const Version& version);
+  Status LoadSeries(const Version& version, const lsm::Manifest& stored);
   /// `met` collects the new series of consecutive records which the registry does not have yet.
   Status ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met)
       REQUIRES(write_);
@@ -188,14 +190,20 @@ class Memstore {
       REQUIRES(write_);
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept
       REQUIRES(write_);
-  // The following functions are in memstore_series.cc. They are called before a row changes.
-  [[nodiscard]] bool NotesSeries() const REQUIRES(write_) {
-    return sweeping_ || registry_.hidden_count() > 0;
-  }
-  void NoteSeries(SeriesNumber number) REQUIRES(write_);
+  /// Append, except for entries of forgotten series: if the batch may have some, sets `forgotten`
+  /// and returns any position. Some entries may be stored then.
+  Result<LogPosition> AppendKnown(std::span<const PointEntry> batch, bool* forgotten);
+  // The following functions are in memstore_series.cc.
+  [[nodiscard]] bool HasForgotten(std::span<const PointEntry> entries) const REQUIRES(write_);
+  /// Registers the forgotten series of the entries again and sets their new numbers.
+  Status Renumber(std::span<PointEntry> entries) EXCLUDES(register_);
+  // Called before a row changes, if a sweep runs.
   void NoteRow(const Table& table, ByteView key) REQUIRES(write_);
   void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
                        SeriesNumber series, uint32_t base) REQUIRES(write_);
+  Result<LogPosition> WriteRegistered(const Table& table, ByteView key,
+                                      const std::vector<CellChange>& changes, bool operands)
+      EXCLUDES(write_);
   LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes,
                           bool operands = false) REQUIRES(write_);
   void ExpandDeletes(const Table& table, StoredRow row, std::vector<CellChange>* changes) const;

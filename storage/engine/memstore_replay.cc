@@ -25,7 +25,7 @@ lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
 }  // namespace
 
 Status Memstore::Load(const lsm::Manifest& stored) {
-  RETURN_IF_ERROR(LoadSeries(*file_set_.Pin()));
+  RETURN_IF_ERROR(LoadSeries(*file_set_.Pin(), stored));
   auto memory = std::make_shared<Memtable>(env_.clock.NowMs());
   memory->after_sequence = stored.flushed;
   memory->series_begin = registry_.size();
@@ -81,7 +81,9 @@ namespace {
 // registry.
 class SeriesIntake {
  public:
-  explicit SeriesIntake(Registry* registry) : registry_(*registry), next_(registry->size()) {}
+  /// `forgotten_max` is the number of series that may be missing.
+  SeriesIntake(Registry* registry, uint32_t forgotten_max)
+      : registry_(*registry), next_(registry->size()), forgotten_left_(forgotten_max) {}
 
   /// Number of the next series.
   [[nodiscard]] uint32_t next() const { return next_; }
@@ -91,18 +93,41 @@ class SeriesIntake {
     AppendBig(&key, next_, 4);
     return key;
   }
-  void Add(ByteView tsuid) {
-    constexpr size_t kTogether = 8192;
-    read_.Add(tsuid);
-    ++next_;
-    if (read_.size() == kTogether) HandOver();
+  /// Adds the series with the number `number`. The numbers from next() to `number` - 1 are
+  /// forgotten. Returns false if this is not possible.
+  bool Add(uint32_t number, ByteView tsuid) {
+    if (!SkipTo(number)) return false;
+    AddNext(tsuid);
+    return true;
+  }
+  bool SkipTo(uint32_t number) {
+    if (number < next_ || number - next_ > forgotten_left_) return false;
+    const uint32_t gap = number - next_;
+    forgotten_left_ -= gap;
+    if (gap < kTogether) {
+      while (next_ < number) AddNext({});
+      return true;
+    }
+    Finish();
+    registry_.Skip(gap);
+    next_ = number;
+    return true;
   }
   void Finish() {
     HandOver();
     adding_.get();
   }
+  /// How many series must still be missing.
+  [[nodiscard]] uint32_t forgotten_left() const { return forgotten_left_; }
 
  private:
+  static constexpr size_t kTogether = 8192;
+
+  void AddNext(ByteView tsuid) {
+    read_.Add(tsuid);
+    ++next_;
+    if (read_.size() == kTogether) HandOver();
+  }
   void HandOver() {
     if (adding_.valid()) adding_.get();
     adding_ = std::async(std::launch::async,
@@ -112,59 +137,82 @@ class SeriesIntake {
 
   Registry& registry_;
   uint32_t next_;
+  uint32_t forgotten_left_;
   TsuidList read_;
   std::future<void> adding_;
 };
 
-// Reads series from the next number on, as long as each row is a single put.
-Status ReadPlainSeries(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
-                       SeriesIntake* intake) {
+// Reads series from the next number on, as long as each row is a single put. No other file has
+// numbers between those of this file. Returns whether it has read all of them.
+Result<bool> ReadPlainSeries(const KeyLayout& layout,
+                             const std::shared_ptr<const lsm::BlockFile>& file,
+                             SeriesIntake* intake) {
   lsm::BlockFileScan rows(file, intake->key(), "", lsm::CacheUse::kPast);
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
-    if (!more || rows.key().size() != 4 || ReadBig32(rows.key().data()) != intake->next()) {
-      return {};
-    }
+    if (!more) return true;
+    if (rows.key().size() != 4) return false;
     const auto tsuid = lsm::OnlyValueOf(rows.value());
-    if (!tsuid || !codec::CheckTsuid(layout, *tsuid).ok()) return {};
-    intake->Add(*tsuid);
+    if (!tsuid || !codec::CheckTsuid(layout, *tsuid).ok()) return false;
+    if (!intake->Add(ReadBig32(rows.key().data()), *tsuid)) return false;
   }
 }
 
 }  // namespace
 
-Status Memstore::LoadSeries(const Version& version) {
-  SeriesIntake intake(&registry_);
-  const Parts& parts = version.PartsOf(kSeriesTable, 0);
+Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored) {
+  SeriesIntake intake(&registry_, stored.forgotten_series);
+  Parts parts;
   uint64_t rows_max = 0;
-  for (const auto& part : parts)
-    rows_max += part->cells() != nullptr ? part->cells()->entries() : 0;
+  for (const auto& part : version.PartsOf(kSeriesTable, 0)) {
+    if (part->cells() == nullptr || part->cells()->blocks() == 0) continue;
+    parts.push_back(part);
+    rows_max += part->cells()->entries();
+  }
   registry_.Reserve(rows_max);
-  // Oldest first, each part usually continues where the previous one ends. All other cases are
-  // handled below.
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if ((*part)->cells() == nullptr) continue;
-    RETURN_IF_ERROR(ReadPlainSeries(layout(), (*part)->cells(), &intake));
+  // Each part has the numbers of one or more memtables, and usually only plain rows. All other
+  // cases are handled below.
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+    return a->cells()->first_key(0) < b->cells()->first_key(0);
+  });
+  for (const auto& part : parts) {
+    ASSIGN_OR_RETURN(const bool all, ReadPlainSeries(layout(), part->cells(), &intake));
+    if (!all) break;
   }
   std::vector<std::unique_ptr<lsm::RowSource>> sources;
   for (const auto& part : parts) {
-    if (part->cells() == nullptr) continue;
     sources.push_back(lsm::ScanRows(part->cells(), intake.key(), "", lsm::CacheUse::kPast));
   }
   lsm::MergedRows rows(lsm::CellOrder::kByArrival, std::move(sources));
+  const auto missing = [&] {
+    return Status::Corruption(env_.options.path + ": series " + std::to_string(intake.next()) +
+                              " is missing in the files of the series table");
+  };
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) break;
     ASSIGN_OR_RETURN(const lsm::CellRow row, rows.TakeRow());
-    if (rows.key() != intake.key() || row.cells.size() != 1 ||
-        !codec::CheckTsuid(layout(), row.cells[0].value).ok()) {
-      return Status::Corruption(env_.options.path + ": series " + std::to_string(intake.next()) +
-                                " is missing in the files of the series table");
+    if (rows.key().size() != 4 || row.cells.size() != 1 ||
+        !codec::CheckTsuid(layout(), row.cells[0].value).ok() ||
+        !intake.Add(ReadBig32(rows.key().data()), row.cells[0].value)) {
+      return missing();
     }
-    intake.Add(row.cells[0].value);
   }
+  if (intake.next() < stored.series_end && !intake.SkipTo(stored.series_end)) return missing();
+  if (intake.forgotten_left() > 0) return missing();
   intake.Finish();
   return {};
+}
+
+// A crash came after a series was forgotten and registered again, and before the list of series was
+// written without its first number.
+Status Memstore::ForgetDuplicates() {
+  if (!registry_.has_duplicates()) return {};
+  const NumberSet none;
+  (void)BeginSweep();
+  EndSweep(&none);
+  if (!registry_.has_duplicates()) return {};
+  return Status::Exhausted("no memory for the index of the series");
 }
 
 void Memstore::AddMet(TsuidList* met) {
@@ -221,7 +269,7 @@ Status Memstore::ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, Ts
       if (tables_.points() == nullptr) return Status::Corruption("points without a points table");
       const uint32_t known = registry_.size();
       for (const PointEntry& entry : item.points) {
-        if (entry.series >= known) {
+        if (entry.series >= known || registry_.IsForgotten(entry.series)) {
           return Status::Corruption("points of unknown series " + std::to_string(entry.series));
         }
       }
@@ -254,6 +302,9 @@ Status Memstore::ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, Ts
           return Status::Corruption("a row with an unknown family");
         }
       }
+      stamp_floor_ms_ = std::max(stamp_floor_ms_, row.stamp_ms);
+      // Such a record leaves nothing in a memtable, so its series may have been forgotten.
+      if (row.changes.empty()) return {};
       Bytes tsuid;
       uint32_t base;
       size_t shard = 0;  // shard of all rows that are not hours of a series
@@ -262,7 +313,6 @@ Status Memstore::ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, Ts
         if (!series) return Status::Corruption("a row of an unknown series");
         shard = RowMemory::ShardOf(*series);
       }
-      stamp_floor_ms_ = std::max(stamp_floor_ms_, row.stamp_ms);
       ReplayItem& item = pipe->Next(shard);
       item.sequence = record.sequence;
       item.table = table;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <utility>
 
@@ -142,9 +143,8 @@ Status Memstore::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbe
 }
 
 uint32_t Memstore::BeginSweep() {
-  NumberSet changed(registry_.size());
   const uint32_t count = registry_.size();
-  changed.Grow(count);
+  NumberSet changed(count);
   MutexLock lock(write_);
   INVARIANT(!sweeping_);
   changed_ = std::move(changed);
@@ -154,15 +154,16 @@ uint32_t Memstore::BeginSweep() {
 
 void Memstore::EndSweep(const NumberSet* absent) {
   NumberSet freed;
-  std::unique_ptr<TagIndex> index;
+  std::unique_ptr<Registry::Lookups> lookups;
   const Status status = Survive([&]() -> Status {
     if (absent == nullptr) return {};
-    NumberSet hidden = *absent;
-    index = std::make_unique<TagIndex>(layout());
+    NumberSet forgotten = registry_.Forgotten();
+    forgotten.AddAll(*absent);
+    lookups = std::make_unique<Registry::Lookups>(layout());
     uint32_t indexed = 0;
     const auto catch_up = [&] {
       const uint32_t known = registry_.size();
-      registry_.AddToIndex(indexed, known, hidden, index.get());
+      registry_.AddTo(indexed, known, forgotten, lookups.get());
       return known - std::exchange(indexed, known);
     };
     // Indexing a series is faster than registering it, so few remain to be added under the lock.
@@ -170,21 +171,37 @@ void Memstore::EndSweep(const NumberSet* absent) {
     MutexLock no_new_series(register_);
     catch_up();
     MutexLock lock(write_);
-    hidden.RemoveAll(changed_,
-                     [&](uint32_t number) { index->Add(number, registry_.Tsuid(number)); });
-    index = registry_.ReplaceIndex(std::move(index), std::move(hidden));
+    // Series that were forgotten before cannot have changed.
+    forgotten.RemoveAll(changed_, [&](uint32_t number) {
+      registry_.AddTo(number, number + 1, NumberSet(), lookups.get());
+    });
+    lookups = registry_.Forget(std::move(lookups), std::move(forgotten));
     return {};
   });
-  // If there is no memory for a new index, this sweep hides no series. The next sweep tries again.
+  // If there is no memory for a new index, this sweep forgets no series. The next sweep tries
+  // again.
   (void)status;
   MutexLock lock(write_);
   sweeping_ = false;
   std::swap(changed_, freed);
 }
 
-void Memstore::NoteSeries(SeriesNumber number) {
-  if (sweeping_) changed_.Add(number);
-  if (registry_.IsHidden(number)) registry_.Show(number);
+bool Memstore::HasForgotten(std::span<const PointEntry> entries) const {
+  return std::any_of(entries.begin(), entries.end(), [this](const PointEntry& entry) {
+    return registry_.IsForgotten(entry.series);
+  });
+}
+
+Status Memstore::Renumber(std::span<PointEntry> entries) {
+  for (PointEntry& entry : entries) {
+    const ByteView tsuid = registry_.FindTsuid(entry.series);
+    if (tsuid.empty()) {
+      return Status::InvalidArgument("series number " + std::to_string(entry.series) +
+                                     " was not given by this process");
+    }
+    ASSIGN_OR_RETURN(entry.series, Register(tsuid));
+  }
+  return {};
 }
 
 // Rollups and pre-aggregates are in tables of their own, with the row keys of their series. Such a
@@ -193,7 +210,7 @@ void Memstore::NoteRow(const Table& table, ByteView key) {
   if (table.FamilyIndex(points::kFamily) < 0) return;
   const auto tsuid = codec::TsuidOf(layout(), key);
   if (!tsuid.ok()) return;
-  if (const auto number = registry_.Find(*tsuid)) NoteSeries(*number);
+  if (const auto number = registry_.Find(*tsuid)) changed_.Add(*number);
 }
 
 }  // namespace hg::engine

@@ -156,7 +156,23 @@ void Memstore::Account() {
   if (bytes > env_.memory_max / 4) AskForFlush(FlushRequest::kIfNeeded);
 }
 
+// A writer may keep the number of a series that is forgotten later. Its points are not lost: they
+// are stored under the new number of the series.
 Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
+  bool forgotten = false;
+  Result<LogPosition> position = AppendKnown(batch, &forgotten);
+  if (!forgotten) [[likely]]
+    return position;
+  std::vector<PointEntry> entries(batch.begin(), batch.end());
+  while (forgotten) {
+    forgotten = false;
+    RETURN_IF_ERROR(Renumber(entries));
+    position = AppendKnown(entries, &forgotten);
+  }
+  return position;
+}
+
+Result<LogPosition> Memstore::AppendKnown(std::span<const PointEntry> batch, bool* forgotten) {
   if (env_.observers.guards_writes()) [[unlikely]]
     RETURN_IF_ERROR(env_.observers.BeforePoints(batch));
   RETURN_IF_ERROR(CheckWritable());
@@ -197,7 +213,7 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
     for (const PointEntry& entry : batch) {
       if (entry.base >= below) continue;
       const ByteView metric =
-          registry_.Tsuid(entry.series).substr(0, static_cast<size_t>(layout().metric_width));
+          registry_.FindTsuid(entry.series).substr(0, static_cast<size_t>(layout().metric_width));
       RETURN_IF_ERROR(told.Tell({metric, entry.base}));
     }
     return {};
@@ -209,6 +225,10 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
     Status refused;
     if (!LockTold(oldest, tell, &told, &refused)) return refused;
     AdoptedLock lock(write_);
+    if (registry_.forgotten_count() > 0 && HasForgotten(slice)) [[unlikely]] {
+      *forgotten = true;
+      return position;
+    }
     const uint64_t sequence = ++sequence_;
     INVARIANT(sequence > active_->after_sequence);
     if (logged) {
@@ -227,8 +247,8 @@ void Memstore::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequenc
   constexpr size_t kRowAhead = 12;
   RowMemory& rows = active_->rows;
   const size_t n = entries.size();
-  if (NotesSeries()) [[unlikely]] {
-    for (const PointEntry& entry : entries) NoteSeries(entry.series);
+  if (sweeping_) [[unlikely]] {
+    for (const PointEntry& entry : entries) changed_.Add(entry.series);
   }
   for (size_t i = 0; i < n; ++i) {
     if (i + kHeadAhead < n) rows.PrefetchHead(entries[i + kHeadAhead].series);
@@ -263,7 +283,7 @@ void Memstore::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequenc
 }
 
 void Memstore::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept {
-  if (NotesSeries()) [[unlikely]]
+  if (sweeping_) [[unlikely]]
     NoteRow(table, record.key);
   Bytes tsuid;
   uint32_t base;
@@ -441,13 +461,23 @@ Result<LogPosition> Memstore::Write(const Table& table, ByteView key,
     RETURN_IF_ERROR(env_.observers.BeforeRow(table.descriptor.name, key, changes));
   }
   RETURN_IF_ERROR(CheckWritable());
-  RETURN_IF_ERROR(RegisterKey(table, key));
+  return WriteRegistered(table, key, changes, false);
+}
+
+// Registers the series of the row again if a sweep forgets it before the lock is taken.
+Result<LogPosition> Memstore::WriteRegistered(const Table& table, ByteView key,
+                                              const std::vector<CellChange>& changes,
+                                              bool operands) {
   const RowsOfKey rows(layout(), table, key);
   ToldRows told(listeners_);
-  Status refused;
-  if (!LockTold(rows, &told, &refused)) return refused;
-  AdoptedLock lock(write_);
-  return WriteLocked(table, key, changes);
+  for (;;) {
+    const uint32_t forgotten = registry_.forgotten_count();
+    RETURN_IF_ERROR(RegisterKey(table, key));
+    Status refused;
+    if (!LockTold(rows, &told, &refused)) return refused;
+    AdoptedLock lock(write_);
+    if (registry_.forgotten_count() == forgotten) return WriteLocked(table, key, changes, operands);
+  }
 }
 
 Result<LogPosition> Memstore::AppendToRow(const Table& table, ByteView key, ByteView bytes) {
@@ -455,15 +485,9 @@ Result<LogPosition> Memstore::AppendToRow(const Table& table, ByteView key, Byte
     RETURN_IF_ERROR(env_.observers.BeforeRow(table.descriptor.name, key, {}));
   }
   RETURN_IF_ERROR(CheckWritable());
-  RETURN_IF_ERROR(RegisterKey(table, key));
   const std::vector<CellChange> changes = {
       PutCell(Bytes(points::kFamily), Bytes(codec::kAppendQualifier), Bytes(bytes))};
-  const RowsOfKey rows(layout(), table, key);
-  ToldRows told(listeners_);
-  Status refused;
-  if (!LockTold(rows, &told, &refused)) return refused;
-  AdoptedLock lock(write_);
-  return WriteLocked(table, key, changes, true);
+  return WriteRegistered(table, key, changes, true);
 }
 
 // Replaces deletes of a column's newest version. In tables ordered by arrival, the replacement

@@ -1,6 +1,7 @@
 #pragma once
 // A set of series numbers, one bit per number.
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,11 @@ class NumberSet {
   }
   void Remove(uint32_t number) {
     if (number / 64 < words_.size()) words_[number / 64] &= ~(uint64_t{1} << (number % 64));
+  }
+  /// Adds all numbers of `other`.
+  void AddAll(const NumberSet& other) {
+    words_.resize(std::max(words_.size(), other.words_.size()));
+    for (size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
   }
   [[nodiscard]] uint32_t Count() const {
     uint32_t count = 0;

@@ -40,6 +40,15 @@ class NumberSlots {
     ++used_;
     INVARIANT(used_ < slots_.size());
   }
+  /// Replaces a number that was added with this hash.
+  void Replace(uint32_t hash, uint32_t number, uint32_t by) {
+    size_t i = First(hash);
+    while (slots_[i].number != number) {
+      INVARIANT(slots_[i].number != kNone);
+      i = After(i);
+    }
+    slots_[i].number = by;
+  }
   void Prefetch(uint32_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[First(hash)]);
   }

@@ -105,9 +105,9 @@ class Repair {
       });
       RETURN_IF_ERROR(read.status());
     }
-    if (!numbers_.empty() && numbers_.rbegin()->first + 1 != numbers_.size()) {
-      series_damaged_ = true;
-    }
+    const size_t end = std::max<size_t>(
+        manifest_.series_end, numbers_.empty() ? 0 : size_t{numbers_.rbegin()->first} + 1);
+    if (end - numbers_.size() != manifest_.forgotten_series) series_damaged_ = true;
     return {};
   }
 
@@ -182,9 +182,11 @@ class Repair {
     lsm::PartEntry entry;
     entry.number = manifest_.next_number++;
     RETURN_IF_ERROR(WriteSeries(
-        files_, folder_, manifest_.layout, static_cast<uint32_t>(series_.size()),
-        [this](uint32_t number) -> ByteView { return series_[number]; }, manifest_.flushed,
-        &entry));
+                        files_, folder_, manifest_.layout, static_cast<uint32_t>(series_.size()),
+                        [this](uint32_t number) -> ByteView { return series_[number]; },
+                        manifest_.flushed, &entry)
+                        .status());
+    manifest_.series_end = manifest_.forgotten_series = 0;
     for (const StoredFile& file : FilesOf(manifest_.parts)) {
       if (file.part.table == kSeriesTable) SetAside(file.name);
     }

@@ -34,7 +34,7 @@ Result<RepairReport> OnlineRepair::Repair() {
       return part.table == kSeriesTable && damaged.contains(part.number);
     });
   }
-  if (series) RETURN_IF_ERROR(RewriteSeries(damaged));
+  if (series) RETURN_IF_ERROR(Prepend(RewriteSeries(damaged), "repair of the series"));
   for (const auto& [number, damages] : damaged) {
     RETURN_IF_ERROR(RepairPart(number, damages));
   }
@@ -108,40 +108,14 @@ Status OnlineRepair::RepairHeld(const Parts& parts, const std::vector<Damage>& d
 }
 
 Status OnlineRepair::RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged) {
-  const RegionPlace place = {kSeriesTable, 0};
-  return Prepend(compactor_.WhileHeld({place}, [&] { return RewriteSeriesHeld(place, damaged); }),
-                 "repair of the series");
-}
-
-Status OnlineRepair::RewriteSeriesHeld(RegionPlace place,
-                                       const std::map<uint64_t, std::vector<Damage>>& damaged) {
-  const FileSetState state = file_set_.State();
-  Edit edit;
-  edit.remove = state.version->PartsOf(place.first, place.second);
-  // Only series that are in files. Flushes may add parts with other series meanwhile.
-  const uint32_t count = state.version->memtables.back()->series_begin;
-  lsm::PartEntry fresh;
-  fresh.region = place.second;
-  fresh.number = file_set_.NewNumber();
-  fresh.made_ms = env_.clock.NowMs();
   std::vector<std::string> aside;
-  const Status written = Survive([&]() -> Status {
-    RETURN_IF_ERROR(WriteSeries(
-        env_.files, env_.options.path, env_.layout(), count,
-        [this](uint32_t number) { return registry_.Tsuid(number); }, state.manifest.flushed,
-        &fresh));
-    edit.add.push_back(fresh);
+  ASSIGN_OR_RETURN(const uint32_t count, compactor_.RewriteSeries([&](const Edit& edit) {
     std::set<std::string> names;
     for (const auto& part : edit.remove) {
       if (damaged.contains(part->entry().number)) names.merge(NamesOf(part->entry()));
     }
     return LinkIntoLost(env_.files, env_.options.path, names, &aside);
-  });
-  if (!written.ok()) {
-    file_set_.RemoveFiles({&fresh, 1});
-    return written;
-  }
-  RETURN_IF_ERROR(file_set_.Apply(edit));
+  }));
   report_.done.push_back("the registry of series is written anew from memory: " +
                          std::to_string(count) + " series, none is lost");
   report_.done.insert(report_.done.end(), aside.begin(), aside.end());

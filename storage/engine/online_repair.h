@@ -8,7 +8,6 @@
 #include "storage/engine/compactor.h"
 #include "storage/engine/environment.h"
 #include "storage/engine/file_set.h"
-#include "storage/engine/registry.h"
 #include "storage/maintenance.h"
 #include "storage/points/watched_points.h"
 
@@ -21,13 +20,9 @@ namespace hg::engine {
 /// damaged, because the registry is in memory.
 class OnlineRepair {
  public:
-  OnlineRepair(const Environment& env, FileSet& file_set, const Registry& registry,
-               const ChangeListeners& listeners, Compactor& compactor)
-      : env_(env),
-        file_set_(file_set),
-        registry_(registry),
-        listeners_(listeners),
-        compactor_(compactor) {}
+  OnlineRepair(const Environment& env, FileSet& file_set, const ChangeListeners& listeners,
+               Compactor& compactor)
+      : env_(env), file_set_(file_set), listeners_(listeners), compactor_(compactor) {}
 
   /// Flushes, checks all files and repairs the damaged ones. See storage/maintenance.h.
   Result<RepairReport> Repair();
@@ -39,12 +34,9 @@ class OnlineRepair {
   Status RepairHeld(const Parts& parts, const std::vector<Damage>& damages);
   /// `damaged` maps the number of each damaged part to its damage.
   Status RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged);
-  Status RewriteSeriesHeld(RegionPlace place,
-                           const std::map<uint64_t, std::vector<Damage>>& damaged);
 
   const Environment& env_;
   FileSet& file_set_;
-  const Registry& registry_;
   const ChangeListeners& listeners_;
   Compactor& compactor_;
   RepairReport report_;

@@ -94,16 +94,23 @@ Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const
   return whole;
 }
 
-Status WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
-                   uint32_t count, const std::function<ByteView(uint32_t number)>& tsuid_of,
-                   uint64_t flushed, lsm::PartEntry* fresh) {
+Result<uint32_t> WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
+                             uint32_t count,
+                             const std::function<ByteView(uint32_t number)>& tsuid_of,
+                             uint64_t flushed, lsm::PartEntry* fresh) {
   fresh->table = kSeriesTable;
   fresh->first_sequence = 1;
   fresh->last_sequence = flushed;
   PartWriter writer(files, folder, layout, fresh->number, nullptr, nullptr);
-  for (uint32_t number = 0; number < count; ++number)
-    RETURN_IF_ERROR(writer.AddSeries(number, tsuid_of(number)));
-  return writer.Finish(fresh);
+  uint32_t written = 0;
+  for (uint32_t number = 0; number < count; ++number) {
+    const ByteView tsuid = tsuid_of(number);
+    if (tsuid.empty()) continue;
+    RETURN_IF_ERROR(writer.AddSeries(number, tsuid));
+    ++written;
+  }
+  RETURN_IF_ERROR(writer.Finish(fresh));
+  return written;
 }
 
 Status LinkIntoLost(FileSystem& files, const std::string& folder,

@@ -40,11 +40,14 @@ Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const
                              const lsm::BlockFile* cells, const lsm::BlockFile* points,
                              lsm::PartEntry* fresh);
 
-/// Writes the table of series to a new part that has the number in `fresh`. The table has `count`
-/// series, whose TSUIDs `tsuid_of` returns. `flushed` is the last sequence number that is in files.
-Status WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
-                   uint32_t count, const std::function<ByteView(uint32_t number)>& tsuid_of,
-                   uint64_t flushed, lsm::PartEntry* fresh);
+/// Writes the table of series to a new part that has the number in `fresh`. `tsuid_of` returns the
+/// TSUIDs of the numbers below `count`, or "" for forgotten ones. `flushed` is the last sequence
+/// number that is in files. Returns the number of series in the part. Without series, there is no
+/// file, and the sizes in `fresh` are 0.
+Result<uint32_t> WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
+                             uint32_t count,
+                             const std::function<ByteView(uint32_t number)>& tsuid_of,
+                             uint64_t flushed, lsm::PartEntry* fresh);
 
 /// Hard-links or copies files of the store (`names`, relative to `folder`) to its folder "lost",
 /// and appends a line for each file to `done`. Skips missing files.

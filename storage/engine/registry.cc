@@ -30,20 +30,26 @@ ByteView Registry::Tsuid(uint32_t number) const {
   return {name->bytes, name->size};
 }
 
-uint32_t Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
-  return slots_.Find(hash, [&](uint32_t number) { return Tsuid(number) == tsuid; });
+ByteView Registry::FindTsuid(uint32_t number) const {
+  const Name* name = names_.Get(number);
+  return name == nullptr ? ByteView() : ByteView(name->bytes, name->size);
 }
 
+uint32_t Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
+  return lookups_->slots.Find(hash, [&](uint32_t number) { return Tsuid(number) == tsuid; });
+}
+
+// The caller holds mutex_.
 std::optional<uint32_t> Registry::FindNext(ByteView tsuid) const {
   const uint32_t next = next_.load(std::memory_order_relaxed);
-  if (next >= size() || Tsuid(next) != tsuid) return {};
+  if (next >= size() || FindTsuid(next) != tsuid || forgotten_.Has(next)) return {};
   next_.store(next + 1, std::memory_order_relaxed);
   return next;
 }
 
 std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
-  if (const auto next = FindNext(tsuid)) return next;
   std::shared_lock lock(mutex_);
+  if (const auto next = FindNext(tsuid)) return next;
   const uint32_t found = FindLocked(tsuid, Hash(tsuid));
   if (found == kUnknown) return {};
   INVARIANT(found < size());
@@ -56,25 +62,23 @@ bool Registry::FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) cons
   std::array<uint32_t, kTogether> hashes;
   while (!tsuids.empty()) {
     const auto some = tsuids.first(std::min(kTogether, tsuids.size()));
+    std::shared_lock lock(mutex_);
     size_t near = 0;
     for (; near < some.size(); ++near) {
       const auto next = FindNext(some[near]);
       if (!next) break;
       numbers[near] = *next;
     }
-    if (near < some.size()) {
-      std::shared_lock lock(mutex_);
-      for (size_t i = near; i < some.size(); ++i) {
-        hashes[i] = Hash(some[i]);
-        slots_.Prefetch(hashes[i]);
-      }
-      for (size_t i = near; i < some.size(); ++i) {
-        numbers[i] = FindLocked(some[i], hashes[i]);
-        if (numbers[i] == kUnknown) {
-          all = false;
-        } else {
-          next_.store(numbers[i] + 1, std::memory_order_relaxed);
-        }
+    for (size_t i = near; i < some.size(); ++i) {
+      hashes[i] = Hash(some[i]);
+      lookups_->slots.Prefetch(hashes[i]);
+    }
+    for (size_t i = near; i < some.size(); ++i) {
+      numbers[i] = FindLocked(some[i], hashes[i]);
+      if (numbers[i] == kUnknown) {
+        all = false;
+      } else {
+        next_.store(numbers[i] + 1, std::memory_order_relaxed);
       }
     }
     tsuids = tsuids.subspan(some.size());
@@ -85,7 +89,7 @@ bool Registry::FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) cons
 
 void Registry::Add(ByteView tsuid) {
   std::unique_lock lock(mutex_);
-  slots_.Reserve(1);
+  lookups_->slots.Reserve(1);
   AddLocked(tsuid, Hash(tsuid));
 }
 
@@ -94,18 +98,24 @@ void Registry::AddAll(std::span<const ByteView> tsuids) {
   std::unique_lock lock(mutex_);
   for (; !tsuids.empty(); tsuids = tsuids.subspan(std::min(kTogether, tsuids.size()))) {
     const auto some = tsuids.first(std::min(kTogether, tsuids.size()));
-    slots_.Reserve(some.size());
+    lookups_->slots.Reserve(some.size());
     for (size_t i = 0; i < some.size(); ++i) {
       hashes[i] = Hash(some[i]);
-      slots_.Prefetch(hashes[i]);
+      lookups_->slots.Prefetch(hashes[i]);
     }
-    for (size_t i = 0; i < some.size(); ++i) AddLocked(some[i], hashes[i]);
+    for (size_t i = 0; i < some.size(); ++i) {
+      if (some[i].empty()) {
+        SkipLocked(1);
+      } else {
+        AddLocked(some[i], hashes[i]);
+      }
+    }
   }
 }
 
 void Registry::Reserve(size_t series) {
   std::unique_lock lock(mutex_);
-  slots_.Reserve(series);
+  lookups_->slots.Reserve(series);
 }
 
 void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
@@ -116,39 +126,59 @@ void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
   name->size = static_cast<uint16_t>(tsuid.size());
   std::memcpy(name->bytes, tsuid.data(), tsuid.size());
   names_.Set(number, name);
-  index_->Add(number, {name->bytes, name->size});
-  slots_.Add(hash, number);
+  lookups_->index.Add(number, {name->bytes, name->size});
+  const uint32_t before = FindLocked(tsuid, hash);
+  if (before == kUnknown) {
+    lookups_->slots.Add(hash, number);
+  } else {
+    lookups_->slots.Replace(hash, before, number);
+    forgotten_.Grow(before + 1);
+    forgotten_.Add(before);
+    forgotten_count_.fetch_add(1, std::memory_order_release);
+    has_duplicates_ = true;
+  }
   size_.store(number + 1, std::memory_order_release);
 }
 
-NumberSet Registry::Hidden() const {
-  std::shared_lock lock(mutex_);
-  return hidden_;
+void Registry::Skip(uint32_t count) {
+  std::unique_lock lock(mutex_);
+  SkipLocked(count);
 }
 
-void Registry::AddToIndex(uint32_t begin, uint32_t end, const NumberSet& hidden,
-                          TagIndex* index) const {
+void Registry::SkipLocked(uint32_t count) {
+  const uint32_t begin = size();
+  INVARIANT(count <= kUnknown - begin);
+  forgotten_.Grow(begin + count);
+  for (uint32_t number = begin; number < begin + count; ++number) forgotten_.Add(number);
+  forgotten_count_.fetch_add(count, std::memory_order_release);
+  size_.store(begin + count, std::memory_order_release);
+}
+
+NumberSet Registry::Forgotten() const {
+  std::shared_lock lock(mutex_);
+  return forgotten_;
+}
+
+void Registry::AddTo(uint32_t begin, uint32_t end, const NumberSet& forgotten,
+                     Lookups* lookups) const {
   INVARIANT(end <= size());
   for (uint32_t number = begin; number < end; ++number) {
-    if (!hidden.Has(number)) index->Add(number, Tsuid(number));
+    if (forgotten.Has(number)) continue;
+    const ByteView tsuid = Tsuid(number);
+    lookups->slots.Reserve(1);
+    lookups->slots.Add(Hash(tsuid), number);
+    lookups->index.Add(number, tsuid);
   }
 }
 
-std::unique_ptr<TagIndex> Registry::ReplaceIndex(std::unique_ptr<TagIndex> index,
-                                                 NumberSet hidden) {
+std::unique_ptr<Registry::Lookups> Registry::Forget(std::unique_ptr<Lookups> lookups,
+                                                    NumberSet forgotten) {
   std::unique_lock lock(mutex_);
-  index_.swap(index);
-  std::swap(hidden_, hidden);
-  hidden_count_.store(hidden_.Count(), std::memory_order_release);
-  return index;
-}
-
-void Registry::Show(uint32_t number) {
-  std::unique_lock lock(mutex_);
-  INVARIANT(hidden_.Has(number));
-  index_->Add(number, Tsuid(number));
-  hidden_.Remove(number);
-  hidden_count_.fetch_sub(1, std::memory_order_release);
+  lookups_.swap(lookups);
+  std::swap(forgotten_, forgotten);
+  forgotten_count_.store(forgotten_.Count(), std::memory_order_release);
+  has_duplicates_ = false;
+  return lookups;
 }
 
 bool Registry::HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const {
@@ -165,7 +195,7 @@ std::vector<uint32_t> Registry::Match(ByteView metric, const SeriesMatcher& matc
   std::vector<uint32_t> numbers;
   {
     std::shared_lock lock(mutex_);
-    numbers = index_->Match(metric, matcher);
+    numbers = lookups_->index.Match(metric, matcher);
   }
   if (matcher.exact_tags) {
     std::erase_if(numbers,
@@ -193,17 +223,18 @@ Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher,
   if (context == nullptr || !context->on_loop()) return {};
   std::shared_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return context->MayWait();  // series are being added, which may take long
-  return index_->MatchesAtMost(metric, matcher) > kFewSeries ? context->MayWait() : Status();
+  return lookups_->index.MatchesAtMost(metric, matcher) > kFewSeries ? context->MayWait()
+                                                                     : Status();
 }
 
 std::vector<Bytes> Registry::Metrics() const {
   std::shared_lock lock(mutex_);
-  return index_->Metrics();
+  return lookups_->index.Metrics();
 }
 
 size_t Registry::bytes() const {
   std::shared_lock lock(mutex_);
-  return arena_.bytes() + names_.bytes() + slots_.bytes() + index_->bytes() + hidden_.bytes();
+  return arena_.bytes() + names_.bytes() + lookups_->bytes() + forgotten_.bytes();
 }
 
 }  // namespace hg::engine

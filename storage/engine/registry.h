@@ -1,8 +1,7 @@
 #pragma once
 // Maps series numbers to TSUIDs and back, with an index that finds series numbers by tags. A number
-// is assigned once and never reused. A series that no longer has rows is hidden: it keeps its
-// number and its TSUID, so that a writer that knows the number can continue, but it is not in the
-// index.
+// is assigned once and never reused. A series that no longer has rows is forgotten: its number is
+// no longer valid, and it gets a new number when it is registered again.
 
 #include <atomic>
 #include <cstdint>
@@ -28,47 +27,64 @@ namespace hg::engine {
 /// never move: views of them are valid as long as the registry exists.
 class Registry {
  public:
+  /// What finds the numbers of series.
+  struct Lookups {
+    explicit Lookups(const KeyLayout& layout) : index(layout) {}
+    [[nodiscard]] size_t bytes() const { return slots.bytes() + index.bytes(); }
+
+    NumberSlots slots;  // by TSUID
+    TagIndex index;
+  };
   /// Maximum number of matching series for which Match may be used on an event loop. Finding this
   /// many series takes some tens of microseconds.
   static constexpr uint64_t kFewSeries = 4096;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
 
   explicit Registry(const KeyLayout& layout)
-      : layout_(layout), index_(std::make_unique<TagIndex>(layout)) {}
+      : layout_(layout), lookups_(std::make_unique<Lookups>(layout)) {}
 
-  /// Returns the number of series. All lower numbers are assigned.
+  /// Returns the lowest number that is not assigned, which is the number of series including the
+  /// forgotten ones.
   [[nodiscard]] uint32_t size() const { return size_.load(std::memory_order_acquire); }
   [[nodiscard]] std::optional<uint32_t> Find(ByteView tsuid) const;
   /// Sets numbers[i] to the number of tsuids[i], or to kUnknown. Returns false if one is unknown.
   bool FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const;
-  /// Returns the TSUID of a series. `number` must be below size().
+  /// Returns the TSUID of a series. `number` must be below size(), and must not have been forgotten
+  /// before the start.
   [[nodiscard]] ByteView Tsuid(uint32_t number) const;
+  /// Like Tsuid, but returns "" if the number was forgotten before the start. A number that was
+  /// forgotten since then still has its TSUID.
+  [[nodiscard]] ByteView FindTsuid(uint32_t number) const;
   /// Allocates memory for `series` further series.
   void Reserve(size_t series);
-  /// Assigns the number size() to a TSUID that is not registered yet.
+  /// Assigns the number size() to a TSUID. If the TSUID has a number already, which happens only at
+  /// a start after a crash, that number is forgotten.
   void Add(ByteView tsuid);
   /// Adds several TSUIDs in order. Faster than calling Add for each of them, because memory
-  /// accesses overlap.
+  /// accesses overlap. "" stands for a forgotten number.
   void AddAll(std::span<const ByteView> tsuids);
+  /// Adds `count` forgotten numbers.
+  void Skip(uint32_t count);
 
-  // Functions for hidden series. Only Match and Metrics leave out hidden series. If a matcher lists
-  // TSUIDs, Match includes hidden series, because the limits for new series use such a matcher to
-  // check whether a series is known. All other functions include hidden series.
-  [[nodiscard]] uint32_t hidden_count() const {
-    return hidden_count_.load(std::memory_order_acquire);
+  // Functions for forgotten series. No function finds them.
+  [[nodiscard]] uint32_t forgotten_count() const {
+    return forgotten_count_.load(std::memory_order_acquire);
   }
-  /// Returns a copy of the set of hidden series.
-  [[nodiscard]] NumberSet Hidden() const;
-  /// Takes no lock. The caller must ensure that Show and ReplaceIndex do not run concurrently.
-  [[nodiscard]] bool IsHidden(uint32_t number) const { return hidden_.Has(number); }
-  /// Adds the series with the numbers from `begin` to `end` - 1 to the index, except those of
-  /// `hidden`. Other threads may add series meanwhile. `end` is at most size().
-  void AddToIndex(uint32_t begin, uint32_t end, const NumberSet& hidden, TagIndex* index) const;
-  /// Hides exactly the series in `hidden`. `index` contains all others. Returns the previous index,
-  /// so that the caller frees it without locks. Add, Show and IsHidden must not run concurrently.
-  std::unique_ptr<TagIndex> ReplaceIndex(std::unique_ptr<TagIndex> index, NumberSet hidden);
-  /// Adds a hidden series to the index again. IsHidden and ReplaceIndex must not run concurrently.
-  void Show(uint32_t number);
+  /// Returns a copy of the set of forgotten numbers.
+  [[nodiscard]] NumberSet Forgotten() const;
+  /// Takes no lock. The caller must ensure that Add, AddAll, Skip and Forget do not change the set
+  /// concurrently. Add and AddAll change it only at a start.
+  [[nodiscard]] bool IsForgotten(uint32_t number) const { return forgotten_.Has(number); }
+  /// Whether Add met a TSUID that already had a number. The index then has both numbers until the
+  /// next call of Forget.
+  [[nodiscard]] bool has_duplicates() const { return has_duplicates_; }
+  /// Adds the series with the numbers from `begin` to `end` - 1 to `lookups`, except those of
+  /// `forgotten`. Other threads may add series meanwhile. `end` is at most size().
+  void AddTo(uint32_t begin, uint32_t end, const NumberSet& forgotten, Lookups* lookups) const;
+  /// Forgets the series in `forgotten`, which includes those that were forgotten before. `lookups`
+  /// contains all others. Returns the previous lookups, so that the caller frees them without
+  /// locks. Add and IsForgotten must not run concurrently.
+  std::unique_ptr<Lookups> Forget(std::unique_ptr<Lookups> lookups, NumberSet forgotten);
 
   /// Returns the numbers of the matching series of the metric ("" = all metrics), ordered by TSUID.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
@@ -93,6 +109,7 @@ class Registry {
   [[nodiscard]] std::optional<uint32_t> FindNext(ByteView tsuid) const;
   [[nodiscard]] uint32_t FindLocked(ByteView tsuid, uint32_t hash) const;
   void AddLocked(ByteView tsuid, uint32_t hash);
+  void SkipLocked(uint32_t count);
 
   const KeyLayout layout_;
   SlotTable<const Name> names_;
@@ -103,14 +120,14 @@ class Registry {
   mutable std::atomic<uint32_t> next_{0};
   Arena arena_{alignof(Name)};  // only the writer uses it
 
-  std::atomic<uint32_t> hidden_count_{0};
+  std::atomic<uint32_t> forgotten_count_{0};
+  bool has_duplicates_ = false;  // only the writer uses it
 
-  // Show takes this mutex under the write lock, so overlapping readers must not make Show wait.
+  // Forget takes this mutex under the write lock, so overlapping readers must not make it wait.
   mutable FairSharedMutex mutex_;
   // The following members are guarded by mutex_.
-  NumberSlots slots_;
-  std::unique_ptr<TagIndex> index_;
-  NumberSet hidden_;
+  std::unique_ptr<Lookups> lookups_;
+  NumberSet forgotten_;
 };
 
 }  // namespace hg::engine

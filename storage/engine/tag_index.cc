@@ -114,9 +114,15 @@ void TagIndex::Add(uint32_t number, ByteView tsuid) {
   const ByteView pairs = tsuid.substr(width);
   if (last_set_ == kNone || sets_[last_set_].pairs != pairs) last_set_ = SetOf(pairs);
   TagSet& set = sets_[last_set_];
-  if (number >= series_.size()) series_.resize(number + size_t{1});
-  INVARIANT(series_[number].set == kNone);
-  series_[number] = {last_set_, set.last};
+  const size_t block = number >> kBlockBits;
+  if (block >= series_.size()) series_.resize(block + 1);
+  if (series_[block] == nullptr) {
+    series_[block] = std::make_unique<SeriesBlock>();
+    series_bytes_ += sizeof(SeriesBlock);
+  }
+  Series& series = (*series_[block])[number & (kBlockSeries - 1)];
+  INVARIANT(series.set == kNone);
+  series = {last_set_, set.last};
   ++count_;
   set.last = number;
   ++set.series;
@@ -229,6 +235,16 @@ Roaring TagIndex::MatchSets(const std::vector<TagClause>& clauses) const {
   return result;
 }
 
+template <typename Visit>
+void TagIndex::ForEachSeries(Visit&& visit) const {
+  for (size_t block = 0; block < series_.size(); ++block) {
+    if (series_[block] == nullptr) continue;
+    for (uint32_t i = 0; i < kBlockSeries; ++i) {
+      if ((*series_[block])[i].set != kNone) visit(static_cast<uint32_t>(block) * kBlockSeries + i);
+    }
+  }
+}
+
 // Iterates over the smaller side: the series of the sets, or those of the metric.
 template <typename Sets, typename Has>
 std::vector<uint32_t> TagIndex::SeriesOf(const Sets& sets, const Postings* metric,
@@ -241,18 +257,18 @@ std::vector<uint32_t> TagIndex::SeriesOf(const Sets& sets, const Postings* metri
   }
   if (in_sets > most) {
     const auto take = [&](uint32_t number) {
-      const uint32_t set = series_[number].set;
-      if (set != kNone && has(set)) numbers.push_back(number);
+      const uint32_t set = SeriesAt(number).set;
+      if (has(set)) numbers.push_back(number);
     };
     if (metric != nullptr) {
       metric->ForEach(take);
     } else {
-      for (uint32_t number = 0; number < series_.size(); ++number) take(number);
+      ForEachSeries(take);
     }
     return numbers;
   }
   for (const uint32_t set : sets) {
-    for (uint32_t n = sets_[set].last; n != kNone; n = series_[n].before) {
+    for (uint32_t n = sets_[set].last; n != kNone; n = SeriesAt(n).before) {
       if (metric == nullptr || metric->Has(n)) numbers.push_back(n);
     }
   }
@@ -270,9 +286,7 @@ std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matc
     if (postings != nullptr) {
       postings->ForEach([&](uint32_t number) { numbers.push_back(number); });
     } else {
-      for (uint32_t number = 0; number < series_.size(); ++number) {
-        if (series_[number].set != kNone) numbers.push_back(number);
-      }
+      ForEachSeries([&](uint32_t number) { numbers.push_back(number); });
     }
     return numbers;
   }
@@ -314,8 +328,9 @@ std::vector<Bytes> TagIndex::Metrics() const {
 }
 
 size_t TagIndex::bytes() const {
-  return bytes_ + keys_.bytes() + pairs_.bytes() + series_.capacity() * sizeof(Series) +
-         sets_.capacity() * sizeof(TagSet) + set_slots_.bytes();
+  return bytes_ + keys_.bytes() + pairs_.bytes() + series_bytes_ +
+         series_.capacity() * sizeof(series_[0]) + sets_.capacity() * sizeof(TagSet) +
+         set_slots_.bytes();
 }
 
 }  // namespace hg::engine

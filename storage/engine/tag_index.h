@@ -3,6 +3,7 @@
 // identified by their UIDs. All series with the same pairs, such as all metrics of one host, share
 // a tag set. The index maps each tag key and each pair to tag sets, and each tag set to its series.
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -134,8 +135,21 @@ class TagIndex {
 
   const KeyLayout layout_;
   std::map<Bytes, Postings, std::less<>> metrics_;  // key: metric id; value: its series
-  std::vector<Series> series_;  // index: number; series not in the index have the set kNone
-  uint64_t count_ = 0;          // number of series in the index
+  static constexpr int kBlockBits = 12;
+  static constexpr uint32_t kBlockSeries = 1 << kBlockBits;
+  using SeriesBlock = std::array<Series, kBlockSeries>;
+  /// Returns the entry of a series in the index.
+  [[nodiscard]] const Series& SeriesAt(uint32_t number) const {
+    return (*series_[number >> kBlockBits])[number & (kBlockSeries - 1)];
+  }
+  /// Calls visit(number) for each series in the index, in ascending order.
+  template <typename Visit>
+  void ForEachSeries(Visit&& visit) const;
+  // Index: number >> kBlockBits. Series that are not in the index have the set kNone. A block
+  // without series in the index is null, so forgotten series take no memory.
+  std::vector<std::unique_ptr<SeriesBlock>> series_;
+  size_t series_bytes_ = 0;  // memory of the blocks
+  uint64_t count_ = 0;       // number of series in the index
   std::vector<TagSet> sets_;
   NumberSlots set_slots_;  // indexes in sets_, found by the pairs of the set
   uint32_t last_set_ = kNone;

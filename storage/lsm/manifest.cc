@@ -14,9 +14,10 @@ namespace hg::lsm {
 namespace {
 
 constexpr ByteView kMagic{"HGMAN\0\0", 7};  // followed by one byte with the version
-// A manifest is of the second version if a table has a split policy of its own.
-constexpr int kVersion = 6;
-constexpr int kVersionWithSplitPolicies = 7;
+constexpr int kVersion = 7;
+// This version has no split policies and no numbers of forgotten series. It is written as long as a
+// store has neither, so that an older program can read the store.
+constexpr int kVersionBefore = 6;
 constexpr size_t kCrcBytes = 4;
 
 // Flags of a PartEntry.
@@ -114,10 +115,11 @@ std::string NamespaceOfTable(const Manifest& m, uint32_t id) {
 
 Bytes EncodeManifest(const Manifest& m) {
   Bytes out(kMagic);
-  const bool split_policies =
+  const bool extended =
+      m.forgotten_series > 0 ||
       std::any_of(m.tables.begin(), m.tables.end(),
                   [](const TableEntry& table) { return table.split_policy != TableSplitPolicy(); });
-  out.push_back(static_cast<char>(split_policies ? kVersionWithSplitPolicies : kVersion));
+  out.push_back(static_cast<char>(extended ? kVersion : kVersionBefore));
   for (const int width : {m.layout.metric_width, m.layout.tagk_width, m.layout.tagv_width,
                           m.layout.salt_width, m.layout.salt_buckets}) {
     AppendVarint(&out, static_cast<uint64_t>(width));
@@ -144,7 +146,7 @@ Bytes EncodeManifest(const Manifest& m) {
       AppendVarint(&out, region.id);
       AppendSized(&out, region.start);
     }
-    if (!split_policies) continue;
+    if (!extended) continue;
     AppendVarint(&out, static_cast<uint64_t>(table.split_policy.kind));
     AppendVarint(&out, table.split_policy.prefix_length);
     AppendSized(&out, table.split_policy.delimiter);
@@ -162,6 +164,10 @@ Bytes EncodeManifest(const Manifest& m) {
       AppendVarint(&out, v);
     }
   }
+  if (extended) {
+    AppendVarint(&out, m.series_end);
+    AppendVarint(&out, m.forgotten_series);
+  }
   const uint32_t crc = crc32c::Value(out);
   for (int i = 0; i < 4; ++i) out.push_back(static_cast<char>(crc >> (8 * i)));
   return out;
@@ -169,7 +175,7 @@ Bytes EncodeManifest(const Manifest& m) {
 
 bool DecodeManifest(ByteView in, Manifest* m) {
   const int version = VersionOf(in);
-  if (version != kVersion && version != kVersionWithSplitPolicies) return false;
+  if (version != kVersion && version != kVersionBefore) return false;
   in.remove_suffix(kCrcBytes);
   Reader r(in.substr(kMagic.size() + 1));
   *m = Manifest();
@@ -201,7 +207,7 @@ bool DecodeManifest(ByteView in, Manifest* m) {
       region.id = static_cast<uint32_t>(r.Number());
       region.start = r.Text();
     }
-    if (version != kVersionWithSplitPolicies) continue;
+    if (version != kVersion) continue;
     const uint64_t kind = r.Number();
     if (kind > static_cast<uint64_t>(TableSplitPolicy::Kind::kDelimitedKeyPrefix)) return false;
     table.split_policy.kind = static_cast<TableSplitPolicy::Kind>(kind);
@@ -229,6 +235,10 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     part.first_base = static_cast<uint32_t>(r.Number());
     part.last_base = static_cast<uint32_t>(r.Number());
     part.rewrites = static_cast<uint32_t>(r.Number());
+  }
+  if (version == kVersion) {
+    m->series_end = static_cast<uint32_t>(r.Number());
+    m->forgotten_series = static_cast<uint32_t>(r.Number());
   }
   return r.ok() && r.at_end() && Possible(m->layout) && IsWhole(*m);
 }
@@ -260,6 +270,7 @@ bool IsWhole(const Manifest& manifest) {
       places.emplace(table.id, region.id);
     }
   }
+  if (manifest.forgotten_series > manifest.series_end) return false;
   for (const PartEntry& part : manifest.parts) {
     if (!places.contains({part.table, part.region})) return false;
   }
@@ -283,13 +294,13 @@ Result<Manifest> ManifestFrom(ByteView content, const std::string& path) {
   Manifest manifest;
   if (DecodeManifest(content, &manifest)) return manifest;
   const int version = VersionOf(content);
-  if (version == 0 || version == kVersion || version == kVersionWithSplitPolicies) {
+  if (version == 0 || version == kVersion || version == kVersionBefore) {
     return Status::Corruption(path + " at 0: not an undamaged manifest");
   }
   return Status::Unsupported(path + ": the manifest is of version " + std::to_string(version) +
                              ", written by " + (version > kVersion ? "a newer" : "an older") +
-                             " program; this one reads the versions " + std::to_string(kVersion) +
-                             " and " + std::to_string(kVersionWithSplitPolicies));
+                             " program; this one reads the versions " +
+                             std::to_string(kVersionBefore) + " and " + std::to_string(kVersion));
 }
 
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder) {

@@ -107,6 +107,10 @@ struct Manifest {
   uint32_t next_region = 1;  // greater than all region ids of all tables
   std::vector<TableEntry> tables;
   std::vector<PartEntry> parts;
+  // The series numbers below series_end are assigned, even if the table of series has no later
+  // number. forgotten_series of them have no row there, because their series were forgotten.
+  uint32_t series_end = 0;
+  uint32_t forgotten_series = 0;
 };
 
 /// Returns whether the first region begins with the first key, and each other region begins where

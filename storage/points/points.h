@@ -24,8 +24,9 @@
 
 namespace hg {
 
-/// The number of a series in this process. Points::Register assigns it. It does not change while
-/// the process runs.
+/// The number of a series in this process. Points::Register assigns it. The number stays valid
+/// while the process runs: points for a series that the store has forgotten meanwhile, because it
+/// had no rows left, are stored under the new number of the series.
 using SeriesNumber = uint32_t;
 
 /// A point that is ready to be stored. `qualifier` is the 2-byte form in the low 16 bits, or the
@@ -203,11 +204,12 @@ class Points {
   /// Registers the series in order and sets `numbers` to their numbers. After a failure any of them
   /// may be registered. Blocks.
   virtual Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers);
-  /// Returns the number of series. All lower series numbers are assigned. 0: this store does not
-  /// list series by number. Takes no lock.
+  /// Returns the lowest series number that is not assigned. 0: this store does not list series by
+  /// number. Takes no lock.
   [[nodiscard]] virtual SeriesNumber series_count() const { return 0; }
-  /// Returns the TSUID of a series. `number` must be below series_count(). The result is valid as
-  /// long as the store exists. Takes no lock.
+  /// Returns the TSUID of a series, or "" if the store has forgotten the series because it had no
+  /// rows left. `number` must be below series_count(). The result is valid as long as the store
+  /// exists. Takes no lock.
   [[nodiscard]] virtual ByteView TsuidOf(SeriesNumber number) const {
     return (void)number, ByteView();
   }

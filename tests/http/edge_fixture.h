@@ -41,6 +41,11 @@ class GatedPoints : public points::PointsOverCells {
                                           const ReconcileOptions& options) override;
   [[nodiscard]] bool ReadsAskToWait() const override { return reads_ask; }
 
+  /// Forgets all series that have no points.
+  void ForgetSeries() {
+    std::lock_guard lock(mutex_);
+    told_of_.clear();
+  }
   /// Makes the next `appends` calls of Append return `why`.
   void RefuseAppends(int appends, Status why = Status::Busy("the memory for new points is full"));
   /// Makes Register return `why` for each series that was not registered before.

@@ -78,13 +78,15 @@ Result<uint64_t> MetricLimits::CountSeries(ByteView metric) {
 
 Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric) {
   std::lock_guard lock(series_mutex_);
+  const int64_t now_ns = clock_.MonotonicNs();
   auto known = series_.find(name);
-  if (known == series_.end()) {
+  if (known == series_.end() || (known->second.series >= options_.series_max &&
+                                 now_ns - known->second.counted_ns >= kRecountNs)) {
     ASSIGN_OR_RETURN(const uint64_t count, CountSeries(metric));
-    known = series_.emplace(name, count).first;
+    known = series_.insert_or_assign(name, SeriesCount{count, now_ns}).first;
   }
-  if (known->second < options_.series_max) {
-    ++known->second;
+  if (known->second.series < options_.series_max) {
+    ++known->second.series;
     return {};
   }
   refused_series_.fetch_add(1, std::memory_order_relaxed);
@@ -97,10 +99,10 @@ void MetricLimits::GiveBack(const std::string& name) {
   const auto known = series_.find(name);
   if (known == series_.end()) return;
   // Names without series are not remembered, because clients could send any number of them.
-  if (known->second <= 1) {
+  if (known->second.series <= 1) {
     series_.erase(known);
   } else {
-    --known->second;
+    --known->second.series;
   }
 }
 

@@ -46,7 +46,8 @@ class MetricLimits {
   /// Counts a new series towards the maximum of the metric with the id `metric`. `metric` is "" if
   /// the metric itself is new. InvalidArgument: the metric already has its maximum of series. The
   /// error message names the metric and the limit. The first call for a metric blocks, because it
-  /// counts the existing series.
+  /// counts the existing series. At the limit, a call counts them again if the last count is older
+  /// than kRecountNs, because the store may have forgotten series without rows.
   Status TakeNewSeries(const std::string& name, ByteView metric);
   /// Reverses TakeNewSeries, because the series was not created.
   void GiveBack(const std::string& name);
@@ -63,6 +64,8 @@ class MetricLimits {
   [[nodiscard]] bool counts_series() const { return options_.series_max > 0; }
   [[nodiscard]] uint64_t refused_points() const { return refused_points_.load(); }
   [[nodiscard]] uint64_t refused_series() const { return refused_series_.load(); }
+
+  static constexpr int64_t kRecountNs = 600'000'000'000;
 
  private:
   struct Metric {
@@ -94,7 +97,11 @@ class MetricLimits {
   std::vector<Metric*> by_series_;                            // guarded by rates_mutex_
 
   std::mutex series_mutex_;
-  std::unordered_map<std::string, uint64_t>
+  struct SeriesCount {
+    uint64_t series = 0;
+    int64_t counted_ns = 0;  // monotonic time of the last call of CountSeries
+  };
+  std::unordered_map<std::string, SeriesCount>
       series_;  // key: name of the metric; guarded by series_mutex_
 };
 

@@ -213,10 +213,18 @@ Result<bool> RawKeyRecall::Run(const std::vector<TagFormat>& formats,
       room = false;
       break;
     }
+    const auto pairs_of = [&](SeriesNumber number) {
+      const ByteView tsuid = points.TsuidOf(number);
+      return tsuid.substr(std::min(tsuid.size(), metric_width));
+    };
     for (SeriesNumber first = begin; first < end;) {
-      const ByteView pairs = points.TsuidOf(first).substr(metric_width);
+      const ByteView pairs = pairs_of(first);
       SeriesNumber next = first + 1;
-      while (next < end && points.TsuidOf(next).substr(metric_width) == pairs) ++next;
+      while (next < end && pairs_of(next) == pairs) ++next;
+      if (pairs.empty()) {  // forgotten series
+        first = next;
+        continue;
+      }
       speller.Spell(points, plain, first, next, &learning);
       first = next;
     }

@@ -222,8 +222,8 @@ TEST_CASE("series keep their numbers over restarts, flushes and merges") {
       auto number = (*store)->points().Register(Tsuid(host));
       REQUIRE(number.ok());
       CHECK(*number == host);
+      REQUIRE(WritePoint(**store, host, kTime, 1).ok());
     }
-    REQUIRE(WritePoint(**store, 1, kTime, 1).ok());
     if (round % 2 == 0) REQUIRE((*store)->cells().Flush().ok());
     if (round == 2) REQUIRE((*store)->cells().Compact().ok());
   }

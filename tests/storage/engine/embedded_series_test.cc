@@ -1,5 +1,5 @@
-// The life cycle of series: a series without rows leaves the index, and comes back with its next
-// row. Also run with the thread sanitizer (./test --tsan).
+// The life cycle of series: a series without rows is forgotten, and comes back with its next row.
+// Also run with the thread sanitizer (./test --tsan).
 
 #include <doctest/doctest.h>
 
@@ -13,6 +13,9 @@
 #include "storage/engine/embedded_points.h"
 #include "storage/engine/embedded_store.h"
 #include "storage/engine/engine.h"
+#include "storage/engine/engine_check.h"
+#include "storage/engine/offline_repair.h"
+#include "storage/lsm/manifest.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/count_points.h"
 #include "tests/support/manual_clock.h"
@@ -47,10 +50,13 @@ struct Rig {
   std::unique_ptr<engine::EmbeddedStore> cells;
 
   Rig() { Open(); }
-  void Open() {
+  void Close() {
     cells.reset();
     points.reset();
     engine.reset();
+  }
+  void Open() {
+    Close();
     auto opened = engine::Engine::Open(Options(), disk, clock);
     INFO(opened.status().ToString());
     REQUIRE(opened.ok());
@@ -127,7 +133,7 @@ TEST_CASE("a series whose points have expired leaves the index, and its memory")
   CHECK(!rig.IsIndexed(1, 1));
 }
 
-TEST_CASE("a series that is written again under its old number is found with all its points") {
+TEST_CASE("a point that is written under a forgotten number is stored under the new number") {
   Rig rig;
   rig.SetTtl();
   const SeriesNumber number = rig.Register(Tsuid(1));
@@ -140,15 +146,19 @@ TEST_CASE("a series that is written again under its old number is found with all
   // The first point comes from a client that knows the number, the second from one that does not.
   rig.Append(number, kBase + 2 * kTtl);
   CHECK(rig.Listed() == Set{Tsuid(1)});
-  CHECK(rig.Register(Tsuid(1)) == number);
-  rig.Append(number, kBase + 2 * kTtl + 1);
-  CHECK(CountPoints(*rig.points, 1) == 2);
+  const SeriesNumber again = rig.Register(Tsuid(1));
+  CHECK(again == number + 1);
+  CHECK(rig.Register(Tsuid(1)) == again);
+  rig.Append(again, kBase + 2 * kTtl + 1);
+  rig.Append(number, kBase + 2 * kTtl + 2);
+  CHECK(rig.Listed() == Set{Tsuid(1)});
+  CHECK(CountPoints(*rig.points, 1) == 3);
   rig.Merge();
   CHECK(rig.Listed() == Set{Tsuid(1)});
   rig.Open();
-  CHECK(CountPoints(*rig.points, 1) == 2);
+  CHECK(CountPoints(*rig.points, 1) == 3);
   rig.Sweep();
-  CHECK(CountPoints(*rig.points, 1) == 2);
+  CHECK(CountPoints(*rig.points, 1) == 3);
 }
 
 TEST_CASE("deleted series leave after a merge, and stay away after a restart and its first sweep") {
@@ -171,8 +181,192 @@ TEST_CASE("deleted series leave after a merge, and stay away after a restart and
   rig.Append(rig.Register(Tsuid(2)), kBase + 1);
   rig.Open();
   rig.Sweep();
+  // A series without points is listed until its registration is flushed.
+  CHECK(rig.Listed() == Set{Tsuid(1), Tsuid(2), Tsuid(3), Tsuid(4)});
+  rig.Merge();
   CHECK(rig.Listed() == Set{Tsuid(1), Tsuid(2), Tsuid(3)});
   CHECK(CountPoints(*rig.points, 1) == 3);
+}
+
+TEST_CASE("a start does not read forgotten series, and their numbers are not given again") {
+  Rig rig;
+  rig.SetTtl();
+  constexpr uint64_t kGone = 20'000;
+  for (uint64_t host = 1; host <= kGone; ++host) rig.Append(rig.Register(Tsuid(host)), kBase);
+  rig.Merge();
+  const uint64_t bytes = rig.engine->Stats().registry_bytes;
+  rig.clock.AdvanceMs(2 * kTtl * 1000);
+  const SeriesNumber stays = rig.Register(Tsuid(kGone + 1));
+  rig.Append(stays, kBase + 2 * kTtl);
+  rig.Merge();
+  rig.Open();
+  CHECK(rig.engine->Stats().series == 1);
+  CHECK(rig.engine->Stats().registry_bytes < bytes / 5);
+  CHECK(rig.Listed() == Set{Tsuid(kGone + 1)});
+  CHECK(rig.Register(Tsuid(kGone + 1)) == stays);
+  CHECK(rig.Register(Tsuid(1)) == stays + 1);
+
+  // Also if the last numbers are forgotten, and if no series is left.
+  rig.clock.AdvanceMs(2 * kTtl * 1000);
+  rig.Merge();
+  CHECK(rig.Listed().empty());
+  rig.Open();
+  CHECK(rig.Listed().empty());
+  CHECK(rig.Register(Tsuid(1)) == stays + 2);
+  rig.Append(rig.Register(Tsuid(1)), kBase + 4 * kTtl);
+  rig.Open();
+  CHECK(rig.Listed() == Set{Tsuid(1)});
+  rig.Merge();
+  rig.Open();
+  CHECK(rig.Listed() == Set{Tsuid(1)});
+  CHECK(CountPoints(*rig.points, 1) == 1);
+  rig.Close();
+  const auto report = engine::CheckDirectory(rig.disk, "d");
+  REQUIRE(report.ok());
+  CHECK(report->damages.empty());
+}
+
+TEST_CASE("a start refuses a list of series in which a series is missing that was not forgotten") {
+  Rig rig;
+  for (uint64_t host = 1; host <= 9; ++host) rig.Append(rig.Register(Tsuid(host)), kBase);
+  rig.Merge();
+  PointScanSpec spec;
+  spec.metric = Tsuid(1).substr(0, 3);
+  spec.matcher.tsuids = {Tsuid(2), Tsuid(7)};
+  REQUIRE(rig.points->DeleteRows(spec).ok());
+  rig.Merge();
+  rig.Close();
+  lsm::Manifest manifest = *lsm::LoadManifest(rig.disk, "d");
+  CHECK(manifest.series_end == 9);
+  CHECK(manifest.forgotten_series == 2);
+  manifest.forgotten_series = 1;
+  REQUIRE(lsm::SaveManifest(rig.disk, "d", manifest).ok());
+  const auto opened = engine::Engine::Open(Options(), rig.disk, rig.clock);
+  CHECK(opened.status().code() == StatusCode::kCorruption);
+  CHECK(engine::CheckDirectory(rig.disk, "d")->damages.size() == 1);
+  REQUIRE(engine::RepairDirectory(rig.disk, "d").ok());
+  rig.Open();
+  CHECK(rig.Listed().size() == 7);
+  CHECK(CountPoints(*rig.points, 1) == 7);
+}
+
+// The disk has the state of a crash after a sweep that did not write the list of series again: the
+// log, or the flushed list, has a second number for a series.
+TEST_CASE("after a crash, a series that was registered again has only its new number") {
+  for (const bool flushed : {false, true}) {
+    Rig rig;
+    rig.SetTtl();
+    const SeriesNumber before = rig.Register(Tsuid(1));
+    rig.Append(before, kBase);
+    for (uint64_t host = 2; host <= 40; ++host) {
+      rig.Append(rig.Register(Tsuid(host)), kBase + 3 * kTtl);
+    }
+    rig.Merge();
+    rig.clock.AdvanceMs(2 * kTtl * 1000);
+    rig.Merge();  // one of forty series is too few to write the list again
+    CHECK(rig.Listed().size() == 39);
+    rig.Append(before, kBase + 2 * kTtl);
+    const Bytes key = codec::MakeRowKey(rig.engine->layout(), Tsuid(1), kBase + 3 * kTtl);
+    const Bytes qualifier("\1\0\0", 3);  // an annotation
+    REQUIRE(
+        rig.cells->Mutate("tsdb", {{key, {{CellChange::Kind::kPut, "t", qualifier, "{}"}}}}).ok());
+    CHECK(rig.Listed().size() == 40);
+    if (flushed) REQUIRE(rig.engine->Flush().ok());
+    rig.Open();
+    CHECK(rig.Listed().size() == 40);
+    CHECK(rig.engine->Stats().series == 40);
+    CHECK(rig.IsIndexed(1, 1));
+    CHECK(CountPoints(*rig.points, 1) == 40);
+    CHECK(rig.Register(Tsuid(1)) == 40);
+    rig.Merge();
+    rig.Open();
+    CHECK(rig.Listed().size() == 40);
+    CHECK(CountPoints(*rig.points, 1) == 40);
+  }
+}
+
+TEST_CASE("a power cut at any moment of a sweep loses no point") {
+  bool died = true;
+  for (uint64_t call = 1; died; ++call) {
+    CAPTURE(call);
+    Rig rig;
+    const SeriesNumber old = rig.Register(Tsuid(1));
+    for (uint64_t host = 1; host <= 4; ++host) rig.Append(rig.Register(Tsuid(host)), kBase);
+    REQUIRE(rig.engine->Flush().ok());
+    PointScanSpec spec;
+    spec.metric = Tsuid(1).substr(0, 3);
+    spec.matcher.tsuids = {Tsuid(1), Tsuid(3)};
+    REQUIRE(rig.points->DeleteRows(spec).ok());
+    REQUIRE(rig.engine->Flush().ok());
+    REQUIRE(rig.engine->Compact(*rig.engine->points_table()).ok());
+    rig.disk.DieAtCall(call);
+    const Status swept = rig.engine->SweepSeries();
+    died = rig.disk.failed();
+    if (!died) rig.disk.FailCall(0);
+    if (swept.ok()) {
+      CHECK(rig.engine->registry().forgotten_count() == 2);
+      // The point of a series that comes back after the sweep.
+      const PointEntry entry = MakePointEntry(old, Timestamp{kBase + 60}, PointValue::Int(1));
+      const auto position = rig.points->Append({&entry, 1});
+      REQUIRE(position.ok());
+      if (!died) REQUIRE(rig.engine->Sync().ok());
+    }
+    rig.Close();
+    rig.disk.PowerCut();
+    rig.disk.FailCall(0);
+    rig.Open();
+    CHECK(CountPoints(*rig.points, 1) == (swept.ok() && !died ? 3 : 2));
+    rig.Append(rig.Register(Tsuid(3)), kBase + 120);
+    CHECK(rig.Listed().contains(Tsuid(3)));
+    rig.Merge();
+    rig.Open();
+    CHECK(rig.Listed().size() == (swept.ok() && !died ? 4 : 3));
+    CHECK(CountPoints(*rig.points, 1) == (swept.ok() && !died ? 4 : 3));
+    CHECK(rig.engine->Check()->damages.empty());
+  }
+}
+
+TEST_CASE("a logged change without effect on a forgotten series does not prevent a start") {
+  Rig rig;
+  const Bytes key = codec::MakeRowKey(rig.engine->layout(), Tsuid(1), kBase);
+  const Bytes qualifier("\1\0\0", 3);  // an annotation
+  rig.Register(Tsuid(1));
+  REQUIRE(rig.engine->Flush().ok());
+  // The annotation does not exist, so the record in the log has no change.
+  REQUIRE(
+      rig.cells->Mutate("tsdb", {{key, {{CellChange::Kind::kDeleteVersion, "t", qualifier, {}}}}})
+          .ok());
+  rig.Sweep();
+  REQUIRE(rig.engine->registry().forgotten_count() <= 1);
+  rig.Open();
+  rig.Append(rig.Register(Tsuid(1)), kBase);
+  CHECK(CountPoints(*rig.points, 1) == 1);
+}
+
+TEST_CASE("a scan that began before its series were forgotten returns their rows") {
+  Rig rig;
+  rig.SetTtl();
+  for (uint64_t host = 1; host <= 3; ++host) rig.Append(rig.Register(Tsuid(host)), kBase);
+  REQUIRE(rig.engine->Flush().ok());
+  PointScanSpec spec;
+  spec.metric = Tsuid(1).substr(0, 3);
+  spec.rows = {kBase, kBase + 3600};
+  const auto scan = rig.points->Scan(spec, {});
+  REQUIRE(scan.ok());
+  // After this flush, the scan does not see the memtable of the tombstones.
+  rig.Append(rig.Register(Tsuid(1, 2)), kBase);
+  REQUIRE(rig.engine->Flush().ok());
+  REQUIRE(rig.points->DeleteRows(spec).ok());
+  rig.Merge();
+  CHECK(rig.engine->registry().forgotten_count() == 3);
+  CHECK(rig.Listed() == Set{Tsuid(1, 2)});
+  size_t rows = 0;
+  for (RowHour row;; ++rows) {
+    const auto more = (*scan)->Next(&row);
+    REQUIRE(more.ok());
+    if (!*more) break;
+  }
+  CHECK(rows == 3);
 }
 
 TEST_CASE("a series with only an annotation, or with only rollups, stays and comes back") {
@@ -185,10 +379,15 @@ TEST_CASE("a series with only an annotation, or with only rollups, stays and com
         rig.cells->Mutate(table, {{key, {{CellChange::Kind::kPut, "t", qualifier, "{}"}}}}).ok());
   };
   for (uint64_t host = 1; host <= 2; ++host) rig.Register(Tsuid(host));
+  REQUIRE(rig.engine->Flush().ok());
   rig.Sweep();
   CHECK(rig.Listed().empty());
   for (uint64_t host = 1; host <= 2; ++host) put(kinds[host - 1], host);
+  // A row of rollups registers no series, but it keeps a registered series.
+  CHECK(rig.Listed() == Set{Tsuid(1)});
+  rig.Register(Tsuid(2));
   CHECK(rig.Listed() == Set{Tsuid(1), Tsuid(2)});
+  REQUIRE(rig.engine->Flush().ok());
   rig.Sweep();
   CHECK(rig.Listed() == Set{Tsuid(1), Tsuid(2)});
   rig.Merge();
@@ -271,6 +470,49 @@ TEST_CASE("appends during sweeps lose nothing, and each point is found at once")
   CHECK(CountPoints(*rig.points, 2) == written);
 }
 
+TEST_CASE("points that are written while their series are forgotten are all stored") {
+  Rig rig;
+  constexpr uint64_t kHosts = 50;
+  constexpr int kRounds = 100;
+  std::vector<SeriesNumber> numbers;
+  for (uint64_t host = 1; host <= kHosts; ++host) numbers.push_back(rig.Register(Tsuid(host)));
+  REQUIRE(rig.engine->Flush().ok());
+  std::atomic<bool> done{false};
+  std::thread sweeper([&] {
+    while (!done) REQUIRE(rig.engine->SweepSeries().ok());
+  });
+  PointScanSpec spec;
+  spec.metric = Tsuid(1).substr(0, 3);
+  const Bytes qualifier("\1\0\0", 3);  // an annotation
+  for (int round = 0; round < kRounds; ++round) {
+    // Both writers use what they know from before the series were forgotten.
+    std::thread of_cells([&] {
+      for (uint64_t host = 1; host <= kHosts; ++host) {
+        const Bytes key = codec::MakeRowKey(rig.engine->layout(), Tsuid(host), kBase);
+        REQUIRE(rig.cells->Mutate("tsdb", {{key, {{CellChange::Kind::kPut, "t", qualifier, "{}"}}}})
+                    .ok());
+      }
+    });
+    std::vector<PointEntry> batch;
+    for (const SeriesNumber number : numbers) {
+      batch.push_back(MakePointEntry(number, Timestamp{kBase}, PointValue::Int(round)));
+    }
+    REQUIRE(rig.points->Append(batch).ok());
+    of_cells.join();
+    REQUIRE(rig.Listed().size() == kHosts);
+    REQUIRE(CountPoints(*rig.points, 1) == kHosts);
+    REQUIRE(rig.points->DeleteRows(spec).ok());
+    REQUIRE(rig.engine->Flush().ok());
+    REQUIRE(rig.engine->Compact(*rig.engine->points_table()).ok());
+    if (round % 4 == 0) rig.Sweep();  // otherwise the other thread may sweep at any time
+  }
+  done = true;
+  sweeper.join();
+  rig.Sweep();
+  CHECK(rig.engine->registry().forgotten_count() > kHosts);
+  CHECK(rig.Listed().empty());
+}
+
 TEST_CASE("series that are registered while a sweep builds its index are in it") {
   Rig rig;
   constexpr uint64_t kBatch = 3000;
@@ -295,6 +537,7 @@ TEST_CASE("series that are registered while a sweep builds its index are in it")
   }
   done = true;
   sweeper.join();
+  REQUIRE(rig.engine->Flush().ok());
   rig.Sweep();
   CHECK(rig.Listed() == with_points);
 }

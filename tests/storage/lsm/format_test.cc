@@ -85,6 +85,10 @@ std::string ManifestText(const Manifest& m) {
   }
   for (const TableEntry& table : m.tables) text += TableText(table);
   for (const PartEntry& part : m.parts) text += PartText(part);
+  if (m.forgotten_series > 0) {
+    text +=
+        " | series to " + Number(m.series_end) + ", " + Number(m.forgotten_series) + " forgotten";
+  }
   return text;
 }
 

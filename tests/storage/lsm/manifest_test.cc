@@ -82,7 +82,7 @@ TEST_CASE("A manifest of another version is distinguished from a damaged one") {
   CHECK(load(newer + "torn").code() == StatusCode::kCorruption);
 }
 
-TEST_CASE("a manifest has the second version only if a table has a split policy") {
+TEST_CASE("A manifest has the version before unless a table has a split policy") {
   constexpr size_t kVersionAt = 7;
   Manifest one = Some();
   CHECK(EncodeManifest(one)[kVersionAt] == 6);
@@ -97,6 +97,23 @@ TEST_CASE("a manifest has the second version only if a table has a split policy"
   CHECK(EncodeManifest(read) == bytes);
   one.tables[0].split_policy.kind = static_cast<TableSplitPolicy::Kind>(7);
   CHECK(!DecodeManifest(EncodeManifest(one), &read));
+}
+
+TEST_CASE("A manifest has the version before unless a series was forgotten") {
+  constexpr size_t kVersionAt = 7;
+  Manifest manifest = Some(), back;
+  CHECK(EncodeManifest(manifest)[kVersionAt] == 6);
+  manifest.series_end = 70'000;
+  CHECK(EncodeManifest(manifest)[kVersionAt] == 6);
+  manifest.forgotten_series = 69'000;
+  const Bytes bytes = EncodeManifest(manifest);
+  CHECK(bytes[kVersionAt] == 7);
+  REQUIRE(DecodeManifest(bytes, &back));
+  CHECK(back.series_end == 70'000);
+  CHECK(back.forgotten_series == 69'000);
+  CHECK(EncodeManifest(back) == bytes);
+  manifest.forgotten_series = 70'001;
+  CHECK(!DecodeManifest(EncodeManifest(manifest), &back));
 }
 
 TEST_CASE("A part is in the folder of its namespace") {

@@ -114,6 +114,23 @@ TEST_CASE("series from before the start count") {
   CHECK(verdicts[1].code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("series that the store has forgotten do not count for ever") {
+  EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 204);
+  PointScanSpec all;
+  all.metric = *edge.names.Find(UidKind::kMetric, "m");
+  all.rows = {0, UINT32_MAX};
+  REQUIRE(edge.points.DeleteRows(all).ok());
+  edge.points.ForgetSeries();
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "c")).status == 400);
+  edge.clock.AdvanceMs(MetricLimits::kRecountNs / 1'000'000);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "c")).status == 204);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "d")).status == 204);
+  edge.clock.AdvanceMs(MetricLimits::kRecountNs / 1'000'000);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "e")).status == 400);
+}
+
 TEST_CASE("a name that must not be created takes no place of a series") {
   IngestOptions options = EdgeFixture::AllAutomatic();
   options.auto_create_tagvs = false;
