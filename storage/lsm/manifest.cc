@@ -115,10 +115,10 @@ std::string NamespaceOfTable(const Manifest& m, uint32_t id) {
 
 Bytes EncodeManifest(const Manifest& m) {
   Bytes out(kMagic);
-  const bool extended =
-      m.forgotten_series > 0 ||
-      std::any_of(m.tables.begin(), m.tables.end(),
-                  [](const TableEntry& table) { return table.split_policy != TableSplitPolicy(); });
+  const bool extended = m.forgotten_series > 0 ||
+                        std::any_of(m.tables.begin(), m.tables.end(), [](const TableEntry& table) {
+                          return table.split_policy != TableSplitPolicy();
+                        });
   out.push_back(static_cast<char>(extended ? kVersion : kVersionBefore));
   for (const int width : {m.layout.metric_width, m.layout.tagk_width, m.layout.tagv_width,
                           m.layout.salt_width, m.layout.salt_buckets}) {
