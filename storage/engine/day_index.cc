@@ -58,7 +58,7 @@ bool AddNumbers(ByteView numbers, Roaring* series) {
   return true;
 }
 
-// The sum of the hashes of the TSUIDs. Returns nullopt if a number is not assigned.
+// The sum of the hashes of the TSUIDs. Returns nullopt if a number is not assigned, or was forgotten.
 Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Registry& registry,
                                               RequestContext* watch) {
   uint64_t sum = 0;
@@ -66,7 +66,9 @@ Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Regis
   const uint32_t size = registry.size();
   for (const uint32_t number : series) {
     if (number >= size) return std::optional<uint64_t>();
-    sum += lsm::BloomHash(registry.Tsuid(number));
+    const ByteView tsuid = registry.FindTsuid(number);
+    if (tsuid.empty()) return std::optional<uint64_t>();
+    sum += lsm::BloomHash(tsuid);
     if (++since_step < kSeriesTogether) continue;
     since_step = 0;
     if (watch != nullptr) RETURN_IF_ERROR(watch->Step(kSeriesTogether * kStepsPerSeries));
