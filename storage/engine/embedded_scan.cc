@@ -49,6 +49,14 @@ RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
   return seen;
 }
 
+// Returns whether the scan should look for series without rows in its range before it searches the
+// files for each series. The day indexes have all series of the store, so for a small share of them
+// the search costs less.
+bool MaySkip(const Engine& engine, size_t series) {
+  constexpr size_t kShare = 64;
+  return series > Registry::kFewSeries && series > engine.registry().size() / kShare;
+}
+
 }  // namespace
 
 RowRange NotExpired(const Engine& engine, const RowRange& rows) {
@@ -84,8 +92,7 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   seen.rows = NotExpired(engine, spec.rows);
   RETURN_IF_ERROR(engine.registry().MayMatch(spec.metric, spec.matcher, spec.watch));
   std::vector<uint32_t> series = engine.registry().Match(spec.metric, spec.matcher);
-  // For few series, searching them in the files costs less than reading the day indexes.
-  if (series.size() > Registry::kFewSeries) {
+  if (MaySkip(engine, series.size())) {
     const Status kept =
         KeepSeriesWithin(engine, *engine.Pin(), spec.metric, seen.rows, spec.watch, &series);
     // A damaged day index is no reason to refuse the query: the rows can be found without it.
