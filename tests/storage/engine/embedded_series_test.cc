@@ -369,7 +369,7 @@ TEST_CASE("a scan that began before its series were forgotten returns their rows
   CHECK(rows == 3);
 }
 
-TEST_CASE("a series with only an annotation, or with only rollups, stays and comes back") {
+TEST_CASE("a series with only an annotation, or with only rollups, stays") {
   Rig rig;
   const std::string kinds[] = {"tsdb", "rollup"};
   const Bytes qualifier("\x01\0\0", 3);  // an annotation

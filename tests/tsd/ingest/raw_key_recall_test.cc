@@ -64,6 +64,21 @@ TEST_CASE("a renamed name is restored under its new name, and a deleted one not 
   CHECK_FALSE(process.Knows({Dialect::kWords, "mem", "host=c"}));
 }
 
+TEST_CASE("keys of series that the store has forgotten are not restored") {
+  Process process;
+  for (const char* tags : {"host=a", "host=b", "host=c", "host=d", "host=e"}) {
+    process.Learn({Dialect::kWords, "cpu", tags});
+  }
+  process.Restart();
+  process.points.forgotten = {0, 2, 3};
+  REQUIRE(process.Recall().ok());
+  CHECK_FALSE(process.Knows({Dialect::kWords, "cpu", "host=a"}));
+  CHECK(process.Knows({Dialect::kWords, "cpu", "host=b"}));
+  CHECK_FALSE(process.Knows({Dialect::kWords, "cpu", "host=c"}));
+  CHECK_FALSE(process.Knows({Dialect::kWords, "cpu", "host=d"}));
+  CHECK(process.Knows({Dialect::kWords, "cpu", "host=e"}));
+}
+
 TEST_CASE("names that change during the restore end it, and no key is known") {
   Process process;
   process.Learn({Dialect::kWords, "cpu", "host=a"});

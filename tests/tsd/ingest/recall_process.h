@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "storage/base/thread_annotations.h"
@@ -42,10 +43,11 @@ class NumberedPoints : public points::PointsOverCells {
   }
   [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override {
     const MutexLock lock(mutex_);
-    return tsuids_[number];
+    return forgotten.contains(number) ? ByteView() : ByteView(tsuids_[number]);
   }
 
   std::function<void()> asked;
+  std::set<SeriesNumber> forgotten;  // set only while no thread uses the store
 
  private:
   mutable Mutex mutex_;  // one thread may recall series while another one registers some
