@@ -31,7 +31,6 @@ const Bytes kSuggestFirst = "!";
 const Bytes kSuggestEnd = "~";
 constexpr size_t kSuggestBatchMax = 4096;  // rows
 constexpr size_t kSuggestBatchBytes = size_t{1} << 20;
-constexpr uint64_t kStepsOfRow = 64;
 
 Bytes MetaQualifier(UidKind kind) {
   return kind == UidKind::kMetric ? "metric_meta" : std::string(UidKindName(kind)) + "_meta";
@@ -99,7 +98,7 @@ class Kind {
   // has allowed the name.
   Result<Bytes> FindOrAssign(ByteView name, bool allowed, bool* assigned);
   Result<std::string> NameOf(ByteView id, RequestContext* context);
-  Status ForEach(ByteView prefix, size_t batch_rows, MemoryTally* tally,
+  Status ForEach(ByteView prefix, size_t batch_rows, RequestContext* context,
                  const Names::NameVisitor& visit);
   Status Rename(ByteView old_name, ByteView new_name);
   Status Delete(ByteView name);
@@ -382,7 +381,7 @@ Result<std::string> Kind::NameOf(ByteView id, RequestContext* context) {
   return name;
 }
 
-Status Kind::ForEach(ByteView prefix, size_t batch_rows, MemoryTally* tally,
+Status Kind::ForEach(ByteView prefix, size_t batch_rows, RequestContext* context,
                      const Names::NameVisitor& visit) {
   ScanSpec spec;
   spec.table = options_.table;
@@ -392,12 +391,12 @@ Status Kind::ForEach(ByteView prefix, size_t batch_rows, MemoryTally* tally,
   spec.qualifiers = {qualifier_};
   spec.batch_rows = std::min(batch_rows, kSuggestBatchMax);
   spec.batch_bytes = kSuggestBatchBytes;
+  spec.context = context;
   ASSIGN_OR_RETURN(const std::unique_ptr<ScanCursor> cursor, store_.Scan(spec));
   std::vector<Row> rows;
   while (true) {
     RETURN_IF_ERROR(cursor->Next(&rows));
     if (rows.empty()) return {};
-    if (tally != nullptr) RETURN_IF_ERROR(tally->Step(rows.size() * kStepsOfRow));
     for (const Row& row : rows) {
       if (row.empty()) continue;
       std::string name = FromLatin1(row.key);
@@ -611,11 +610,13 @@ Result<std::vector<std::string>> Names::Suggest(UidKind kind, ByteView prefix, s
     names.push_back(std::move(name));
     return names.size() < max;
   };
-  RETURN_IF_ERROR(impl_->of(kind).ForEach(prefix, max, tally, collect));
+  RequestContext* context = tally != nullptr ? tally->context() : nullptr;
+  RETURN_IF_ERROR(impl_->of(kind).ForEach(prefix, max, context, collect));
   return names;
 }
-Status Names::ForEach(UidKind kind, ByteView prefix, const NameVisitor& visit) {
-  return impl_->of(kind).ForEach(prefix, kSuggestBatchMax, nullptr, visit);
+Status Names::ForEach(UidKind kind, ByteView prefix, RequestContext* context,
+                      const NameVisitor& visit) {
+  return impl_->of(kind).ForEach(prefix, kSuggestBatchMax, context, visit);
 }
 Status Names::Rename(UidKind kind, ByteView old_name, ByteView new_name) {
   return impl_->of(kind).Rename(old_name, new_name);

@@ -94,16 +94,17 @@ class Names {
 
   /// Returns up to `max` names with the prefix, in byte order. An empty prefix means names whose
   /// first byte is '!' … '}'. Corruption: this process knows another name for the id of one of the
-  /// names. Reports work and memory to `tally` (may be nullptr), and fails with the errors of
-  /// `tally`.
+  /// names. Charges the names to `tally`. The scan reports its work to the context of `tally` and
+  /// fails with errors of this context. nullptr means no limits.
   Result<std::vector<std::string>> Suggest(UidKind kind, ByteView prefix, size_t max,
-                                           MemoryTally* tally = nullptr);
+                                           MemoryTally* tally);
 
   /// A function that gets each name. It returns false to end the iteration.
   using NameVisitor = std::function<Result<bool>(std::string name)>;
-  /// Visits the names that Suggest would return, one by one, in a single scan. Returns the first
-  /// error of `visit`.
-  Status ForEach(UidKind kind, ByteView prefix, const NameVisitor& visit);
+  /// Visits the names that Suggest would return, one by one, in a single scan. The scan reports its
+  /// work to `context` (nullptr means no limits) and fails with errors of `context`. Returns the
+  /// first error of `visit`.
+  Status ForEach(UidKind kind, ByteView prefix, RequestContext* context, const NameVisitor& visit);
 
   /// A function that gets each name and its id. It returns false to end the iteration.
   using IdVisitor = std::function<bool(UidKind kind, const std::string& name, ByteView id)>;

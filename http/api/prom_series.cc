@@ -93,8 +93,9 @@ class TextSet {
 };
 
 /// Adds all names of a kind, as they are shown.
-Status AllNames(UidKind kind, uid::Names& names, const query::LabelNames& shown, TextSet* out) {
-  return query::ForEachName(names, kind, "", [&](const std::string& name) -> Result<bool> {
+Status AllNames(UidKind kind, uid::Names& names, const query::LabelNames& shown,
+                RequestContext* watch, TextSet* out) {
+  return query::ForEachName(names, kind, "", watch, [&](const std::string& name) -> Result<bool> {
     RETURN_IF_ERROR(out->Add(shown.Shown(kind, shown.TextOfName(kind, name))));
     return true;
   });
@@ -279,7 +280,7 @@ void HandlePromLabels(const Request& request, Services& services, ResponseWriter
       request, services, *asked, "labels of ",
       [&](promql::StoredSeries* series, RequestContext* watch, TextSet* labels) -> Status {
         if (!asked->selectors.empty()) return FindLabels(*asked, series, watch, labels);
-        RETURN_IF_ERROR(AllNames(UidKind::kTagk, services.names, series->names(), labels));
+        RETURN_IF_ERROR(AllNames(UidKind::kTagk, services.names, series->names(), watch, labels));
         RETURN_IF_ERROR(RemoveDefaultKey(series, labels));
         return labels->texts().empty() ? Status() : labels->Add(std::string(promql::kNameLabel));
       },
@@ -303,7 +304,7 @@ void HandlePromLabel(const Request& request, Services& services, ResponseWriter&
       [&](promql::StoredSeries* series, RequestContext* watch, TextSet* values) -> Status {
         if (label != promql::kNameLabel) return FindValues(*asked, label, series, watch, values);
         if (asked->selectors.empty())
-          return AllNames(UidKind::kMetric, services.names, series->names(), values);
+          return AllNames(UidKind::kMetric, services.names, series->names(), watch, values);
         return FindMetrics(*asked, series, watch, values);
       },
       out);

@@ -39,7 +39,8 @@ Connection::Connection(Stream stream, Loop& loop)
       stream_(std::move(stream)),
       body_memory_(edge_.memory, kFreeBodyBytes),
       unfinished_memory_(edge_.memory, kFreeUnfinishedBytes),
-      kept_memory_(edge_.kept_buffers, kFreeBodyBytes) {
+      kept_memory_(edge_.kept_buffers, kFreeBodyBytes),
+      unread_memory_(edge_.kept_buffers, 0) {
   loop_.Add(this);
 }
 
@@ -222,6 +223,11 @@ void Connection::OnWritable() {
 
 void Connection::OnWritten() {
   deaf_ = false;
+  if (protocol_ == Protocol::kTelnet) {
+    out_.shrink_to_fit();
+    unread_memory_.GiveAll();
+    unread_refused_ = false;
+  }
   if (state_ == State::kUnread) state_ = State::kReading;
   if (state_ == State::kHandling) return Pump();
   if (state_ == State::kLingering) return ShutdownSend();

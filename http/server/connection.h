@@ -171,6 +171,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   RequestMemory::Share body_memory_;  // for bytes of a request in buffer_ and the unpacked body
   RequestMemory::Share unfinished_memory_;  // for the bytes that are free in body_memory_
   RequestMemory::Share kept_memory_;        // for the capacity of buffer_ between requests
+  RequestMemory::Share unread_memory_;      // telnet: for the capacity of out_
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;
   State state_ = State::kReading;
@@ -221,6 +222,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<int64_t> gone_since_s_;
   // Whether the client has stopped reading its replies; further replies are dropped.
   bool deaf_ = false;
+  // Whether the memory of out_ was refused; this lasts until the client has read all replies.
+  bool unread_refused_ = false;
   std::unique_ptr<boost::asio::steady_timer> retry_timer_;
 };
 

@@ -14,8 +14,8 @@
 namespace hg::http {
 namespace {
 
-/// Maximum bytes of unread replies. If there are more, the next lines wait until the client has
-/// read.
+/// Maximum bytes of unread replies. If there are more, or if all connections hold too much memory,
+/// the next lines wait until the client has read.
 constexpr size_t kUnreadBytesMax = 64 * 1024;
 /// Pause before lines are tried again after the store refused them. It doubles up to kBusyPauseMax.
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
@@ -139,10 +139,15 @@ void Connection::LinesDone(const LinesResult& result) {
   Advance();
 }
 
-bool Connection::TooMuchUnread() const { return out_.size() - out_sent_ > kUnreadBytesMax; }
+bool Connection::TooMuchUnread() const {
+  return unread_refused_ || out_.size() - out_sent_ > kUnreadBytesMax;
+}
 
 void Connection::SendTelnet(std::string_view text) {
-  if (!TooMuchUnread()) Transmit(text);
+  if (TooMuchUnread()) return;
+  Transmit(text);
+  // The lines of this text have run, so the text is kept also if its memory is refused.
+  unread_refused_ = write_pending_ && !unread_memory_.Cover(out_.capacity());
 }
 
 void Connection::FinishLines() {

@@ -33,7 +33,7 @@ struct Edge {
   WorkerPool& writes;     // run handlers of points on the slow path
   WorkerPool& passwords;  // check passwords
   RequestMemory& memory;
-  RequestMemory& kept_buffers;  // memory of receive buffers of connections between requests
+  RequestMemory& kept_buffers;  // receive buffers between requests, and unread telnet replies
   /// Whether the Host of a request must be a known one (access/cross_site.h). Constant after the
   /// server has started.
   bool checks_hosts = false;

@@ -20,9 +20,9 @@ namespace hg::http {
 namespace {
 
 /// Maximum bytes of replies. When it is reached, no more lines run until the replies are sent.
-constexpr size_t kTextBytesMax = 64 * 1024;
-/// Maximum put lines that are stored together.
-constexpr size_t kPutsTogether = 1024;
+constexpr size_t kTextBytesMax = 16 * 1024;
+/// Maximum put lines that are stored together. All of them may have a reply.
+constexpr size_t kPutsTogether = 128;
 
 /// Returns the text of a point's refusal in the telnet protocol.
 std::string Reason(const Status& status) {

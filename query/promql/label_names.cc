@@ -53,15 +53,15 @@ std::string UnderscoredName(std::string_view name) {
 }
 
 Status ForEachName(uid::Names& names, UidKind kind, const std::string& prefix,
-                   const uid::Names::NameVisitor& visit) {
-  RETURN_IF_ERROR(names.ForEach(kind, prefix, visit));
+                   RequestContext* context, const uid::Names::NameVisitor& visit) {
+  RETURN_IF_ERROR(names.ForEach(kind, prefix, context, visit));
   if (!prefix.empty()) return {};
   // The other names begin with letters of ISO-8859-1.
   constexpr char32_t kFirst = 0xAA, kLast = 0xFF;
   for (char32_t c = kFirst; c <= kLast; ++c) {
     std::string letter;
     AppendCodePoint(&letter, c);
-    RETURN_IF_ERROR(names.ForEach(kind, letter, visit));
+    RETURN_IF_ERROR(names.ForEach(kind, letter, context, visit));
   }
   return {};
 }
@@ -157,7 +157,7 @@ Status LabelNames::AddShownAs(const std::set<std::string, std::less<>>& texts,
     found.push_back(name);
     return true;
   };
-  RETURN_IF_ERROR(ForEachName(*all_, UidKind::kMetric, std::string(common), compare));
+  RETURN_IF_ERROR(ForEachName(*all_, UidKind::kMetric, std::string(common), watch, compare));
   for (const std::string& name : found) {
     RETURN_IF_ERROR(watch->Step(kStepsPerText));
     ASSIGN_OR_RETURN(Bytes id, names_.Find(UidKind::kMetric, name));

@@ -35,10 +35,10 @@ struct LabelNaming {
 std::string UnderscoredName(std::string_view name);
 
 /// Visits all stored names with the prefix. For an empty prefix, this includes names that do not
-/// begin with an ASCII character, which Names::ForEach omits. `visit` returns false to end the
-/// iteration.
+/// begin with an ASCII character, which Names::ForEach omits. `context` has the same meaning as in
+/// Names::ForEach. `visit` returns false to end the iteration.
 Status ForEachName(uid::Names& names, UidKind kind, const std::string& prefix,
-                   const uid::Names::NameVisitor& visit);
+                   RequestContext* context, const uid::Names::NameVisitor& visit);
 
 /// Returns true if some earlier setting may have stored `text` (UTF-8) with some of its special
 /// characters escaped and others unescaped. A lookup of the text may then miss the series.

@@ -112,9 +112,9 @@ TEST_CASE(
   client.Send("web.load 1.5 1700000000\r\nweb.load;host=a 2 17000");
   client.Send("00001\n\nodd:path 3 -1\n");
   edge.Await(edge.counters.points_added, 3);
-  CHECK(Sorted(*edge.names.Suggest(UidKind::kMetric, "", 10)) ==
+  CHECK(Sorted(*edge.names.Suggest(UidKind::kMetric, "", 10, nullptr)) ==
         std::vector<std::string>{"odd_x003A_path", "web.load"});
-  CHECK(Sorted(*edge.names.Suggest(UidKind::kTagv, "", 10)) ==
+  CHECK(Sorted(*edge.names.Suggest(UidKind::kTagv, "", 10, nullptr)) ==
         std::vector<std::string>{"a", "unknown"});
   CHECK(edge.Cells().size() == 3);
   CHECK(edge.counters.rpc_graphite.load() == 3);
@@ -128,7 +128,7 @@ TEST_CASE(
   client.Send("a 1 1700000000\na;source=unknown 2 1700000000\n");
   edge.Await(edge.counters.points_added, 2);
   CHECK(edge.Cells().size() == 2);
-  CHECK(Sorted(*edge.names.Suggest(UidKind::kTagk, "", 10)) ==
+  CHECK(Sorted(*edge.names.Suggest(UidKind::kTagk, "", 10, nullptr)) ==
         std::vector<std::string>{"_x0073_ource", "source"});
 }
 

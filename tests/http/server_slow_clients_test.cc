@@ -1,9 +1,11 @@
 // Clients that read slowly, or not at all.
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -13,6 +15,14 @@
 
 namespace hg::http {
 namespace {
+
+/// Returns when `count` is positive and has stopped growing.
+void WaitUntilSteady(const std::atomic<int>& count) {
+  for (int before = -1; before != count.load() || before == 0;) {
+    before = count.load();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+}
 
 TEST_CASE("a response larger than the buffer is streamed, also compressed and to a slow client") {
   RunningServer edge;
@@ -163,28 +173,56 @@ TEST_CASE("a response that its client does not read can be ended by its id") {
 }
 
 TEST_CASE("telnet commands wait while their replies are not read, and none is lost") {
-  RunningServer edge;
+  for (const uint64_t memory : {0, 4}) {  // without a limit, and without memory for unread replies
+    CAPTURE(memory);
+    RunningServer edge([&](Options& options) { options.request_memory_bytes_max = memory; });
+    std::atomic<int> asked{0};
+    edge.services.collect_stats = [&](const auto& visit) {
+      asked.fetch_add(1);
+      for (int i = 0; i < 1000; ++i) visit("a.number.among.many", "", i);
+    };
+    // Responses of 50 KB each, far more than the system buffers for a socket.
+    constexpr int kAsked = 400;
+    ClientSocket client(edge.server.port(), 4096);
+    std::string lines;
+    for (int i = 0; i < kAsked; ++i) lines += "stats\n";
+    client.Send(lines + "exit\n");
+    WaitUntilSteady(asked);
+    CHECK(asked.load() < kAsked / 2);
+    const std::string text = client.ReadAll();
+    size_t numbers = 0;
+    for (size_t at = 0; (at = text.find("a.number.among.many", at)) != std::string::npos; ++at)
+      ++numbers;
+    CHECK(numbers == kAsked * 1000);
+  }
+}
+
+TEST_CASE("clients that do not read telnet replies hold only a part of the memory for bodies") {
+  RunningServer edge([](Options& options) { options.request_memory_bytes_max = 1 << 20; });
   std::atomic<int> asked{0};
   edge.services.collect_stats = [&](const auto& visit) {
     asked.fetch_add(1);
-    for (int i = 0; i < 1000; ++i) visit("a.number.among.many", "", i);
+    for (int i = 0; i < 50; ++i) visit("a.number.among.many", "", i);
   };
-  // Responses of 50 KB each, far more than the system buffers for a socket.
-  constexpr int kAsked = 400;
-  ClientSocket client(edge.server.port(), 4096);
+  const auto held = [] {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
   std::string lines;
-  for (int i = 0; i < kAsked; ++i) lines += "stats\n";
-  client.Send(lines + "exit\n");
-  for (int before = -1; before != asked.load() || before == 0;) {
-    before = asked.load();
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  while (lines.size() < 12'000) lines += "stats\n";
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  const size_t before = held();
+  constexpr size_t kClients = 50;
+  for (size_t i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(edge.server.port(), 4096));
+    clients.back()->Send(lines);
   }
-  CHECK(asked.load() < kAsked / 2);
-  const std::string text = client.ReadAll();
-  size_t numbers = 0;
-  for (size_t at = 0; (at = text.find("a.number.among.many", at)) != std::string::npos; ++at)
-    ++numbers;
-  CHECK(numbers == kAsked * 1000);
+  WaitUntilSteady(asked);
+  constexpr size_t kMost = 3 << 20;  // without a limit, 5 MB
+  CHECK(held() < before + kMost);
+  ClientSocket reader(edge.server.port());
+  reader.Send("version\nexit\n");
+  CHECK(reader.ReadAll().find("net.opentsdb") != std::string::npos);
 }
 
 TEST_CASE("a telnet writer that never reads its replies is delayed only briefly") {

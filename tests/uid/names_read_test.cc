@@ -80,15 +80,16 @@ TEST_CASE("suggestions come in byte order, of one kind, up to a number") {
     REQUIRE(names.FindOrAssign(UidKind::kMetric, name).ok());
   }
   REQUIRE(names.FindOrAssign(UidKind::kTagk, "sys.key").ok());
-  CHECK(*names.Suggest(UidKind::kMetric, "sys", 25) == Lines{"sys", "sys.cpu", "sys.mem"});
-  CHECK(*names.Suggest(UidKind::kMetric, "sys", 2) == Lines{"sys", "sys.cpu"});
-  CHECK(names.Suggest(UidKind::kMetric, "sys", 0)->empty());
-  CHECK(names.Suggest(UidKind::kMetric, "nothing", 25)->empty());
-  CHECK(*names.Suggest(UidKind::kMetric, "", 25) ==
+  CHECK(*names.Suggest(UidKind::kMetric, "sys", 25, nullptr) == Lines{"sys", "sys.cpu", "sys.mem"});
+  CHECK(*names.Suggest(UidKind::kMetric, "sys", 2, nullptr) == Lines{"sys", "sys.cpu"});
+  CHECK(names.Suggest(UidKind::kMetric, "sys", 0, nullptr)->empty());
+  CHECK(names.Suggest(UidKind::kMetric, "nothing", 25, nullptr)->empty());
+  CHECK(*names.Suggest(UidKind::kMetric, "", 25, nullptr) ==
         Lines{"app", "sys", "sys.cpu", "sys.mem", "syz"});
-  CHECK(*names.Suggest(UidKind::kMetric, "ü", 25) == Lines{"ümlaut"});
-  CHECK(*names.Suggest(UidKind::kMetric, "~", 25) == Lines{"~tilde"});
-  CHECK(names.Suggest(UidKind::kMetric, "ÿ", 25)->empty());  // the last byte: no end to the range
+  CHECK(*names.Suggest(UidKind::kMetric, "ü", 25, nullptr) == Lines{"ümlaut"});
+  CHECK(*names.Suggest(UidKind::kMetric, "~", 25, nullptr) == Lines{"~tilde"});
+  // The last byte: the range has no end.
+  CHECK(names.Suggest(UidKind::kMetric, "ÿ", 25, nullptr)->empty());
 }
 
 TEST_CASE("any number of names is visited by one scan, each once, until the visitor stops") {
@@ -103,18 +104,18 @@ TEST_CASE("any number of names is visited by one scan, each once, until the visi
     ++seen;
     return true;
   };
-  REQUIRE(names.ForEach(UidKind::kMetric, "m", count).ok());
+  REQUIRE(names.ForEach(UidKind::kMetric, "m", nullptr, count).ok());
   CHECK(seen == kNames);
   CHECK(store.scans == 1);
   CHECK(store.rows == kNames);
   seen = 0;
   CHECK(names
-            .ForEach(UidKind::kMetric, "",
+            .ForEach(UidKind::kMetric, "", nullptr,
                      [&](const std::string&) -> Result<bool> { return ++seen < 3; })
             .ok());
   CHECK(seen == 3);
   const auto fail = [](const std::string&) -> Result<bool> { return Status::Busy("full"); };
-  CHECK(names.ForEach(UidKind::kMetric, "m", fail).code() == StatusCode::kBusy);
+  CHECK(names.ForEach(UidKind::kMetric, "m", nullptr, fail).code() == StatusCode::kBusy);
 }
 
 TEST_CASE(
@@ -271,7 +272,7 @@ TEST_CASE("a visit of all names does not fill the store's cache") {
   ScannedStore store;
   REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
   Names names(store, {});
-  REQUIRE(names.Suggest(UidKind::kTagk, "", 10).ok());
+  REQUIRE(names.Suggest(UidKind::kTagk, "", 10, nullptr).ok());
   CHECK(store.fills_cache);
   REQUIRE(names.ForEachId([](auto&&...) { return true; }).ok());
   CHECK_FALSE(store.fills_cache);
@@ -341,6 +342,23 @@ TEST_CASE(
     CHECK(*each->NameOf(UidKind::kMetric, id) == "old");
   }
   CHECK(names.Rename(UidKind::kMetric, "old", "newer").ok());
+}
+
+TEST_CASE("a scan of names ends with its request, whatever names it finds") {
+  TracingStore store;
+  Names names(store, {});
+  for (int i = 0; i < 100; ++i)
+    REQUIRE(names.FindOrAssign(UidKind::kTagv, "v" + std::to_string(i)).ok());
+  FakeWatch watch;
+  MemoryTally tally(&watch);
+  const auto visit = [](const std::string&) -> Result<bool> { return true; };
+  CHECK(names.ForEach(UidKind::kTagv, "v", &watch, visit).ok());
+  CHECK(watch.steps >= 100);
+  watch.steps_max = watch.steps;
+  CHECK(names.ForEach(UidKind::kTagv, "v", &watch, visit).code() == StatusCode::kDeadlineExceeded);
+  CHECK(names.Suggest(UidKind::kTagv, "v", 10, &tally).status().code() ==
+        StatusCode::kDeadlineExceeded);
+  CHECK(names.ForEach(UidKind::kTagv, "v", nullptr, visit).ok());
 }
 
 TEST_CASE("suggested names are charged, and reading them can be stopped") {

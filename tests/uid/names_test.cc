@@ -186,18 +186,18 @@ TEST_CASE(
   }
   CHECK(*names.NameOf(UidKind::kTagv, first) == "温度");
   CHECK(names.FindOrAssign(UidKind::kTagv, "温度").ok());
-  CHECK(names.Suggest(UidKind::kTagv, "?", 10).status().code() == StatusCode::kCorruption);
+  CHECK(names.Suggest(UidKind::kTagv, "?", 10, nullptr).status().code() == StatusCode::kCorruption);
   CHECK(*names.HighestId(UidKind::kTagv) == 1);
 
   // A process that knows neither name reads the stored text.
   Names fresh(store, {});
-  CHECK(*fresh.Suggest(UidKind::kTagv, "?", 10) == Lines{"??"});
+  CHECK(*fresh.Suggest(UidKind::kTagv, "?", 10, nullptr) == Lines{"??"});
   CHECK(*fresh.NameOf(UidKind::kTagv, first) == "??");
 
   const Bytes latin = *names.FindOrAssign(UidKind::kTagv, "température");
   CHECK(store.Value("74656D70E9726174757265", "id", "tagv") == ToHexUpper(latin));
   CHECK(*fresh.NameOf(UidKind::kTagv, latin) == "température");
-  CHECK(*fresh.Suggest(UidKind::kTagv, "tempé", 10) == Lines{"température"});
+  CHECK(*fresh.Suggest(UidKind::kTagv, "tempé", 10, nullptr) == Lines{"température"});
 }
 
 TEST_CASE("many threads that need the same new names share one assignment of each") {

@@ -70,7 +70,8 @@ Status Retention::Round() {
 
 Result<std::vector<std::string>> Retention::MetricsOf(const RetentionRule& rule) {
   if (!rule.begins) return std::vector<std::string>{rule.metric};
-  return names_.Suggest(UidKind::kMetric, rule.metric, std::numeric_limits<size_t>::max());
+  MemoryTally memory(&watch_);
+  return names_.Suggest(UidKind::kMetric, rule.metric, std::numeric_limits<size_t>::max(), &memory);
 }
 
 // Returns the hour before which rows of the metric may be deleted with this retention time. 0: no

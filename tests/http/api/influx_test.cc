@@ -16,7 +16,7 @@ namespace {
 std::vector<std::string> Stored(EdgeFixture& edge) {
   std::vector<std::string> lines;
   const auto name = [&](UidKind kind, ByteView id) { return *edge.names.NameOf(kind, id); };
-  const auto metrics = edge.names.Suggest(UidKind::kMetric, "", 1000);
+  const auto metrics = edge.names.Suggest(UidKind::kMetric, "", 1000, nullptr);
   REQUIRE(metrics.ok());
   for (const std::string& metric : *metrics) {
     PointScanSpec spec;
