@@ -59,7 +59,9 @@ constexpr KnownSetting kSettings[] = {
      "If `true`, a query with the method `DELETE` or with `method_override=delete` deletes the "
      "rows that it reads. If `false`, the daemon refuses such a query. As in OpenTSDB, "
      "`\"delete\":true` in the body of a query deletes with any value of this setting."},
-    Ignored("tsd.http.header_tag", "", "OpenTSDB reads the header but never adds the tag"),
+    Ignored("tsd.http.header_tag", "",
+            "OpenTSDB reads the HTTP header that the setting names, but never adds a tag from the "
+            "header to points"),
     {"tsd.http.request.enable_chunked", "true",
      "If `false`, the daemon refuses these bodies with 400: chunked bodies, bodies larger than 8 "
      "KiB, and bodies announced by the header `Expect`. The default of OpenTSDB is `false`."},

@@ -136,7 +136,7 @@ void HandlePromTsdb(const Request& request, Services& services, ResponseWriter& 
 /// GET. Parameters: metric, limit.
 void HandlePromMetadata(const Request& request, Services& services, ResponseWriter& out);
 
-// Handlers for other clients that write (docs/ingestion.md).
+// Handlers of write protocols that are not OpenTSDB's (docs/ingestion.md).
 
 /// /api/metadata/put of scollector: takes an array of {"Metric":…,"Tags":…,"Name":…,"Value":…}.
 /// "desc", "unit" and "rate" of a metric are kept as its help text, unit and type; other elements

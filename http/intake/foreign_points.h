@@ -46,7 +46,7 @@ class ForeignPoints {
   std::vector<NamedPoint> points_;
   std::deque<std::vector<TagText>> tags_;  // one element per SetTags
   std::deque<std::string> texts_;          // escaped names
-  size_t bytes_ = 0, bytes_of_tags_ = 0;   // total memory, and memory of the last tags
+  size_t bytes_ = 0, bytes_of_tags_ = 0;   // of all members; of the tags of the last SetTags
 };
 
 }  // namespace hg::http

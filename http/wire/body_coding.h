@@ -26,9 +26,9 @@ inline constexpr size_t kUnpackedAtOnceBytes = 4 << 20;
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory, RequestContext& context);
 
-/// Like UnpackBody, but cannot be ended. Returns false if `memory` refuses, or unless
-/// `coded` is one gzip member of at most kUnpackedAtOnceBytes that stores its unpacked size. In
-/// that case UnpackBody must decide about the body.
+/// Like UnpackBody, but the end of the request does not interrupt it. Unpacks only a body that is
+/// one gzip member whose stored unpacked size is at most kUnpackedAtOnceBytes. Returns false for
+/// other bodies, and if `memory` refuses. If it returns false, the caller must call UnpackBody.
 bool UnpackAtOnce(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory);
 

@@ -73,8 +73,8 @@ struct QueryStats {
 /// What to do if the rows of a sub-query were read but its evaluation failed.
 enum class OnFailure : unsigned char {
   kFail,  // the request fails
-  // The sub-query returns no groups, and SubQueryInfo has the failure. Expressions use this value,
-  // because they may not need the sub-query.
+  // The failed sub-query returns no groups, and SubQueryInfo has the failure. Expressions use this
+  // value, because they may not need the failed sub-query.
   kLeaveNothing,
   // The sub-query returns the groups before the failing one, and the failing group with its points
   // before the first infinite one. SubQueryInfo has the failure. The command line uses this value,

@@ -58,7 +58,8 @@ bool AddNumbers(ByteView numbers, Roaring* series) {
   return true;
 }
 
-// The sum of the hashes of the TSUIDs. Returns nullopt if a number is not assigned, or was forgotten.
+// The sum of the hashes of the TSUIDs. Returns nullopt if a number is not assigned, or was
+// forgotten.
 Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Registry& registry,
                                               RequestContext* watch) {
   uint64_t sum = 0;
