@@ -502,6 +502,17 @@ TEST_CASE("all trees together get a bounded number of steps for one series") {
   CHECK(many < 2 * (1 << 20));
 }
 
+TEST_CASE("a match that takes more than a millisecond puts its series into the tree") {
+  Trees t;
+  TreeRule slow = Rule(0, 0, TreeRuleType::kTagk, "host");
+  slow.regex = "^((?:a?){17}a{17})$";  // tries 2^17 ways
+  t.Make({slow, Split(1)});
+  TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+  const size_t roots = t.Cells().size();
+  REQUIRE(sorter.Sort(t.Series("sys.cpu", std::string(17, 'a')).tsuid, unlimited).ok());
+  CHECK(t.Cells().size() > roots + 2);
+}
+
 TEST_CASE("a request that has ended adds its series to no further tree") {
   Trees t;
   for (int i = 0; i < 3; ++i) t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
