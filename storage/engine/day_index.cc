@@ -1,6 +1,8 @@
 #include "storage/engine/day_index.h"
 
+#include <bit>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "storage/base/invariant.h"
@@ -79,14 +81,42 @@ Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Regis
 
 }  // namespace
 
+bool DayIndexWriter::Numbers::Add(uint32_t number) {
+  const size_t at = number >> 16;
+  if (at >= bitmaps_.size()) bitmaps_.resize(at + 1);
+  std::unique_ptr<Bitmap>& bitmap = bitmaps_[at];
+  if (bitmap == nullptr) bitmap = std::make_unique<Bitmap>();
+  uint64_t& word = (*bitmap)[number >> 6 & 1023];
+  const uint64_t bit = uint64_t{1} << (number & 63);
+  return (std::exchange(word, word | bit) & bit) == 0;
+}
+
+Roaring DayIndexWriter::Numbers::Compressed() const {
+  Roaring numbers;
+  std::vector<uint32_t> some;
+  for (size_t at = 0; at < bitmaps_.size(); ++at) {
+    if (bitmaps_[at] == nullptr) continue;
+    some.clear();
+    for (size_t i = 0; i < bitmaps_[at]->size(); ++i) {
+      for (uint64_t left = (*bitmaps_[at])[i]; left != 0; left &= left - 1) {
+        some.push_back(static_cast<uint32_t>(at << 16 | i << 6) +
+                       static_cast<uint32_t>(std::countr_zero(left)));
+      }
+    }
+    numbers.addMany(some.size(), some.data());
+  }
+  numbers.runOptimize();
+  return numbers;
+}
+
 void DayIndexWriter::Add(uint32_t number, ByteView tsuid, uint32_t base) {
   const uint32_t day = base / kIndexedDayS;
   if (numbers_ != nullptr && number == number_) return AddAgain(base);
   number_ = number;
-  if (all_.addChecked(number)) fingerprint_ += lsm::BloomHash(tsuid);
+  if (all_.Add(number)) fingerprint_ += lsm::BloomHash(tsuid);
   if (numbers_ == nullptr || day != day_) numbers_ = &days_[day];
   day_ = day;
-  numbers_->add(number);
+  numbers_->Add(number);
 }
 
 void DayIndexWriter::AddAgain(uint32_t base) {
@@ -95,26 +125,24 @@ void DayIndexWriter::AddAgain(uint32_t base) {
   if (day == day_) return;
   day_ = day;
   numbers_ = &days_[day];
-  numbers_->add(number_);
+  numbers_->Add(number_);
 }
 
 Bytes DayIndexWriter::Encode() {
-  for (auto& [day, numbers] : days_) numbers.runOptimize();
-  Bytes index;
+  Bytes index, numbers;
   AppendBig(&index, fingerprint_, kFingerprintBytes);
   AppendVarint(&index, days_.size());
   uint32_t before = 0;
-  for (const auto& [day, numbers] : days_) {
+  for (const auto& [day, of_day] : days_) {
+    const Roaring compressed = of_day.Compressed();
+    const size_t at = numbers.size(), size = compressed.getSizeInBytes();
+    numbers.resize(at + size);
+    compressed.write(numbers.data() + at);
     AppendVarint(&index, day - before);
-    AppendVarint(&index, numbers.getSizeInBytes());
+    AppendVarint(&index, size);
     before = day;
   }
-  for (const auto& [day, numbers] : days_) {
-    const size_t at = index.size();
-    index.resize(at + numbers.getSizeInBytes());
-    numbers.write(index.data() + at);
-  }
-  return index;
+  return index.append(numbers);
 }
 
 bool AddSeriesOfDays(ByteView index, uint32_t first_day, uint32_t last_day, Roaring* series) {

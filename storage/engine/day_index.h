@@ -3,9 +3,12 @@
 // file (storage/points/FORMAT.md "Day index"). It is the meta block of the file. With it, a lookup
 // finds the series of a time range without reading rows.
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <roaring/roaring.hh>
+#include <vector>
 
 #include "storage/base/bytes.h"
 #include "storage/base/request_context.h"
@@ -16,7 +19,7 @@ namespace hg::engine {
 
 inline constexpr uint32_t kIndexedDayS = 86'400;
 
-/// Collects the day index of one file. For one thread at a time.
+/// Collects the day index of one file. Not thread-safe.
 class DayIndexWriter {
  public:
   /// Notes a row of the series with this number. Fastest if the rows of a series and of a day come
@@ -28,12 +31,25 @@ class DayIndexWriter {
   [[nodiscard]] Bytes Encode();
 
  private:
-  std::map<uint32_t, Roaring> days_;  // key: day since 1970; value: numbers of series
-  Roaring all_;
+  /// Numbers as bitmaps of 65,536 numbers each. Rows of a file come in an order in which the
+  /// numbers are random. A Roaring would insert them into sorted arrays, which is slow.
+  class Numbers {
+   public:
+    /// Returns whether the number is new.
+    bool Add(uint32_t number);
+    [[nodiscard]] Roaring Compressed() const;
+
+   private:
+    using Bitmap = std::array<uint64_t, 1024>;
+    std::vector<std::unique_ptr<Bitmap>> bitmaps_;  // by number / 65,536; null: no numbers
+  };
+
+  std::map<uint32_t, Numbers> days_;  // key: day since 1970; value: numbers of series
+  Numbers all_;
   uint64_t fingerprint_ = 0;  // of all_
   // The last row.
   uint32_t number_ = 0, day_ = 0;
-  Roaring* numbers_ = nullptr;  // of day_; null: there was no row
+  Numbers* numbers_ = nullptr;  // of day_; null: there was no row
 };
 
 /// Adds to `series` the numbers of the series with rows from the first to the last day, both
