@@ -63,9 +63,11 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
 }
 
 /// Without selectors, names come from the tables of names, which do not know times. If a range was
-/// given, names must come from series, so all series are selected.
-void SelectAllInRange(Asked* asked) {
-  if (asked->times && asked->selectors.empty()) asked->selectors.emplace_back();
+/// given, names must come from series, so all series are selected. Stores without an index of
+/// series would read the keys of all rows, so their names come from the tables of names.
+void SelectAllInRange(const Services& services, Asked* asked) {
+  if (asked->times && asked->selectors.empty() && services.points.ListsFromIndex())
+    asked->selectors.emplace_back();
 }
 
 /// Approximate memory of a set node in addition to the bytes of its text.
@@ -275,7 +277,7 @@ void AnswerTexts(
 void HandlePromLabels(const Request& request, Services& services, ResponseWriter& out) {
   std::optional<Asked> asked = ReadAsked(request, services, out);
   if (!asked) return;
-  SelectAllInRange(&*asked);
+  SelectAllInRange(services, &*asked);
   AnswerTexts(
       request, services, *asked, "labels of ",
       [&](promql::StoredSeries* series, RequestContext* watch, TextSet* labels) -> Status {
@@ -292,7 +294,7 @@ void HandlePromLabel(const Request& request, Services& services, ResponseWriter&
     return SendPromError(out, PromError::kNotFound, "the path is /api/v1/label/NAME/values");
   std::optional<Asked> asked = ReadAsked(request, services, out);
   if (!asked) return;
-  SelectAllInRange(&*asked);
+  SelectAllInRange(services, &*asked);
   std::string label;
   if (!DecodePercent(request.segments[request.endpoint_index + 1], &label) || label.empty() ||
       !IsUtf8(label)) {

@@ -62,8 +62,9 @@ bool Connection::stopping() const { return edge_.stopping.load(std::memory_order
 void Connection::Advance() {
   while (state_ == State::kReading) {
     if (std::exchange(gives_way_, false) && buffer_.size() > 0) {
+      loop_.ContinueLater(shared_from_this());
       in_backlog_ = true;
-      return loop_.ContinueLater(shared_from_this());
+      return;
     }
     if (buffer_.size() > 0) {
       if (protocol_ == Protocol::kUnknown) {

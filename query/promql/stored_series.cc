@@ -418,7 +418,8 @@ Status StoredSeries::List(const Matchers& matchers, const std::optional<Times>& 
       apart.insert(metric);
   }
   // A lookup in a range reads the day indexes of files, so one lookup serves many metrics.
-  const bool together = times && selector.metrics().size() - apart.size() > kMetricsApart;
+  const bool together =
+      times && points_.ListsFromIndex() && selector.metrics().size() - apart.size() > kMetricsApart;
   for (const auto& [metric, name] : selector.metrics()) {
     const bool all = apart.contains(metric);
     if (together && !all) continue;

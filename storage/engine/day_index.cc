@@ -1,5 +1,6 @@
 #include "storage/engine/day_index.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -60,7 +61,13 @@ bool AddNumbers(ByteView numbers, Roaring* series) {
   return true;
 }
 
-// The sum of the hashes of the TSUIDs. Returns nullopt if a number is not assigned, or was
+// A series in the fingerprint. The number takes part, because after a repair the same numbers may
+// stand for the same series in another order.
+uint64_t HashOf(uint32_t number, ByteView tsuid) {
+  return lsm::BloomHash(tsuid) * (2 * uint64_t{number} + 1);
+}
+
+// The sum of the hashes of the series. Returns nullopt if a number is not assigned, or was
 // forgotten.
 Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Registry& registry,
                                               RequestContext* watch) {
@@ -71,7 +78,7 @@ Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Regis
     if (number >= size) return std::optional<uint64_t>();
     const ByteView tsuid = registry.FindTsuid(number);
     if (tsuid.empty()) return std::optional<uint64_t>();
-    sum += lsm::BloomHash(tsuid);
+    sum += HashOf(number, tsuid);
     if (++since_step < kSeriesTogether) continue;
     since_step = 0;
     if (watch != nullptr) RETURN_IF_ERROR(watch->Step(kSeriesTogether * kStepsPerSeries));
@@ -81,26 +88,30 @@ Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Regis
 
 }  // namespace
 
-bool DayIndexWriter::Numbers::Add(uint32_t number) {
+void DayIndexWriter::Numbers::Add(uint32_t number) {
   const size_t at = number >> 16;
-  if (at >= bitmaps_.size()) bitmaps_.resize(at + 1);
-  std::unique_ptr<Bitmap>& bitmap = bitmaps_[at];
-  if (bitmap == nullptr) bitmap = std::make_unique<Bitmap>();
-  uint64_t& word = (*bitmap)[number >> 6 & 1023];
-  const uint64_t bit = uint64_t{1} << (number & 63);
-  return (std::exchange(word, word | bit) & bit) == 0;
+  if (at >= blocks_.size()) blocks_.resize(at + 1);
+  Block& block = blocks_[at];
+  const auto low = static_cast<uint16_t>(number);
+  const auto add = [&](uint16_t n) { (*block.many)[n >> 6] |= uint64_t{1} << (n & 63); };
+  if (block.many != nullptr) return add(low);
+  block.few.push_back(low);
+  if (block.few.size() < kFewMax) return;
+  block.many = std::make_unique<Bitmap>();
+  for (const uint16_t n : std::exchange(block.few, {})) add(n);
 }
 
 Roaring DayIndexWriter::Numbers::Compressed() const {
   Roaring numbers;
   std::vector<uint32_t> some;
-  for (size_t at = 0; at < bitmaps_.size(); ++at) {
-    if (bitmaps_[at] == nullptr) continue;
+  for (size_t at = 0; at < blocks_.size(); ++at) {
+    const auto begin = static_cast<uint32_t>(at << 16);
     some.clear();
-    for (size_t i = 0; i < bitmaps_[at]->size(); ++i) {
-      for (uint64_t left = (*bitmaps_[at])[i]; left != 0; left &= left - 1) {
-        some.push_back(static_cast<uint32_t>(at << 16 | i << 6) +
-                       static_cast<uint32_t>(std::countr_zero(left)));
+    for (const uint16_t n : blocks_[at].few) some.push_back(begin + n);
+    std::sort(some.begin(), some.end());
+    for (uint32_t i = 0; blocks_[at].many != nullptr && i < blocks_[at].many->size(); ++i) {
+      for (uint64_t left = (*blocks_[at].many)[i]; left != 0; left &= left - 1) {
+        some.push_back(begin + 64 * i + static_cast<uint32_t>(std::countr_zero(left)));
       }
     }
     numbers.addMany(some.size(), some.data());
@@ -113,7 +124,11 @@ void DayIndexWriter::Add(uint32_t number, ByteView tsuid, uint32_t base) {
   const uint32_t day = base / kIndexedDayS;
   if (numbers_ != nullptr && number == number_) return AddAgain(base);
   number_ = number;
-  if (all_.Add(number)) fingerprint_ += lsm::BloomHash(tsuid);
+  if (!all_.Has(number)) {
+    fingerprint_ += HashOf(number, tsuid);
+    all_.Grow(number + 1);
+    all_.Add(number);
+  }
   if (numbers_ == nullptr || day != day_) numbers_ = &days_[day];
   day_ = day;
   numbers_->Add(number);

@@ -13,6 +13,7 @@
 #include "storage/base/bytes.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
+#include "storage/engine/number_set.h"
 #include "storage/engine/registry.h"
 
 namespace hg::engine {
@@ -31,21 +32,26 @@ class DayIndexWriter {
   [[nodiscard]] Bytes Encode();
 
  private:
-  /// Numbers as bitmaps of 65,536 numbers each. Rows of a file come in an order in which the
-  /// numbers are random. A Roaring would insert them into sorted arrays, which is slow.
+  /// The numbers of a day. Rows of a file come in an order in which the numbers are random. A
+  /// Roaring would insert them into sorted arrays, which is slow.
   class Numbers {
    public:
-    /// Returns whether the number is new.
-    bool Add(uint32_t number);
+    void Add(uint32_t number);
     [[nodiscard]] Roaring Compressed() const;
 
    private:
+    static constexpr size_t kFewMax = 2048;  // more numbers take less memory as a bitmap
     using Bitmap = std::array<uint64_t, 1024>;
-    std::vector<std::unique_ptr<Bitmap>> bitmaps_;  // by number / 65,536; null: no numbers
+    /// 65,536 numbers: `few` in any order and with repetitions, or the bitmap.
+    struct Block {
+      std::vector<uint16_t> few;
+      std::unique_ptr<Bitmap> many;
+    };
+    std::vector<Block> blocks_;  // by number / 65,536
   };
 
   std::map<uint32_t, Numbers> days_;  // key: day since 1970; value: numbers of series
-  Numbers all_;
+  NumberSet all_;
   uint64_t fingerprint_ = 0;  // of all_
   // The last row.
   uint32_t number_ = 0, day_ = 0;

@@ -54,7 +54,9 @@ RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
 // the search costs less.
 bool MaySkip(const Engine& engine, size_t series) {
   constexpr size_t kShare = 64;
-  return series > Registry::kFewSeries && series > engine.registry().size() / kShare;
+  const Registry& registry = engine.registry();
+  const size_t known = registry.size() - registry.forgotten_count();
+  return series > Registry::kFewSeries && series > known / kShare;
 }
 
 }  // namespace

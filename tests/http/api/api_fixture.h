@@ -18,6 +18,14 @@
 
 namespace hg::http {
 
+/// A point store over cells that can pretend to have an index of its series.
+class FixturePoints : public points::PointsOverCells {
+ public:
+  using PointsOverCells::PointsOverCells;
+  [[nodiscard]] bool ListsFromIndex() const override { return lists_from_index; }
+  bool lists_from_index = false;
+};
+
 /// A sink that accepts no points and counts the calls of ForgetRawKeys.
 class IdleSink : public PointSink {
  public:
@@ -53,7 +61,7 @@ class ApiFixture {
   std::map<std::string, std::string> settings;
   ManualClock clock{1700010000000};
   ModelStore store{clock};
-  points::PointsOverCells points;
+  FixturePoints points;
   uid::Names names;
   uid::Annotations annotations;
   uid::Metadata metadata;

@@ -306,6 +306,7 @@ TEST_CASE("labels, their values and series are listed") {
 // The series of the fixture have one point each, at 1700000000, in the hour from 1699999200 on.
 TEST_CASE("with a time range, only series with samples there are listed, rounded to hours") {
   PromFixture f;
+  f.points.lists_from_index = true;
   f.AddSeriesAt("up", {{"host", "c"}, {"zone", "z"}}, 1700000000 + 86400);
   const std::string all = "match[]=%7B__name__!%3D%22%22%7D";
   const auto series = [&](const std::string& range) {
@@ -349,8 +350,17 @@ TEST_CASE("with a time range, only series with samples there are listed, rounded
   CHECK(f.queries.running().budget().taken() == 0);
 }
 
+TEST_CASE("a store without an index of series reads no rows for names without selectors") {
+  PromFixture f;
+  const std::string none = "start=1600000000&end=1600000000";
+  CHECK(f.Get("/api/v1/labels?" + none) == f.Get("/api/v1/labels"));
+  CHECK(f.Get("/api/v1/label/__name__/values?" + none) == f.Get("/api/v1/label/__name__/values"));
+  CHECK(f.Get("/api/v1/labels?match[]=up&" + none) == Success("[]"));
+}
+
 TEST_CASE("the default tag is no label of the series in a time range") {
   PromFixture f;
+  f.points.lists_from_index = true;
   f.AddSeriesAt("lonely", {{"source", "unknown"}}, 1700086400);
   CHECK(f.Get("/api/v1/labels?start=1700086400") == Success(R"(["__name__"])"));
   CHECK(f.Get("/api/v1/label/source/values?start=1700086400") == Success("[]"));
@@ -358,6 +368,7 @@ TEST_CASE("the default tag is no label of the series in a time range") {
 
 TEST_CASE("the series of many metrics in a time range are those of each metric") {
   PromFixture f;
+  f.points.lists_from_index = true;
   std::string expected;
   for (int i = 10; i < 50; ++i) {
     const std::string name = "m" + std::to_string(i);

@@ -371,6 +371,22 @@ TEST_CASE("after a repair that numbers the series anew, old day indexes are not 
   for (uint32_t day = 1; day <= 9; ++day) CHECK(rig.Within(Day(day)).contains(Tsuid(day)));
 }
 
+TEST_CASE("after a repair that gives the same series other numbers, day indexes are not used") {
+  Rig rig;
+  // A flush gives four days their own files. The others share one, whose series are the first five.
+  for (const uint64_t host : {5, 4, 3, 2, 1, 6, 7, 8, 9}) rig.Append(host, kFirst + host * kDay);
+  rig.Flush();
+  std::string series;
+  for (const lsm::PartEntry& part : rig.Manifest().parts) {
+    if (part.table == engine::kSeriesTable) series = engine::Part::CellsPath("d", part.number);
+  }
+  rig.Close();
+  rig.disk.FlipBit(series, 5, 1);
+  REQUIRE(engine::RepairDirectory(rig.disk, "d").ok());
+  rig.Open();
+  for (uint32_t day = 1; day <= 9; ++day) CHECK(rig.Within(Day(day)).contains(Tsuid(day)));
+}
+
 TEST_CASE("a lookup reads no rows, reports its work, and waits for the disk only where it may") {
   Rig rig;
   constexpr uint64_t kSeries = 6000;
