@@ -44,7 +44,7 @@ struct TableSplitPolicy {
     kDisabled,            // regions are not split automatically
     kConstantSize,        // at the maximum size of a region
     kIncreasing,          // at a size that grows with the number of regions of the table
-    kStepping,            // the only region of the table early, others at the maximum size
+    kStepping,            // a table's only region at a small size, other regions at the maximum
     kKeyPrefix,           // as kIncreasing; keys with the same first bytes stay in one region
     kDelimitedKeyPrefix,  // as kIncreasing; keys that are equal up to a delimiter stay in one
                           // region

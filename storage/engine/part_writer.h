@@ -27,7 +27,7 @@ class PartWriter {
   /// outlive the writer. Its families determine compression, block size and filter. It is null for
   /// the table of series or an unknown table: then defaults apply until a merge rewrites the files.
   /// `registry` has the numbers for the day indexes of a points table, and must outlive the writer.
-  /// If it is null, the files get no day indexes until a merge rewrites them.
+  /// If `registry` is null, the writer writes no day indexes; a merge of the files adds them.
   PartWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
              const Table* table, const Registry* registry, RowDensity density = RowDensity::kPlain);
 

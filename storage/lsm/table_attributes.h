@@ -54,7 +54,7 @@ std::span<const FamilyAttribute> FamilyAttributes();
 /// has no effect in Hourglass may only have the value that turns it off.
 Status SetAttribute(std::string_view name, std::string_view text, FamilyDescriptor* family);
 
-/// Names and values of attributes of a table.
+/// The attributes of a table: pairs of name and value.
 using TableAttributes = std::vector<std::pair<std::string, std::string>>;
 
 /// Applies the attributes that set the split policy, and ignores others. SPLIT_POLICY is the name

@@ -13,6 +13,19 @@
 namespace hg::http {
 namespace {
 
+// Returns put lines of 250,000 bytes together.
+std::string ManyLines() {
+  std::string lines;
+  while (lines.size() < 250'000) lines += "put m 1700000000 1 host=a\n";
+  return lines;
+}
+
+// Returns the bytes that the process has allocated.
+size_t HeldBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 const Status kCannotWrite =
     Status::Unavailable("the log cannot be written to for now: no space left on device");
 
@@ -28,21 +41,16 @@ TEST_CASE("points of a client that writes lines and closes at once are stored") 
 
 TEST_CASE("clients that wait within a line hold only a part of the memory for bodies") {
   RunningServer edge([](Options& options) { options.request_memory_bytes_max = 4 << 20; });
-  std::string lines;
-  while (lines.size() < 250'000) lines += "put m 1700000000 1 host=a\n";
-  const auto held = [] {
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-  };
+  const std::string lines = ManyLines();
   std::vector<std::unique_ptr<ClientSocket>> clients;
-  const size_t before = held();
+  const size_t before = HeldBytes();
   for (int i = 0; i < 100; ++i) {
     clients.push_back(std::make_unique<ClientSocket>(edge.server.port()));
     clients.back()->Send(lines + "version\nput m 17");
     CHECK(clients.back()->Read(11) == "net.opentsd");
   }
   constexpr size_t kMost = 8 << 20;  // without a limit, 25 MB
-  CHECK(AgeUntil(edge, 0, [&] { return held() < before + kMost; }));
+  CHECK(AgeUntil(edge, 0, [&] { return HeldBytes() < before + kMost; }));
   clients.back()->Send("00000001 1 host=a\nexit\n");
   CHECK(clients.back()->ReadAll().find("invalid") == std::string::npos);
 }
@@ -71,14 +79,9 @@ TEST_CASE(
 
 TEST_CASE("clients whose lines wait for the store hold only a part of the memory for bodies") {
   RunningServer edge([](Options& options) { options.request_memory_bytes_max = 4 << 20; });
-  std::string lines;
-  while (lines.size() < 250'000) lines += "put m 1700000000 1 host=a\n";
-  const auto held = [] {
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-  };
+  const std::string lines = ManyLines();
   std::vector<std::unique_ptr<ClientSocket>> clients;
-  const size_t before = held();
+  const size_t before = HeldBytes();
   constexpr size_t kClients = 100;
   for (size_t i = 0; i < kClients; ++i) {
     clients.push_back(std::make_unique<ClientSocket>(edge.server.port()));
@@ -90,7 +93,7 @@ TEST_CASE("clients whose lines wait for the store hold only a part of the memory
   constexpr size_t kMost = 8 << 20;  // without a limit, 25 MB
   for (int i = 0; i < 10; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    CHECK(held() < before + kMost);
+    CHECK(HeldBytes() < before + kMost);
   }
   edge.points.RefuseAppends(0);
   clients.back()->Send("exit\n");

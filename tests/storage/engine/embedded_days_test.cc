@@ -353,18 +353,24 @@ TEST_CASE("a damaged day index is an error of a lookup, is found by the check, a
   CHECK(rig.Within(Day(0)) == Set{Tsuid(1), Tsuid(2)});
 }
 
+// Damages the list of series and repairs the store, which numbers the series in the order of
+// TSUIDs.
+void NumberSeriesAnew(Rig* rig) {
+  std::string series;
+  for (const lsm::PartEntry& part : rig->Manifest().parts) {
+    if (part.table == engine::kSeriesTable) series = engine::Part::CellsPath("d", part.number);
+  }
+  rig->Close();
+  rig->disk.FlipBit(series, 5, 1);
+  REQUIRE(engine::RepairDirectory(rig->disk, "d").ok());
+  rig->Open();
+}
+
 TEST_CASE("after a repair that numbers the series anew, old day indexes are not used") {
   Rig rig;
   for (uint64_t host = 9; host >= 1; --host) rig.Append(host, kFirst + host * kDay);
   rig.Flush();
-  std::string series;
-  for (const lsm::PartEntry& part : rig.Manifest().parts) {
-    if (part.table == engine::kSeriesTable) series = engine::Part::CellsPath("d", part.number);
-  }
-  rig.Close();
-  rig.disk.FlipBit(series, 5, 1);
-  REQUIRE(engine::RepairDirectory(rig.disk, "d").ok());
-  rig.Open();
+  NumberSeriesAnew(&rig);
   for (uint32_t day = 1; day <= 9; ++day) CHECK(rig.Within(Day(day)).contains(Tsuid(day)));
   rig.Append(1, kFirst + kDay);
   rig.Merge();
@@ -376,14 +382,7 @@ TEST_CASE("after a repair that gives the same series other numbers, day indexes 
   // A flush gives four days their own files. The others share one, whose series are the first five.
   for (const uint64_t host : {5, 4, 3, 2, 1, 6, 7, 8, 9}) rig.Append(host, kFirst + host * kDay);
   rig.Flush();
-  std::string series;
-  for (const lsm::PartEntry& part : rig.Manifest().parts) {
-    if (part.table == engine::kSeriesTable) series = engine::Part::CellsPath("d", part.number);
-  }
-  rig.Close();
-  rig.disk.FlipBit(series, 5, 1);
-  REQUIRE(engine::RepairDirectory(rig.disk, "d").ok());
-  rig.Open();
+  NumberSeriesAnew(&rig);
   for (uint32_t day = 1; day <= 9; ++day) CHECK(rig.Within(Day(day)).contains(Tsuid(day)));
 }
 
