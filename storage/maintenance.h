@@ -61,7 +61,8 @@ class Maintenance {
   /// the older copy or none. InvalidArgument: the folder has other files. Unavailable: `watch`
   /// stopped the backup.
   virtual Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) = 0;
-  /// Returns the progress of the running backup, or of the last one if none is running.
+  /// Returns the progress of the running backup, or of the last one if none is running. The result
+  /// does not say whether a backup is running.
   [[nodiscard]] virtual CopyProgress BackupProgress() const = 0;
   /// Reads and verifies all current files. Damage is in the report. An error means that the check
   /// could not be completed.

@@ -222,6 +222,8 @@ double RunDouble(const Aggregator& aggregator, std::span<const double> values,
   return OfNumbers(aggregator, *scratch);
 }
 
+// RunDouble gets no working memory here, so NeedsNumbers must be true for each function that uses
+// it.
 double RunDoubleInPlace(const Aggregator& aggregator, std::vector<double>* values) {
   if (!NeedsNumbers(aggregator.function)) return RunDouble(aggregator, *values, nullptr);
   std::erase_if(*values, kIsNan);

@@ -1,5 +1,5 @@
 #pragma once
-// The 35 aggregation functions (opentsdb-queries.md §5). An aggregation function reduces several
+// The aggregation functions (opentsdb-queries.md §5). An aggregation function reduces several
 // values to one value: the values of one instant (when series are merged) or of one bucket (when a
 // series is downsampled). The arithmetic is exactly that of the JVM: int64 wraps on overflow, and
 // doubles are added in the given order.

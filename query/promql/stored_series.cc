@@ -20,9 +20,9 @@ namespace {
 
 constexpr size_t kRefused = SIZE_MAX;
 // Minimum number of rows whose scan is divided between threads, and other limits. The values are
-// those of query/sub_query_run.cc. Reading that many rows takes longer than waking another thread,
-// and no thread should wait long for the last part. A query of so many rows does not start on an
-// event loop, where it would be abandoned half done.
+// those of query/rows/row_source.cc. Reading that many rows takes longer than waking another
+// thread, and no thread should wait long for the last part. A query of so many rows does not start
+// on an event loop, where it would be abandoned half done.
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
 // The cost of looking up the names of matchers and of opening a scan, in steps of a RequestContext.

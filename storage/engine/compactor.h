@@ -36,10 +36,12 @@ struct MergeInput;
 
 /// Thread-safe. Requests return Unavailable once the store is closed.
 ///
-/// Lock order: regions_mutex_ → the locks of FileSet and Memstore. work_mutex_ is taken alone or
-/// while regions_mutex_ is held; its holder may take only the FileSet's version lock.
-/// background_mutex_ is a leaf lock, in which the threads sleep. No lock is held while the files of
-/// a merge are written; regions_mutex_ is held while those of a flush are written.
+/// Lock order: regions_mutex_ or sweep_mutex_ → the locks of FileSet and Memstore. A thread with
+/// sweep_mutex_ does not take regions_mutex_, nor the other way round. A thread takes work_mutex_
+/// while it holds no lock, or only regions_mutex_ or sweep_mutex_. A thread with work_mutex_ may
+/// take only the FileSet's version lock. background_mutex_ is a leaf lock, in which the threads
+/// sleep. No lock is held while the files of a merge are written. sweep_mutex_ is held while the
+/// list of series is written by a sweep, and regions_mutex_ while the files of a flush are written.
 class Compactor {
  public:
   /// All arguments must outlive the object.
@@ -246,7 +248,8 @@ class Compactor {
   // The time at which the flush that is due was first postponed.
   std::optional<int64_t> flush_put_off_ms_ GUARDED_BY(regions_mutex_);
 
-  Mutex sweep_mutex_;  // held during a sweep; must be taken before all other locks
+  // Held during a sweep. Must be taken while the thread holds no other lock of the engine.
+  Mutex sweep_mutex_;
 
   region::Pace pace_;  // limits the write rate of all background merges together; thread-safe
 

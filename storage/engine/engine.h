@@ -9,8 +9,8 @@
 //
 // They share an Environment (environment.h) and a TableCatalog (table_catalog.h). Each header
 // states its locks and their order. From the outermost lock to the innermost:
-// Compactor::regions_mutex_ → FileSet::commit_ → Memstore::register_ → Memstore::write_ → a leaf
-// lock.
+// Compactor::regions_mutex_ or Compactor::sweep_mutex_ → FileSet::commit_ → Memstore::register_ →
+// Memstore::write_ → a leaf lock.
 
 #include <memory>
 #include <string>
@@ -109,8 +109,9 @@ class Engine {
   Status SweepSeries() { return compactor_.SweepSeries(); }
 
   /// The following functions are as in storage/maintenance.h.
-  Result<CheckReport> Check();
+  Result<CheckReport> Check();  // defined in engine_check.cc
   Result<RepairReport> Repair();
+  // Defined in engine_backup.cc.
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch);
   [[nodiscard]] EmbeddedStats Stats() const;
 
@@ -118,7 +119,7 @@ class Engine {
   Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock);
 
   Status Start();
-  // The following functions are in engine_tables.cc.
+  // The following functions, CreateTable, AlterTable and DropTable are in engine_tables.cc.
   [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
   /// Whether the table is one of EmbeddedOptions::tables.
   [[nodiscard]] bool IsOwnTable(const std::string& name) const;

@@ -15,8 +15,9 @@ namespace hg::engine {
 /// Removes from `series` the numbers of series that have no rows of the points table in `rows`. The
 /// series belong to the metric ("" = any metric). Rows in memory are found exactly, and rows in
 /// files by their days (UTC). If a file has rows in the range but no valid day index, all series
-/// stay. Does not read rows of files. Fails with Busy if it would read the disk and `watch` may not
-/// wait.
+/// stay. Does not check the TTL: the caller removes expired hours from `rows` with NotExpired
+/// (embedded_scan.h). Does not read rows of files. Fails with Busy if it would read the disk and
+/// `watch` may not wait.
 Status KeepSeriesWithin(const Engine& engine, const Version& version, ByteView metric,
                         const RowRange& rows, RequestContext* watch, std::vector<uint32_t>* series);
 

@@ -28,6 +28,9 @@ struct Client;
 class PutQueue;
 class Spool;
 
+/// The functions for tables and regions are in hbase_tables.cc, MutateRows, DeleteRow, Append and
+/// the functions for the spool in hbase_writes.cc, and Scan in hbase_scan.cc.
+///
 /// Thread-safe. Calls block for at most the deadline of the options plus one receive timeout.
 class HbaseStore : public Store {
  public:
