@@ -26,9 +26,9 @@ bool IsInfluxWritePath(std::string_view target);
 Credentials InfluxCredentials(std::string_view target);
 
 /// Returns the unit of timestamps for a write target. Returns nullopt if the target is no write
-/// target, has a parameter with percent-escapes, or has an unknown precision. Ignores all parameters
-/// except `precision`. The fast path uses only this unit, so this function must return nullopt for
-/// every parameter that changes the meaning of lines in another way.
+/// target, has a parameter with percent-escapes, or has an unknown precision. Ignores the values of
+/// all other parameters. The fast path uses only the returned unit, so this function must return
+/// nullopt for every other parameter that changes the meaning of lines.
 std::optional<InfluxUnit> PlainInfluxUnit(std::string_view target);
 
 }  // namespace hg::http
