@@ -68,7 +68,7 @@ def size(costs, load):
     amounts = (("points written", points_s, "points/s"), ("CPU of all daemons", cores["daemon"], "cores"),
                ("daemons", daemons, "daemons"), ("CPU of all gateways", cores["gateway"], "cores"),
                ("gateways", gateways, "gateways"), ("CPU of HBase", cores["hbase"], "cores"),
-               ("region servers", servers, "region servers"), ("decides the number of region servers", "the " + decides, ""),
+               ("region servers", servers, "region servers"), ("reason for the number of region servers", "the " + decides, ""),
                ("disk space of all copies", disk / 1e12, "TB"),
                ("memory of a daemon that gets points of all series", load.series * costs.series_bytes / 1e9, "GB"),
                ("salt buckets", salt_buckets(servers), "salt buckets"))
@@ -129,7 +129,7 @@ def main():
     sizes = [size(costs, one) for one in loads]
     print("| needed resource | " + " | ".join(f"{one.series:.0e} series" for one in loads) + " |\n|" + " --- |" * (len(loads) + 1))
     for what in sizes[0]:
-        print(f"| {what} | " + " | ".join(one[what] for one in sizes) + " |")
+        print(f"| {what} | " + " | ".join(f"{one.series:.0e} series: {sized[what]}" for one, sized in zip(loads, sizes)) + " |")
 
 
 if __name__ == "__main__":
