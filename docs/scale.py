@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How many machines a load over HBase takes: the formulas of docs/scale.md.
+"""Computes how many machines a load over HBase needs, with the formulas of docs/scale.md.
 
     docs/scale.py [--series 1e8] [--interval 60] [--retention 365] [--rows 20000] [--batch 200] …
-    docs/scale.py --table                     the loads that docs/scale.md works through
-    docs/scale.py --check FILE                FILE: lines of bench/hbase_rates.py; what the formulas say of them
+    docs/scale.py --table                     prints the table of the section "Example" of docs/scale.md
+    docs/scale.py --check FILE                compares the formulas with FILE, the output of bench/hbase_rates.py
 
-Costs are those of MEASURED, or of FILE with --measured FILE.
+The costs come from MEASURED, or with --measured FILE from FILE, the output of bench/hbase_rates.py.
 """
 import argparse
 import json
@@ -21,7 +21,8 @@ MEASURED = """
 {"what": "disk", "bytes_per_point": 19.24}
 {"what": "memory", "bytes_per_series": 213}
 """
-PARTS = ("daemon", "gateway", "hbase")
+PROCESSES = {"daemon": "daemon", "gateway": "gateway", "hbase": "HBase"}  # {name in MEASURED: name in the tables}
+PARTS = tuple(PROCESSES)
 
 
 def lines_of(text):
@@ -51,7 +52,7 @@ class Costs:
 
 
 def size(costs, load):
-    """Returns {resource: the amount that the load needs}."""
+    """Returns {resource: the amount that the load needs, with its unit}."""
     points_s = load.series / load.interval
     cores = {part: (points_s * costs.put_us(part, load.batch) + load.rows * costs.row[part]) / 1e6 / load.busy
              for part in PARTS}
@@ -59,15 +60,19 @@ def size(costs, load):
     gateways = max(daemons, math.ceil(cores["gateway"] / load.cores))
     # The server stores a write and sends it to the copies; copies add to the load of disks, not of processors.
     disk = points_s * 86400 * load.retention * costs.disk_bytes * load.copies
-    bounds = {"three copies": 3, "processors": math.ceil(cores["hbase"] / load.cores),
-              "regions": math.ceil(disk / load.copies / (load.regions * load.region)),
-              "disks": math.ceil(disk / load.disk)}
+    bounds = {"three copies": 3, "CPU time": math.ceil(cores["hbase"] / load.cores),
+              "number of regions": math.ceil(disk / load.copies / (load.regions * load.region)),
+              "size of disks": math.ceil(disk / load.disk)}
     decides = max(bounds, key=bounds.get)
     servers = bounds[decides]
-    return {"points/s": points_s, "daemon cores": cores["daemon"], "daemons": daemons, "gateway cores": cores["gateway"],
-            "gateways": gateways, "HBase cores": cores["hbase"], "region servers": servers, "decided by": decides,
-            "disk TB": disk / 1e12,
-            "memory of series GB": load.series * costs.series_bytes / 1e9, "salt buckets": salt_buckets(servers)}
+    amounts = (("points written", points_s, "points/s"), ("CPU of all daemons", cores["daemon"], "cores"),
+               ("daemons", daemons, "daemons"), ("CPU of all gateways", cores["gateway"], "cores"),
+               ("gateways", gateways, "gateways"), ("CPU of HBase", cores["hbase"], "cores"),
+               ("region servers", servers, "region servers"), ("reason for the number of region servers", "the " + decides, ""),
+               ("disk space of all copies", disk / 1e12, "TB"),
+               ("memory of a daemon that gets points of all series", load.series * costs.series_bytes / 1e9, "GB"),
+               ("salt buckets", salt_buckets(servers), "salt buckets"))
+    return {resource: f"{shown(amount)} {unit}".rstrip() for resource, amount, unit in amounts}
 
 
 def salt_buckets(servers):
@@ -82,26 +87,29 @@ def shown(value):
 
 
 def check(costs, lines):
-    print("| measured | part | formula | measured | apart |\n| --- | --- | --- | --- | --- |")
+    print("| measured load | process | CPU time of a point by the formula | measured CPU time of a point | difference |")
+    print("| --- | --- | --- | --- | --- |")
     for line in lines:
         if not line["what"].startswith("put"):
             continue
         batch = int(line["what"].split()[1])
         for part in PARTS:
             told, seen = costs.put_us(part, batch), line[f"{part}_us"]
-            print(f"| {line['what']}, {line['daemons']} daemons | {part} | {told:.1f} us | {seen:.1f} us | "
+            daemons = f"{line['daemons']} daemon{'s' * (line['daemons'] > 1)}"
+            print(f"| {line['what']}, {daemons} | {PROCESSES[part]} | {told:.1f} us by the formula | {seen:.1f} us measured | "
                   f"{(seen / told - 1) * 100:+.0f} % |")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, value, what in (
-            ("series", 1e6, "that are written to"), ("interval", 60, "seconds between points of a series"),
-            ("retention", 365, "days"), ("rows", 10_000, "row-hours that queries scan in a second"),
-            ("batch", 200, "points of a request"), ("busy", 0.5, "share of a core that is planned for"),
-            ("cores", 16, "of each machine"), ("memory", 32e9, "bytes of a daemon for series"),
-            ("copies", 3, "of HDFS"), ("disk", 40e12, "bytes of a region server"),
-            ("region", 20e9, "bytes of a region, one copy"), ("regions", 200, "of a region server")):
+            ("series", 1e6, "number of series that get points"), ("interval", 60, "seconds between two points of a series"),
+            ("retention", 365, "days for which HBase keeps the points"),
+            ("rows", 10_000, "rows of an hour that queries scan per second"),
+            ("batch", 200, "points in a write request"), ("busy", 0.5, "share of the CPU time that may be in use"),
+            ("cores", 16, "cores of each machine"), ("memory", 32e9, "bytes of memory that a daemon has for series"),
+            ("copies", 3, "copies of the data in HDFS"), ("disk", 40e12, "bytes of disk of a region server"),
+            ("region", 20e9, "bytes of one copy of a region"), ("regions", 200, "number of regions of a region server")):
         parser.add_argument(f"--{name}", type=float, default=value, help=f"{what} (%(default)g)")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--check", metavar="FILE")
@@ -119,9 +127,9 @@ def main():
         loads = [argparse.Namespace(**{**vars(load), "series": series, "rows": rows})
                  for series, rows in ((1e6, 1e4), (1e8, 2e5), (1e9, 1e6))]
     sizes = [size(costs, one) for one in loads]
-    print("| | " + " | ".join(f"{one.series:.0e} series" for one in loads) + " |\n|" + " --- |" * (len(loads) + 1))
+    print("| needed resource | " + " | ".join(f"{one.series:.0e} series" for one in loads) + " |\n|" + " --- |" * (len(loads) + 1))
     for what in sizes[0]:
-        print(f"| {what} | " + " | ".join(shown(one[what]) for one in sizes) + " |")
+        print(f"| {what} | " + " | ".join(f"{one.series:.0e} series: {sized[what]}" for one, sized in zip(loads, sizes)) + " |")
 
 
 if __name__ == "__main__":

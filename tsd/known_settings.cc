@@ -23,60 +23,62 @@ constexpr KnownSetting Ignored(std::string_view key, std::string_view default_va
 constexpr KnownSetting kSettings[] = {
     {"tsd.mode", "rw",
      "Mode of the daemon. With `rw`, clients may read and write. With `ro`, clients cannot write "
-     "over HTTP or telnet. With `wo`, clients cannot read. Any other text means `rw`."},
+     "over HTTP or telnet. With `wo`, clients cannot read. Any text except `ro` and `wo` means "
+     "`rw`."},
     {"tsd.no_diediedie", "false",
      "The command `diediedie` lets a client stop the daemon. Any text except `false` disables this "
      "command."},
 
     {"tsd.network.port", "4242",
-     "TCP port for HTTP and the telnet protocol. With 0 the daemon uses any free port and logs its "
-     "number. OpenTSDB has no default."},
+     "TCP port for HTTP and the telnet protocol. With 0 the daemon uses any free port and logs the "
+     "number of the port. OpenTSDB has no default."},
     {"tsd.network.bind", "127.0.0.1",
      "Address or host name on which the daemon listens. The default of OpenTSDB is `0.0.0.0`."},
     {"tsd.network.backlog", "3072",
      "Maximum number of connections that wait until the daemon accepts them. The operating system "
-     "makes further connections wait longer."},
+     "makes connections above this number wait longer."},
     {"tsd.network.worker_threads", "",
-     "Number of network threads. If it is empty or 0, there is one thread per core. OpenTSDB uses "
-     "two per core."},
+     "Number of network threads. If this setting is empty or 0, there is one network thread per "
+     "core. OpenTSDB uses two network threads per core."},
     Ignored("tsd.network.async_io", "true", "network threads are always event loops"),
     {"tsd.network.tcp_no_delay", "true",
      "If `true`, the daemon sets the socket option TCP_NODELAY, so every reply is sent at once. If "
-     "`false`, the system may delay small replies and send them together."},
+     "`false`, the system may delay small replies and send several replies together."},
     {"tsd.network.keep_alive", "true",
      "If `true`, the operating system checks with TCP keep-alive whether silent clients still "
      "exist."},
     {"tsd.network.reuse_address", "true",
-     "If `true`, a daemon can use the port again immediately after another daemon has stopped."},
+     "If `true`, a daemon can use its port immediately after the previous daemon on this port has "
+     "stopped."},
 
     {"tsd.http.staticroot", "",
-     "Folder with the files that the daemon serves below `/s/` and as `/favicon.ico`. If it is "
-     "empty, the daemon serves only the files of its own web page, and answers 404 for other paths "
-     "below `/s/`. OpenTSDB requires this setting."},
+     "Folder with the files that the daemon serves below `/s/` and as `/favicon.ico`. If this "
+     "setting is empty, the daemon serves only the files of its own web page, and answers 404 for "
+     "all other paths below `/s/`. OpenTSDB requires this setting."},
     Ignored("tsd.http.cachedir", "", "the daemon draws each plot again and stores none"),
     Ignored("tsd.http.show_stack_trace", "false", "Hourglass has no stack traces to show"),
     {"tsd.http.query.allow_delete", "false",
      "If `true`, a query with the method `DELETE` or with `method_override=delete` deletes the "
-     "rows that it reads. If `false`, the daemon refuses such a query. As in OpenTSDB, "
-     "`\"delete\":true` in the body of a query deletes with any value of this setting."},
+     "rows that it reads. If `false`, the daemon refuses queries with these methods. As in "
+     "OpenTSDB, `\"delete\":true` in the body of a query deletes with any value of this setting."},
     Ignored("tsd.http.header_tag", "",
             "OpenTSDB reads the HTTP header that the setting names, but never adds a tag from the "
             "header to points"),
     {"tsd.http.request.enable_chunked", "true",
-     "If `false`, the daemon refuses these bodies with 400: chunked bodies, bodies larger than 8 "
-     "KiB, and bodies announced by the header `Expect`. The default of OpenTSDB is `false`."},
+     "If `false`, the daemon refuses chunked bodies, bodies larger than 8 KiB, and bodies "
+     "announced by the header `Expect` with 400. The default of OpenTSDB is `false`."},
     {"tsd.http.request.max_chunk", "67108864",
-     "Maximum size of a request body in bytes. It applies to the compressed and to the "
-     "uncompressed body. A larger body is refused with 413, and the connection is closed. The "
+     "Maximum size of a request body in bytes. The maximum applies to the compressed and to the "
+     "uncompressed body. The daemon refuses a larger body with 413 and closes the connection. The "
      "default of OpenTSDB is `4096`."},
     {"tsd.http.request.hosts", "",
      "Host names by which clients may address the daemon, separated by commas, without ports. "
-     "`localhost` and IP addresses are always allowed. `*` allows any name. The daemon refuses "
-     "other names with 403 if this setting is not empty, or if the daemon listens on loopback "
-     "addresses only."},
+     "`localhost` and IP addresses are always allowed. The value `*` allows any name. The daemon "
+     "refuses all other host names with 403 if this setting is not empty, or if the daemon listens "
+     "on loopback addresses only."},
     {"tsd.http.request.cors_domains", "",
      "Origins (scheme, host and port) whose web pages may call the daemon, separated by commas. "
-     "`*` alone allows all origins. If it is empty, CORS is off."},
+     "The value `*` alone allows all origins. If this setting is empty, CORS is off."},
     {"tsd.http.request.cors_headers",
      "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "
      "Keep-Alive, X-Requested-With, If-Modified-Since",
@@ -87,25 +89,25 @@ constexpr KnownSetting kSettings[] = {
      "has an effect."},
 
     {"tsd.core.auto_create_metrics", "false",
-     "If `true`, a new metric gets an id when its first point is written. If `false`, such a point "
-     "is refused. The script `./run` sets `true`."},
+     "If `true`, a new metric gets an id when its first point is written. If `false`, the daemon "
+     "refuses points of new metrics. The script `./run` sets `true`."},
     {"tsd.core.auto_create_tagks", "true",
-     "If `true`, a new tag key gets an id when its first point is written. If `false`, such a "
-     "point is refused."},
+     "If `true`, a new tag key gets an id when its first point is written. If `false`, the daemon "
+     "refuses points with new tag keys."},
     {"tsd.core.auto_create_tagvs", "true",
-     "If `true`, a new tag value gets an id when its first point is written. If `false`, such a "
-     "point is refused."},
+     "If `true`, a new tag value gets an id when its first point is written. If `false`, the "
+     "daemon refuses points with new tag values."},
     {"tsd.core.authentication.enable", "false",
-     "If `true`, every client must authenticate and may do only what its roles allow (see "
-     "[security](security.md)). This setting needs `tsd.core.authentication.users`."},
+     "If `true`, every client must authenticate and may do only what the roles of its user allow "
+     "(see [security](security.md)). This setting needs `tsd.core.authentication.users`."},
     Ignored("tsd.core.authentication.plugin", "",
             "the daemon has its own authentication (`tsd.core.authentication.users`)"),
     {"tsd.core.bulk.allow_out_of_order_timestamps", "false",
      "If `true`, the command `import` accepts the points of a series in any order. If `false`, the "
      "points of a series must be in ascending order of time."},
     {"tsd.core.connections.limit", "0",
-     "Maximum number of open connections. Further connections are closed at once. With 0, only the "
-     "number of files that the process may open limits the connections."},
+     "Maximum number of open connections. The daemon closes connections above this number at once. "
+     "With 0, only the number of files that the process may open limits the connections."},
     {"tsd.core.enable_api", "true",
      "Any text except `true` disables all paths below `/api` and the paths of other products, such "
      "as `/write`. The disabled paths answer 404."},
@@ -115,17 +117,17 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.core.histograms.config", "",
      "Enables histograms. The value is the JSON object "
      "`{\"net.opentsdb.core.SimpleHistogramDecoder\":ID}` or the path of a file with this object; "
-     "the path must end in `.json`. Histograms are stored with this id, a number from 0 to 255. If "
-     "it is empty, histograms are off."},
+     "the path must end in `.json`. The daemon stores histograms with the id ID, a number from 0 "
+     "to 255. If this setting is empty, histograms are off."},
     {"tsd.core.meta.enable_realtime_ts", "false",
-     "If `true`, the daemon stores a TSMeta object for each new series. It does so only if "
-     "`tsd.core.meta.enable_tsuid_tracking` is `true` too."},
+     "If both this setting and `tsd.core.meta.enable_tsuid_tracking` are `true`, the daemon stores "
+     "a TSMeta object for each new series."},
     {"tsd.core.meta.enable_realtime_uid", "false",
      "If `true`, the daemon stores a UIDMeta object for each new name."},
     {"tsd.core.meta.enable_tsuid_incrementing", "false",
-     "If `true`, the daemon counts the points of each series. It does so only if "
-     "`tsd.core.meta.enable_tsuid_tracking` and `tsd.core.meta.enable_realtime_ts` are `true` "
-     "too."},
+     "If this setting, `tsd.core.meta.enable_tsuid_tracking` and "
+     "`tsd.core.meta.enable_realtime_ts` are all `true`, the daemon counts the points of each "
+     "series."},
     {"tsd.core.meta.enable_tsuid_tracking", "false",
      "If `true`, the daemon records each written series in the meta table. With `true`, "
      "`/api/query/last` reads the meta table."},
@@ -138,8 +140,8 @@ constexpr KnownSetting kSettings[] = {
      "Maximum number of rows of the table of ids that `tsd.core.preload_uid_cache` reads."},
     Ignored("tsd.core.response.async", "true", "responses are always sent asynchronously"),
     {"tsd.core.response.worker.num", "10",
-     "Number of threads that handle requests other than writes of known series. Further requests "
-     "wait for a thread."},
+     "Number of threads that handle requests other than writes of known series. If all these "
+     "threads are busy, requests wait for a thread."},
     {"tsd.core.socket.timeout", "0",
      "Time in seconds after which the daemon closes a connection that sends nothing. 0 means "
      "never."},
@@ -150,42 +152,43 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.core.tag.allow_specialchars", "",
      "Additional characters that metrics, tag keys and tag values may contain."},
     {"tsd.core.timezone", "",
-     "Time zone of dates in queries, for example `Europe/Berlin`. If it is empty, the daemon uses "
-     "the time zone of its process."},
+     "Time zone of dates in queries, for example `Europe/Berlin`. If this setting is empty, the "
+     "daemon uses the time zone of its process."},
     {"tsd.core.tree.enable_processing", "false",
-     "If `true`, the daemon sorts each new series into the trees when it stores the series for the "
-     "first time. This needs `tsd.core.meta.enable_tsuid_tracking` and "
+     "If `true`, the daemon adds each new series to the trees when it stores the series for the "
+     "first time. This setting needs `tsd.core.meta.enable_tsuid_tracking` and "
      "`tsd.core.meta.enable_realtime_ts`."},
     {"tsd.core.uid.random_metrics", "false",
-     "If `true`, new metrics get random ids. If `false`, they get consecutive ids."},
+     "If `true`, new metrics get random ids. If `false`, new metrics get consecutive ids."},
     Ignored("tsd.core.flushinterval", "", "OpenTSDB does not read it either"),
 
     {"tsd.query.allow_simultaneous_duplicates", "true",
-     "If `false`, the daemon refuses a query while the same client runs an equal query."},
+     "If `false`, the daemon refuses a query while an equal query of the same client is running."},
     {"tsd.query.enable_fuzzy_filter", "true",
      "This setting affects queries with `explicitTags` and lists of values for several tag keys. "
-     "If `true`, some combinations of values are missing in the results, as they are with "
-     "OpenTSDB's row filter. If `false`, the results are complete."},
+     "If `true`, some combinations of values are missing in the results of these queries, as with "
+     "OpenTSDB's row filter. If `false`, the results of these queries are complete."},
     {"tsd.query.filter.expansion_limit", "4096",
      "Maximum number of values of a `literal_or` filter that the daemon looks up as ids. If a "
-     "filter has more values, the daemon compares the names of the stored series instead. The "
-     "results are the same."},
+     "filter has more values, the daemon compares the names of the stored series instead. This "
+     "setting does not change the results of a query."},
     {"tsd.query.limits.bytes.default", "0",
-     "Maximum number of bytes that one sub-query may read. A query that exceeds it ends with 413. "
-     "0 means no limit."},
+     "Maximum number of bytes that one sub-query may read. A query that reads more bytes ends with "
+     "413. 0 means no limit."},
     {"tsd.query.limits.bytes.allow_override", "false",
      "If `true`, a client may set `overrideByteLimit` in the body of a query to lift "
      "`tsd.query.limits.bytes.default`."},
     {"tsd.query.limits.data_points.default", "0",
      "Maximum number of cells that one sub-query may read. A cell is a point or several points "
-     "that are stored together. A query that exceeds it ends with 413. 0 means no limit."},
+     "that are stored together. A query that reads more cells ends with 413. 0 means no limit."},
     {"tsd.query.limits.data_points.allow_override", "false",
      "If `true`, a client may set `overrideDataPointLimit` in the body of a query to lift "
      "`tsd.query.limits.data_points.default`."},
     {"tsd.query.limits.overrides.config", "",
-     "Limits for single metrics: the path of a JSON file, or the JSON array itself. The array has "
-     "the form `[{\"regex\":\"^sys\", \"byteLimit\":1000000, \"dataPointsLimit\":100000}]`. If it "
-     "is empty, the same limits apply to all metrics."},
+     "Limits on the bytes and cells that queries of single metrics read: the path of a JSON file, "
+     "or the JSON array itself. The array has the form `[{\"regex\":\"^sys\", "
+     "\"byteLimit\":1000000, \"dataPointsLimit\":100000}]`. If this setting is empty, "
+     "`tsd.query.limits.*.default` apply to all metrics."},
     {"tsd.query.limits.overrides.interval", "60000",
      "Time in seconds after which the daemon reads the file `tsd.query.limits.overrides.config` "
      "again."},
@@ -195,8 +198,8 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.query.multi_get.concurrent", "20", kMultiGet),
     Ignored("tsd.query.multi_get.get_all_salts", "false", kMultiGet),
     {"tsd.query.skip_unresolved_tagvs", "false",
-     "If `true`, a `literal_or` filter ignores values that do not exist. If `false`, a query with "
-     "such a value is refused."},
+     "If `true`, a `literal_or` filter ignores values that do not exist. If `false`, the daemon "
+     "refuses a query with a value that does not exist."},
     {"tsd.query.timeout", "300000",
      "Maximum duration of a request in milliseconds. A request that takes longer ends with 413. 0 "
      "means no limit."},
@@ -204,7 +207,7 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.rpc.plugins", "", kPlugin),
     {"tsd.rpc.telnet.return_errors", "true",
      "If `false`, the daemon does not tell a telnet client that the store refused a `put` line. "
-     "The daemon still reports lines that are not valid."},
+     "With any value of this setting, the daemon reports lines that are not valid."},
     Ignored("tsd.rtpublisher.enable", "false", kPlugin),
     Ignored("tsd.rtpublisher.plugin", "", kPlugin),
     Ignored("tsd.search.enable", "false", kPlugin),
@@ -222,7 +225,8 @@ constexpr KnownSetting kSettings[] = {
      "document; the path must end in `.json`."},
     {"tsd.rollups.automatic", "false",
      "If `true`, the daemon computes the rollups from the points and keeps them correct when "
-     "points change (see [rollups](rollups.md)). This works with the embedded store only."},
+     "points change (see [rollups](rollups.md)). Automatic rollups work with the embedded store "
+     "only."},
     {"tsd.rollups.automatic.delay", "600",
      "Time in seconds between the end of an interval and the computation of its rollups. The delay "
      "lets points arrive late without a second computation."},
@@ -252,21 +256,21 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.storage.flush_interval", "1000",
             "the daemon does not delay writes (see `tsd.storage.durability`)"),
     {"tsd.storage.enable_compaction", "true",
-     "If `true`, the daemon shows a row whose hour is over as one cell, and rewrites it as one "
-     "cell where necessary (OpenTSDB's row compaction)."},
+     "If `true`, the daemon shows a row whose hour is over as one cell, and rewrites the row as "
+     "one cell where necessary (OpenTSDB's row compaction)."},
     {"tsd.storage.compaction.flush_interval", "10",
      "Time in seconds between two rounds of row compaction. A round rewrites rows whose hour is "
-     "over. This applies to HBase only, because the embedded store needs no rounds."},
+     "over. This setting applies to HBase only, because the embedded store needs no rounds."},
     {"tsd.storage.compaction.min_flush_threshold", "100",
      "A round of row compaction starts only if more than this number of rows wait. Even with a low "
-     "`tsd.storage.compaction.flush_speed`, a round may compact this number of rows. This applies "
-     "to HBase only."},
+     "`tsd.storage.compaction.flush_speed`, a round may compact this number of rows. This setting "
+     "applies to HBase only."},
     {"tsd.storage.compaction.max_concurrent_flushes", "10000",
      "Maximum number of rows that one round of row compaction rewrites. Values above 10000 count "
-     "as 10000. This applies to HBase only."},
+     "as 10000. This setting applies to HBase only."},
     {"tsd.storage.compaction.flush_speed", "2",
      "Speed of row compaction. With 1 the daemon compacts all waiting rows within an hour, and "
-     "with 2 within half an hour. This applies to HBase only."},
+     "with 2 within half an hour. This setting applies to HBase only."},
     {"tsd.storage.enable_appends", "false",
      "If `true`, the daemon appends all points of a row to one cell of this row."},
     {"tsd.storage.repair_appends", "false",
@@ -279,20 +283,23 @@ constexpr KnownSetting kSettings[] = {
      "setting to `true`."},
     {"tsd.storage.max_tags", "8",
      "Maximum number of tags of a series that is written over OpenTSDB's protocols (put, telnet, "
-     "`tsdb import`). A point with more tags is refused. `tsd.ingest.max_tags` limits the other "
-     "protocols."},
+     "`tsdb import`). The daemon refuses a point with more tags. `tsd.ingest.max_tags` is the "
+     "limit for all other protocols."},
     {"tsd.storage.salt.width", "0",
-     "Number of salt bytes in front of each row key. 0 means no salt. It cannot be changed once "
-     "the store contains data."},
+     "Number of salt bytes in front of each row key. 0 means no salt. You cannot change this "
+     "setting once the store contains data."},
     {"tsd.storage.salt.buckets", "20",
-     "Number of different salt values. It cannot be changed once the store contains data."},
-    {"tsd.storage.uid.width.metric", "3",
-     "Number of bytes of the id of a metric. It cannot be changed once the store contains data."},
-    {"tsd.storage.uid.width.tagk", "3",
-     "Number of bytes of the id of a tag key. It cannot be changed once the store contains data."},
-    {"tsd.storage.uid.width.tagv", "3",
-     "Number of bytes of the id of a tag value. It cannot be changed once the store contains "
+     "Number of different salt values. You cannot change this setting once the store contains "
      "data."},
+    {"tsd.storage.uid.width.metric", "3",
+     "Number of bytes of the id of a metric. You cannot change this setting once the store "
+     "contains data."},
+    {"tsd.storage.uid.width.tagk", "3",
+     "Number of bytes of the id of a tag key. You cannot change this setting once the store "
+     "contains data."},
+    {"tsd.storage.uid.width.tagv", "3",
+     "Number of bytes of the id of a tag value. You cannot change this setting once the store "
+     "contains data."},
     {"tsd.storage.use_otsdb_timestamp", "false",
      "If `true`, each cell gets the time of its point instead of the time of writing. If a series "
      "has two values for one time, queries use the larger value (see "
@@ -315,8 +322,8 @@ constexpr KnownSetting kSettings[] = {
      "Regular expression for the text that separates the patterns of the lists "
      "`tsd.uidfilter.whitelist.*_patterns`."},
     {"tsd.uidfilter.whitelist.metric_patterns", "",
-     "List of regular expressions. A new metric gets an id only if its name contains a match for "
-     "each expression of the list. If the list is empty, any metric gets an id."},
+     "List of regular expressions. A new metric gets an id only if the name of the metric contains "
+     "a match for each expression of the list. If the list is empty, any metric gets an id."},
     {"tsd.uidfilter.whitelist.tagk_patterns", "",
      "List of regular expressions. A new tag key gets an id only if it contains a match for each "
      "expression of the list. If the list is empty, any tag key gets an id."},
@@ -325,7 +332,7 @@ constexpr KnownSetting kSettings[] = {
      "expression of the list. If the list is empty, any tag value gets an id."},
     {"tsd.uid.use_mode", "false",
      "If `true`, the caches of names and ids depend on `tsd.mode`: with `ro` the daemon caches "
-     "only names by id, and with `wo` it caches only ids by name."},
+     "only names by id, and with `wo` the daemon caches only ids by name."},
     {"tsd.uid.lru.enable", "false",
      "If `true`, the settings `tsd.uid.lru.name.size` and `tsd.uid.lru.id.size` limit the caches "
      "of names and ids. If `false`, only `tsd.memory.limit` limits these caches."},
@@ -356,11 +363,11 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.path", "data", "Path of the data directory."},
     {"tsd.storage.durability", "logged",
      "Time at which the daemon acknowledges a write. With `synced`, the write is on the disk "
-     "(fdatasync) and survives a power failure. With `logged`, the operating system has it in the "
-     "log file, so it survives the end of the process; the log is synced in the background. With "
-     "`buffered`, the write is in memory and reaches the log file within a second. With `none`, "
-     "points are not logged, and those that are not flushed to files are lost when the process "
-     "ends."},
+     "(fdatasync) and survives a power failure. With `logged`, the operating system has the write "
+     "in the log file, so the write survives the end of the process; the daemon syncs the log in "
+     "the background. With `buffered`, the write is in memory and reaches the log file within a "
+     "second. With `none`, the daemon does not log points, and points that are not flushed to "
+     "files are lost when the process ends."},
     {"tsd.storage.sync_interval", "1000",
      "Time in milliseconds between two syncs of the log if `tsd.storage.durability` is `logged`."},
     {"tsd.storage.log.max", "536870912",
@@ -369,12 +376,12 @@ constexpr KnownSetting kSettings[] = {
      "Time in seconds for which the store keeps a point, counted from the time of the point (HBase "
      "counts from the time of writing). Annotations and histograms are removed when their whole "
      "hour has expired. A file whose content has expired completely is removed without being read. "
-     "`0` means for ever. If it is empty, the `TTL` in the descriptor of the table applies, which "
-     "is for ever in a new table."},
+     "`0` means that the store keeps points for ever. If this setting is empty, the `TTL` in the "
+     "descriptor of the table applies, which is for ever in a new table."},
     {"tsd.retention.config", "",
      "Rules for how long points are kept: the path of a JSON file, or the JSON array itself. "
      "Example: `[{\"metric\": \"sys.*\", \"tags\": {\"host\": \"web*\"}, \"keep\": \"30d\"}]` (see "
-     "[retention](retention.md)). If it is empty, all points are kept."},
+     "[retention](retention.md)). If this setting is empty, all points are kept."},
     {"tsd.retention.interval", "3600",
      "Time in seconds between two rounds in which the daemon deletes points by the rules of "
      "`tsd.retention.config`."},
@@ -387,17 +394,19 @@ constexpr KnownSetting kSettings[] = {
      "because queries need the rest."},
     {"tsd.storage.region.split_policy", "stepping",
      "Rule that decides when a region is split in two. `stepping`: the only region of a table is "
-     "split at twice `tsd.storage.region.flush_size`, and other regions at "
-     "`tsd.storage.region.max_size`. `constant`: each region is split at the maximum size. "
-     "`increasing`: a region is split at 2 · R³ flush sizes, where R is the number of regions of "
-     "its table, but not later than at the maximum size. `increasing2`: the same with R² flush "
-     "sizes. `none`: regions are never split automatically. A table can have a split policy of its "
-     "own (`tsdb table alter --split-policy`)."},
+     "split at twice `tsd.storage.region.flush_size`, and the regions of a table with several "
+     "regions at `tsd.storage.region.max_size`. `constant`: each region is split at "
+     "`tsd.storage.region.max_size`. `increasing`: a region is split at 2 · R³ flush sizes, where "
+     "R is the number of regions of its table, but not later than at "
+     "`tsd.storage.region.max_size`. `increasing2`: a region is split like with `increasing`, but "
+     "at 2 · R² flush sizes. `none`: regions are never split automatically. A table can have a "
+     "split policy of its own (`tsdb table alter --split-policy`)."},
     {"tsd.storage.region.max_size", "10737418240",
      "Maximum size in bytes of the files of a region. A larger region is split. The actual limit "
      "of a region differs at random by up to an eighth."},
     {"tsd.storage.region.flush_size", "134217728",
-     "Size in bytes that `tsd.storage.region.split_policy` uses. It does not control flushes."},
+     "Size in bytes that `tsd.storage.region.split_policy` uses. This setting does not control "
+     "flushes."},
     {"tsd.storage.merge.throughput", "52428800",
      "Number of bytes per second that all background merges together may write. The rate rises to "
      "twice this value with the number of files that wait for a merge. The rate is not limited "
@@ -407,79 +416,81 @@ constexpr KnownSetting kSettings[] = {
      "wait for the large merge."},
     {"tsd.storage.merge.off_peak", "",
      "Hours of the day in UTC with little load, for example `22-6`. During these hours the daemon "
-     "also merges files whose sizes differ too much for a merge at other times. If it is empty, "
-     "the daemon merges in the same way at all hours."},
+     "merges even files whose sizes differ too much for a merge in the rest of the day. If this "
+     "setting is empty, the daemon merges in the same way at all hours."},
     {"tsd.storage.merge.major_period", "604800",
      "Time in seconds after which the daemon merges all files of a region that contain tombstones. "
      "The actual time differs at random by up to a half. With 0 the daemon merges all files of a "
      "region only on request."},
     {"tsd.storage.merge.interval", "60",
      "Time in seconds between two checks for background work: files to merge, expired files to "
-     "remove, and regions to split. The daemon also checks after each flush."},
+     "remove, and regions to split. In addition, the daemon checks after each flush."},
     {"tsd.http.query.omit_nan", "false",
      "Fill policies and arithmetic can produce NaN. If this setting is `true`, responses of "
      "`/api/query` omit NaN. If `false`, the responses contain NaN as `\"NaN\"` or `null` (see "
      "[Grafana](grafana.md))."},
     {"tsd.http.lookup.distinct_first", "false",
      "If `true`, a request to `/api/search/lookup` with a limit returns first the series whose tag "
-     "values are not in the response yet, and then other series (see [Grafana](grafana.md))."},
+     "values are not in the response yet, and then all other series (see [Grafana](grafana.md))."},
     {"tsd.http.admin.remote", "false",
      "If `true`, clients on other machines may use `/api/admin`. If `false`, only clients on the "
      "machine of the daemon may use `/api/admin`."},
     {"tsd.ingest.default_tag", "source=unknown",
      "Tag, as `KEY=VALUE`, that the daemon adds to points without tags, because every series needs "
-     "a tag. This applies to all protocols except those of OpenTSDB (see "
+     "a tag. The daemon adds the tag over all protocols except those of OpenTSDB (see "
      "[ingestion](ingestion.md))."},
     {"tsd.ingest.influx.separator", ".",
      "Character between measurement and field in the metric of a field of InfluxDB's line "
      "protocol: `.` or `_`. The line `cpu user=1` writes the metric `cpu.user` or `cpu_user`. A "
-     "change applies to points that are written later; stored metrics keep their names."},
+     "change applies only to points that are written after the change; stored metrics keep their "
+     "names."},
     {"tsd.ingest.max_tags", "40",
      "Maximum number of tags (labels, attributes) of a series that is written over Prometheus "
-     "remote write, OTLP, InfluxDB's line protocol, Graphite or `tsdb import --csv`. A point with "
-     "more tags is refused."},
+     "remote write, OTLP, InfluxDB's line protocol, Graphite or `tsdb import --csv`. The daemon "
+     "refuses a point with more tags."},
     {"tsd.prometheus.underscore_names", "false",
      "If `true`, PromQL and remote read show and find the metric `room.temp` as `room_temp`, so "
      "that queries need no quotes (see [PromQL](promql.md#metrics-with-other-characters))."},
     {"tsd.graphite.port", "",
      "Port for Graphite's plaintext protocol, usually 2003, at the address `tsd.network.bind`. If "
-     "it is empty, the protocol is off. With 0 the daemon uses any free port and logs its number."},
+     "this setting is empty, the daemon opens no port for plaintext lines. With 0 the daemon uses "
+     "any free port and logs the number of the port."},
     {"tsd.graphite.pickle.port", "",
-     "Port for Graphite's pickle protocol, usually 2004, at the address `tsd.network.bind`. If it "
-     "is empty, the protocol is off. With 0 the daemon uses any free port and logs its number."},
+     "Port for Graphite's pickle protocol, usually 2004, at the address `tsd.network.bind`. If "
+     "this setting is empty, the daemon opens no port for pickled points. With 0 the daemon uses "
+     "any free port and logs the number of the port."},
     {"tsd.graphite.anonymous", "false",
      "Graphite clients cannot authenticate. If this setting is `true`, everybody may write to the "
      "Graphite ports although authentication is on. If `false`, the daemon does not start if both "
      "authentication and a Graphite port are configured."},
     {"tsd.thrift2.port", "",
      "Port on which the embedded store speaks HBase's Thrift2 protocol, usually 9090, for HBase "
-     "clients and for other daemons (see [The shared store](shared-store.md)). If it is empty, the "
-     "protocol is off. With 0 the daemon uses any free port and logs its number. A read-only "
-     "daemon "
-     "does not open the port."},
+     "clients and for daemons that share the store (see [The shared store](shared-store.md)). If "
+     "this setting is empty, the Thrift2 protocol is off. With 0 the daemon uses any free port and "
+     "logs the number of the port. A read-only daemon does not open the Thrift2 port."},
     {"tsd.thrift2.bind", "127.0.0.1",
-     "Address of `tsd.thrift2.port`. The protocol has no authentication and no encryption: every "
-     "client that reaches the port may read, write and delete everything. The log warns if the "
-     "address is not a loopback address."},
+     "Address of `tsd.thrift2.port`. The Thrift2 protocol has no authentication and no encryption: "
+     "every client that reaches this port may read, write and delete everything. The log contains "
+     "a warning if the address is not a loopback address."},
     {"tsd.core.authentication.users", "",
      "Path of the file with the users, their roles, and hashes of their passwords and tokens. The "
-     "command `tsdb user` writes this file. The daemon reads the file again on the signal "
+     "command `tsdb user` writes the user file. The daemon reads the user file again on the signal "
      "`SIGHUP`. If the new file has a mistake, the daemon logs the mistake and keeps the previous "
      "users."},
     {"tsd.network.tls.certificate", "",
      "Path of the PEM file with the certificate of the daemon, followed by the certificates of its "
-     "authorities. If it is set, HTTP and the telnet protocol use TLS 1.2 or later (see "
-     "[security](security.md)). The daemon reads the file again for new connections on the signal "
-     "`SIGHUP`."},
+     "authorities. If this setting is not empty, HTTP and the telnet protocol use TLS 1.2 or later "
+     "(see [security](security.md)). The daemon reads the file again for new connections on the "
+     "signal `SIGHUP`."},
     {"tsd.network.tls.key", "",
      "Path of the PEM file with the private key of the certificate. The key must not have a "
      "passphrase."},
     {"tsd.network.tls.port", "",
-     "Separate port for TLS. If it is empty, `tsd.network.port` uses TLS, and there is no port "
-     "without TLS."},
+     "Separate port for TLS. If this setting is empty, `tsd.network.port` uses TLS, and there is "
+     "no port without TLS."},
     {"tsd.network.tls.bind", "",
-     "Address on which the daemon listens for `tsd.network.tls.port`. If it is empty, the daemon "
-     "uses `tsd.network.bind`."},
+     "Address on which the daemon listens for `tsd.network.tls.port`. If this setting is empty, "
+     "the daemon uses `tsd.network.bind`."},
     {"tsd.network.tls.clients", "none",
      "Whether clients need a certificate. With `none`, the daemon does not ask for a certificate. "
      "With `optional`, a client that sends a certificate is authenticated as the user that the "
@@ -498,22 +509,24 @@ constexpr KnownSetting kSettings[] = {
      "allows a burst of one second. A batch above the limit is refused with 429, but telnet lines "
      "wait. 0 means no limit."},
     {"tsd.limits.client.series", "0",
-     "Number of new series per hour that one client may create. Points of further new series are "
-     "refused with 400. 0 means no limit. This applies to the embedded store only."},
+     "Number of new series per hour that one client may create. The daemon refuses points of new "
+     "series above this number with 400. 0 means no limit. This limit works with the embedded "
+     "store only."},
     {"tsd.limits.metric.points", "0",
      "Average number of points per second that all clients together may write to one metric. The "
      "daemon enforces this limit in the same way as `tsd.limits.client.points`. 0 means no limit."},
     {"tsd.limits.metric.series", "0",
-     "Maximum number of series of one metric. Points of further series are refused with 400. 0 "
-     "means no limit. This applies to the embedded store only."},
+     "Maximum number of series of one metric. The daemon refuses points of series above this "
+     "number with 400. 0 means no limit. This limit works with the embedded store only."},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090",
      "Addresses of HBase's Thrift2 gateways in the form `host:port`, separated by commas. The "
      "daemon uses the gateways if `tsd.storage.backend` is `hbase` (see [HBase](hbase.md))."},
     {"tsd.storage.hbase.thrift.transport", "buffered",
-     "Transport with which the gateways were started: `buffered`, `framed` (their option `-f`) or "
-     "`http`."},
+     "Transport with which the gateways were started: `buffered`, `framed` (option `-f` of the "
+     "gateways) or `http`."},
     {"tsd.storage.hbase.thrift.protocol", "binary",
-     "Protocol with which the gateways were started: `binary` or `compact` (their option `-c`)."},
+     "Protocol with which the gateways were started: `binary` or `compact` (option `-c` of the "
+     "gateways)."},
     {"tsd.storage.hbase.thrift.connections", "8",
      "Maximum number of connections to each gateway, from 1 to 16."},
     {"tsd.storage.hbase.thrift.timeout", "35000",
@@ -533,31 +546,34 @@ constexpr KnownSetting kSettings[] = {
      "points while HBase is unavailable (see [HBase](hbase.md)). While the spool is full, writes "
      "get 503. With 0 there is no spool, and writes get 503 while HBase is unavailable."},
     {"tsd.storage.hbase.spool.path", "",
-     "Folder of the spool. If it is empty, the daemon uses the folder `spool` in "
+     "Folder of the spool. If this setting is empty, the daemon uses the folder `spool` in "
      "`tsd.storage.path`. The setting `tsd.storage.durability` says when the daemon acknowledges "
      "points in the spool."},
     {"tsd.storage.hbase.spool.patience", "2000",
      "Time in milliseconds for which a write of points waits for HBase. After this time, the "
      "points go to the spool."},
     {"tsd.memory.limit", "",
-     "Memory in bytes that the daemon divides between unflushed points, caches and queries. If it "
-     "is empty, the daemon uses half of the memory of the machine or its control group (cgroup)."},
+     "Memory in bytes that the daemon divides between unflushed points, caches and queries. If "
+     "this setting is empty, the daemon uses half of the memory of the machine or its control "
+     "group (cgroup)."},
     {"tsd.query.memory.limit", "",
      "Maximum memory in bytes of all queries together. A query that needs more memory than is left "
-     "ends with 503. If it is empty, the limit is a quarter of `tsd.memory.limit`. 0 means no "
-     "limit."},
+     "ends with 503. If this setting is empty, the limit is a quarter of `tsd.memory.limit`. 0 "
+     "means no limit."},
     {"tsd.query.memory.per_query", "",
-     "Maximum memory in bytes of one query. A query that needs more memory ends with 413. If it is "
-     "empty, the limit is half of `tsd.query.memory.limit`. 0 means no limit."},
+     "Maximum memory in bytes of one query. A query that needs more memory ends with 413. If this "
+     "setting is empty, the limit is half of `tsd.query.memory.limit`. 0 means no limit."},
     {"tsd.query.cache.bytes", "",
      "Memory in bytes for the query cache, which keeps the downsampled hours of repeated queries "
-     "(see [operations](operations.md)). The cache is not used over HBase. If it is empty, the "
-     "cache has a twentieth of `tsd.memory.limit`. 0 means no cache."},
+     "(see [operations](operations.md)). The daemon does not use the query cache over HBase. If "
+     "this setting is empty, the query cache has a twentieth of `tsd.memory.limit`. 0 means no "
+     "query cache."},
     {"tsd.query.large.concurrent", "",
-     "Maximum number of large queries that run at the same time. Further large queries wait. If it "
-     "is empty, the limit is one per core. 0 means no limit."},
+     "Maximum number of large queries that run at the same time. Large queries above this number "
+     "wait. If this setting is empty, the limit is one large query per core. 0 means no limit."},
     {"tsd.query.large.waiting", "64",
-     "Maximum number of large queries that wait. Further large queries are refused with 503."},
+     "Maximum number of large queries that wait. The daemon refuses large queries above this "
+     "number with 503."},
     {"tsd.query.large.wait", "60000",
      "Time in milliseconds for which a large query waits for other large queries. After this time, "
      "the daemon refuses the query with 503."},

@@ -4,7 +4,7 @@
     store_doc.py build/release/tsdb
     store_doc.py --self-test
 
-A row: | mechanism | state | how or why |. A row with the state "usable" has exactly one command in backquotes, which must succeed. A row
+A row: | mechanism | state | command or reason |. A row with the state "usable" has exactly one command in backquotes, which must succeed. A row
 with another state has a reason. The last line reads "N passed, N failed".
 """
 import re
@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 from checks import Checks, judged  # noqa: E402
 
 STATES = ("usable", "internal", "differs", "not built")
-HEADER = "| mechanism | state | how or why |"
+HEADER = "| mechanism of HBase | state in Hourglass | command that uses the mechanism, or reason |"
 COMMAND = re.compile(r"^`(tsdb [^`]+)`$")
 
 

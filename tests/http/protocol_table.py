@@ -92,7 +92,7 @@ class Measuring:
         if not self.write(metric, {}):
             return "refused"
         (tags, _), = self.stored(metric)
-        return "with `" + "=".join(*tags.items()) + "`"
+        return "stored with `" + "=".join(*tags.items()) + "`"
 
     def other_characters(self):
         metric = self.metric("other")
@@ -157,7 +157,7 @@ class Measuring:
             table = "metric,time,value,host\n" + "".join(f"{metric},{T + i},{value},a\n" for i, value in enumerate("1x3"))
             self.import_csv(table.encode())
         (_, points), = self.stored(metric)
-        return {(0, 2): "stored", (0,): "stored before it"}.get(tuple(int(ms) // 1000 - T for ms in points), str(points))
+        return {(0, 2): "stored", (0,): "stored if they precede it"}.get(tuple(int(ms) // 1000 - T for ms in points), str(points))
 
     def import_csv(self, table, suffix="csv"):
         file = self.server.folder / f"table.{suffix}"
@@ -198,15 +198,15 @@ class Measuring:
 
 FEATURES = {
     "whole numbers are stored as": Measuring.whole_numbers,
-    "the [last value](#duplicates) of an instant counts": Measuring.last_value_counts,
-    "NaN and infinities": Measuring.not_numbers,
-    "tags of a series, at most": Measuring.tags_at_most,
-    "a series without tags": Measuring.without_tags,
-    "characters that names may not have": Measuring.other_characters,
-    "timestamps in milliseconds": Measuring.milliseconds,
-    "a new metric, with `tsd.core.auto_create_metrics = false`": Measuring.unknown_metrics,
-    "if one point is wrong, the others are": Measuring.others_of_a_wrong_request,
-    "compressed requests or files": Measuring.compressed,
+    "queries return the [last value](#duplicates) of an instant": Measuring.last_value_counts,
+    "NaN and infinities are": Measuring.not_numbers,
+    "a series may have at most this number of tags": Measuring.tags_at_most,
+    "a series without tags is": Measuring.without_tags,
+    "characters that names may not have are": Measuring.other_characters,
+    "stores timestamps in milliseconds": Measuring.milliseconds,
+    "with `tsd.core.auto_create_metrics = false`, a new metric is": Measuring.unknown_metrics,
+    "if one point is wrong, all other points are": Measuring.others_of_a_wrong_request,
+    "accepts compressed requests or files": Measuring.compressed,
     "keeps the help texts of metrics": Measuring.descriptions,
 }
 
