@@ -1,6 +1,6 @@
 #include "uid/java_pattern.h"
 
-#include "storage/model/utf8.h"
+#include "storage/base/status.h"
 #include "uid/java_dialect.h"
 
 namespace hg::uid {

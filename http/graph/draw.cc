@@ -10,7 +10,7 @@
 #include "http/graph/canvas.h"
 #include "http/graph/legend.h"
 #include "http/graph/shape.h"
-#include "storage/model/utf8.h"
+#include "storage/base/status.h"
 
 namespace hg::http::graph {
 namespace {

@@ -1,7 +1,7 @@
 #include "http/request/client_notes.h"
 
 #include "query/promql/label_names.h"
-#include "storage/model/utf8.h"
+#include "storage/base/status.h"
 
 namespace hg::http {
 

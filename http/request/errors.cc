@@ -7,6 +7,7 @@
 #include "http/wire/json_text.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/reason_phrase.h"
+#include "storage/base/status.h"
 
 namespace hg::http {
 namespace {
@@ -79,10 +80,13 @@ constexpr std::string_view kRetryAfterS = "1";
 
 }  // namespace
 
-void SendError(ResponseWriter& out, const Request& request, int status, std::string_view message,
-               std::string_view details) {
+void SendError(ResponseWriter& out, const Request& request, int status,
+               std::string_view given_message, std::string_view given_details) {
   if (out.Started()) return out.Cut();
   out.Reset();
+  // Both may quote megabytes of the request, and no memory account pays for an error.
+  const std::string message = Shortened(given_message, kStatusMessageBytesMax);
+  const std::string details = Shortened(given_details, kStatusMessageBytesMax);
   if (const InfluxApi api = InfluxApiOf(request.target); api != InfluxApi::kNone)
     return SendInfluxError(out, api, status, message);
   if (Unversioned(request)) {

@@ -6,9 +6,9 @@
 
 #include "http/wire/plain_number.h"
 #include "storage/base/short_bytes.h"
+#include "storage/base/status.h"
 #include "storage/model/instant.h"
 #include "storage/model/number_text.h"
-#include "storage/model/utf8.h"
 
 namespace hg::http {
 namespace {

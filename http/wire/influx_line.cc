@@ -4,10 +4,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "storage/base/status.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/instant.h"
 #include "storage/model/number_text.h"
-#include "storage/model/utf8.h"
 
 namespace hg::http {
 namespace {

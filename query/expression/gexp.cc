@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "query/expression/limits.h"
-#include "storage/model/utf8.h"
+#include "storage/base/status.h"
 
 namespace hg::query {
 namespace {

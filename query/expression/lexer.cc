@@ -3,7 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "storage/model/utf8.h"
+#include "storage/base/status.h"
+
 
 namespace hg::query {
 namespace {

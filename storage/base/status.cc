@@ -33,7 +33,9 @@ std::string_view StatusCodeName(StatusCode code) {
 }
 
 Status::Status(StatusCode code, std::string message) {
-  if (code != StatusCode::kOk) rep_ = std::make_shared<const Rep>(Rep{code, std::move(message)});
+  if (code == StatusCode::kOk) return;
+  if (message.size() > kStatusMessageBytesMax) message = Shortened(message, kStatusMessageBytesMax);
+  rep_ = std::make_shared<const Rep>(Rep{code, std::move(message)});
 }
 
 std::string Status::ToString() const {

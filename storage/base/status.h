@@ -4,6 +4,8 @@
 // callers how to react to the failure, so add a code only if some caller would treat it differently
 // from all others. Callers add context to the message with Prepend.
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,10 +33,23 @@ enum class StatusCode : unsigned char {
 /// Returns the name of the code for messages and logs, such as "corruption".
 std::string_view StatusCodeName(StatusCode code);
 
+/// Shortens a text for a message to at most `bytes_max` bytes, at a character boundary. Adds "…" if
+/// it shortened the text.
+inline std::string Shortened(std::string_view text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  while (bytes_max > 0 && (static_cast<uint8_t>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
+  return std::string(text.substr(0, bytes_max)) + "…";
+}
+
+/// Bytes of a message. Messages quote texts of clients, which may have megabytes. Each layer copies
+/// a message, and the escapes of JSON make it six times as long.
+inline constexpr size_t kStatusMessageBytesMax = 4096;
+
 /// Immutable. Cheap to copy (one pointer). Thread-safe as a value.
 class [[nodiscard]] Status {
  public:
   Status() = default;
+  /// Shortens a message of more than kStatusMessageBytesMax bytes.
   Status(StatusCode code, std::string message);
 
   static Status Ok() { return {}; }

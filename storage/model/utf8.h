@@ -60,14 +60,6 @@ inline bool IsUtf8(std::string_view text) {
   return valid;
 }
 
-/// Shortens a text for a message to at most `bytes_max` bytes, at a character boundary. Adds "…" if
-/// it shortened the text.
-inline std::string Shortened(std::string_view text, size_t bytes_max) {
-  if (text.size() <= bytes_max) return std::string(text);
-  while (bytes_max > 0 && (static_cast<uint8_t>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
-  return std::string(text.substr(0, bytes_max)) + "…";
-}
-
 /// Replaces every byte that begins no valid sequence by U+FFFD, like the decoder of the JVM.
 inline void ReplaceInvalidUtf8(std::string* text) {
   if (IsUtf8(*text)) return;

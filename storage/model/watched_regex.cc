@@ -10,7 +10,8 @@
 #include <mutex>
 #include <utility>
 
-#include "storage/model/utf8.h"
+#include "storage/base/status.h"
+
 
 namespace hg {
 namespace {

@@ -71,14 +71,26 @@ bool Scanner::NextRow() {
   }
 }
 
-wire::TResult Scanner::TakeResult() {
-  if (batch_cells_ == 0) return WriteRow(std::exchange(row_, {}));
-  Row piece{row_.key, {}};
-  while (cell_at_ < row_.cells.size() && piece.cells.size() < static_cast<size_t>(batch_cells_)) {
-    piece.cells.push_back(std::move(row_.cells[cell_at_++]));
+wire::TResult Scanner::TakeResult(int64_t bytes_max, MemoryTally* reply) {
+  Row piece;
+  if (batch_cells_ == 0) {
+    piece = std::exchange(row_, {});
+  } else {
+    piece.key = row_.key;
+    while (cell_at_ < row_.cells.size() && piece.cells.size() < static_cast<size_t>(batch_cells_)) {
+      piece.cells.push_back(std::move(row_.cells[cell_at_++]));
+    }
+  }
+  // Each piece of a row has a copy of the key.
+  Check(CountRow(piece, reply), table_, method_);
+  Check(reply->Add(sizeof(wire::TResult)), table_, method_);
+  if (reply->held() > bytes_max) {
+    Check(Status::LimitExceeded("the response exceeds " + std::to_string(bytes_max) +
+                                " bytes; fetch fewer rows"),
+          table_, method_);
   }
   wire::TResult result = WriteRow(std::move(piece));
-  result.__set_partial(cell_at_ < row_.cells.size());
+  if (batch_cells_ > 0) result.__set_partial(cell_at_ < row_.cells.size());
   return result;
 }
 
@@ -89,14 +101,8 @@ void Scanner::Fetch(Store& store, size_t rows, int socket, int64_t bytes_max, Me
   while (results->size() < rows && rows_left_ > 0) {
     if (cell_at_ >= row_.cells.size()) {
       if (!NextRow()) return;
-      Check(CountRow(row_, reply), table_, method_);
-      if (reply->held() > bytes_max) {
-        Check(Status::LimitExceeded("the response exceeds " + std::to_string(bytes_max) +
-                                    " bytes; fetch fewer rows"),
-              table_, method_);
-      }
     }
-    results->push_back(TakeResult());
+    results->push_back(TakeResult(bytes_max, reply));
     if (cell_at_ >= row_.cells.size()) --rows_left_;
   }
 }

@@ -42,8 +42,9 @@ class Scanner {
   /// Moves to the next row that has requested cells. Returns false at the end of the scan.
   bool NextRow();
   /// Returns the next result from the current row: the whole row, or the next batch of cells if the
-  /// client set a batch size.
-  wire::TResult TakeResult();
+  /// client set a batch size. Adds the memory of the result to `reply`. Throws if `reply` then
+  /// holds more than `bytes_max`.
+  wire::TResult TakeResult(int64_t bytes_max, MemoryTally* reply);
 
   const std::string table_;
   const std::string method_;

@@ -229,6 +229,21 @@ TEST_CASE("rows with many changes are written in smaller pieces") {
   CHECK(f.store.writes == std::vector<size_t>(5, 4));
 }
 
+TEST_CASE("each batch of cells of a row counts towards the limit of a response") {
+  Thrift2Options options;
+  options.response_bytes_max = 100'000;
+  Fixture f(options);
+  const std::string key(1000, 'k');
+  f.service.put("g", PutOf(key, "a", 2000));
+  wire::TScan scan;
+  scan.__set_batchSize(1);
+  std::vector<wire::TResult> results;
+  const std::string error =
+      ErrorOf([&] { f.service.getScannerResults(results, "g", scan, 1'000'000); });
+  CHECK(Has(error, "the response exceeds 100000 bytes; fetch fewer rows"));
+  CHECK(results.size() < 100);
+}
+
 TEST_CASE("a list of tables or regions above the limit of a response fails") {
   Thrift2Options options;
   options.response_bytes_max = 10'000;
