@@ -90,11 +90,7 @@ void Scanner::Fetch(Store& store, size_t rows, int socket, int64_t bytes_max, Me
     if (cell_at_ >= row_.cells.size()) {
       if (!NextRow()) return;
       Check(CountRow(row_, reply), table_, method_);
-      if (reply->held() > bytes_max) {
-        Check(Status::LimitExceeded("the response exceeds " + std::to_string(bytes_max) +
-                                    " bytes; fetch fewer rows"),
-              table_, method_);
-      }
+      CheckResponse(reply->held(), bytes_max, "fetch fewer rows");
     }
     results->push_back(TakeResult());
     if (cell_at_ >= row_.cells.size()) --rows_left_;
