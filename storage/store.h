@@ -136,6 +136,13 @@ struct ColumnIncrement {
   int64_t by = 0;
 };
 
+/// The bytes that are appended to one column.
+struct ColumnAppend {
+  Bytes family;
+  Bytes qualifier;
+  Bytes value;
+};
+
 /// The optional features of a store. Callers check these instead of the name of the backend.
 struct StoreCapabilities {
   bool cell_ttl = false;
@@ -217,6 +224,12 @@ class Store {
   /// they join appended bytes only when the cell is read.
   virtual Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                         ByteView value) = 0;
+  /// Appends to several columns of a row atomically, with the errors of Append. The columns must
+  /// differ. InvalidArgument: in a table of points, there are several columns, and one of them is
+  /// the column of append mode. Unsupported: there are several columns, and the store can append
+  /// only to one.
+  virtual Status AppendColumns(const std::string& table, ByteView key,
+                               const std::vector<ColumnAppend>& columns);
   /// Applies the mutation if family:qualifier of its row has the expected value. Otherwise changes
   /// nothing and returns false.
   virtual Result<bool> CompareAndMutate(ByteView family, ByteView qualifier,
@@ -229,7 +242,11 @@ class Store {
   virtual Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) = 0;
 
   [[nodiscard]] virtual StoreCapabilities Capabilities() const { return {}; }
+  /// Returns the regions in key order. Reads all rows in memory to compute their share of it.
   virtual Result<std::vector<RegionInfo>> Regions(const std::string& table) = 0;
+  /// Returns the first keys of the regions in key order. The first one is "". A store with regions
+  /// of its own reads no rows.
+  virtual Result<std::vector<Bytes>> RegionStarts(const std::string& table);
   /// Writes all unflushed data to files before it returns. Unsupported with HBase.
   virtual Status Flush() = 0;
   /// Merges the files of each region into one. Unsupported with HBase.
@@ -269,6 +286,24 @@ inline Status Store::Mutate(const std::string& table, const std::vector<RowMutat
     if (!status.ok()) return std::move(status);
   }
   return {};
+}
+
+inline Status Store::AppendColumns(const std::string& table, ByteView key,
+                                   const std::vector<ColumnAppend>& columns) {
+  if (columns.empty()) return {};
+  if (columns.size() > 1) {
+    return Status::Unsupported("this store appends to one column at a time, not to " +
+                               std::to_string(columns.size()));
+  }
+  return Append(table, key, columns[0].family, columns[0].qualifier, columns[0].value);
+}
+
+inline Result<std::vector<Bytes>> Store::RegionStarts(const std::string& table) {
+  ASSIGN_OR_RETURN(std::vector<RegionInfo> regions, Regions(table));
+  std::vector<Bytes> starts;
+  starts.reserve(regions.size());
+  for (RegionInfo& region : regions) starts.push_back(std::move(region.start));
+  return starts;
 }
 
 /// Reports the work and charges the memory of a row that was already read, for stores that know the

@@ -110,6 +110,12 @@ Status CountedStore::Append(const std::string& table, ByteView key, ByteView fam
   return store_.Append(table, key, family, qualifier, value);
 }
 
+Status CountedStore::AppendColumns(const std::string& table, ByteView key,
+                                   const std::vector<ColumnAppend>& columns) {
+  Add(&counters_->append, columns.size());
+  return store_.AppendColumns(table, key, columns);
+}
+
 Result<bool> CountedStore::CompareAndMutate(ByteView family, ByteView qualifier,
                                             const Expected& expected, const std::string& table,
                                             const RowMutation& mutation) {

@@ -55,6 +55,8 @@ class CountedStore : public Store {
       const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
   Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                 ByteView value) override;
+  Status AppendColumns(const std::string& table, ByteView key,
+                       const std::vector<ColumnAppend>& columns) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
@@ -63,6 +65,9 @@ class CountedStore : public Store {
   [[nodiscard]] StoreCapabilities Capabilities() const override { return store_.Capabilities(); }
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override {
     return store_.Regions(table);
+  }
+  Result<std::vector<Bytes>> RegionStarts(const std::string& table) override {
+    return store_.RegionStarts(table);
   }
   Status Flush() override { return store_.Flush(); }
   Status Compact() override { return store_.Compact(); }

@@ -67,7 +67,7 @@ Result<std::string> ListTables(Store& store) {
   JsonWriter json(&text);
   json.BeginArray();
   for (const TableDescriptor& table : tables) {
-    ASSIGN_OR_RETURN(const auto regions, store.Regions(table.name));
+    ASSIGN_OR_RETURN(const auto regions, store.RegionStarts(table.name));
     json.Text("\n");
     json.BeginObject();
     json.Member("table", table.name);
@@ -134,7 +134,7 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
                                 RequestContext& watch) {
   ASSIGN_OR_RETURN(auto tables, store.ListTables());
   if (const std::string* one = parameters.Find("table")) {
-    RETURN_IF_ERROR(store.Regions(*one).status());
+    RETURN_IF_ERROR(store.RegionStarts(*one).status());
     std::erase_if(tables, [&](const TableDescriptor& table) { return table.name != *one; });
   }
   std::string text;
@@ -235,10 +235,8 @@ Result<std::string> Alter(Store& store, const Parameters& parameters) {
 Result<TableDescriptor> FindTable(Store& store, const Parameters& parameters) {
   ASSIGN_OR_RETURN(const std::string name, Required(parameters, "table"));
   ASSIGN_OR_RETURN(TableDescriptor table, store.DescribeTable(name));
-  ASSIGN_OR_RETURN(const auto regions, store.Regions(table.name));
-  table.splits.clear();
-  for (const RegionInfo& region : regions)
-    if (!region.start.empty()) table.splits.push_back(region.start);
+  ASSIGN_OR_RETURN(table.splits, store.RegionStarts(table.name));
+  std::erase(table.splits, Bytes());
   return table;
 }
 

@@ -66,7 +66,7 @@ void GraphiteIntake::Tell(std::string_view why) {
 
 void GraphiteIntake::Flush(Writer* writer) {
   if (batch_.empty()) return;
-  WriteContext context(until_stop_, writer, WriteContext::Checks::kMetricsEachBatch);
+  WriteContext context(until_overdue_, writer, WriteContext::Checks::kMetricsEachBatch);
   Intake intake(services_.sink, services_.counters, context);
   Status refused;
   if (intake.StoreKnown(batch_, &refused) && refused.ok()) {
@@ -120,7 +120,7 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, const WriteContext& con
     results.clear();
     StoreByMetric(std::move(limited), context, intake);
     left = std::move(again);
-    if (left.empty() || stopping()) break;
+    if (left.empty() || overdue()) break;
     std::this_thread::sleep_for(kBusyPause);
   }
 }

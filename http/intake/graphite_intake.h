@@ -24,11 +24,12 @@ namespace hg::http {
 /// Use on one thread at a time.
 class GraphiteIntake {
  public:
-  /// All arguments must outlive the object. Once `stopping` is true, no more points are stored.
-  GraphiteIntake(const Options& options, Services& services, const std::atomic<bool>& stopping)
-      : services_(services), stopping_(stopping), named_(options) {}
+  /// All arguments must outlive the object. Once `overdue` is true, no more points are stored.
+  GraphiteIntake(const Options& options, Services& services, const std::atomic<bool>& overdue)
+      : services_(services), overdue_(overdue), named_(options) {}
 
-  [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
+  /// Returns whether the time for storing received points at a stop is over.
+  [[nodiscard]] bool overdue() const { return overdue_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] int64_t MonotonicMs() const { return services_.clock.MonotonicNs() / 1'000'000; }
   [[nodiscard]] Timestamp Now() const;
@@ -71,8 +72,8 @@ class GraphiteIntake {
   void StoreByMetric(std::vector<NamedPoint> points, const WriteContext& context, Intake& intake);
 
   Services& services_;
-  const std::atomic<bool>& stopping_;
-  UntilStop until_stop_{stopping_};
+  const std::atomic<bool>& overdue_;
+  UntilStop until_overdue_{overdue_};
   std::vector<KeyedPoint> batch_;
   std::deque<std::string> paths_;  // copies of paths of the batch
   size_t batch_bytes_ = 0;

@@ -6,6 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <future>
 #include <list>
 #include <memory>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "http/request/turn_watch.h"
 #include "http/server/listener.h"
 #include "http/server/receive_buffer.h"
+#include "http/server/server.h"
 #include "http/server/transfer_pace.h"
 #include "http/wire/graphite_line.h"
 #include "http/wire/pickle.h"
@@ -49,6 +51,7 @@ class GraphiteConnection;
 
 /// Objects of the server that all its connections share. They must outlive the connections.
 struct Shared {
+  const std::atomic<bool>& stopping;  // whether the connections stop reading
   GraphiteIntake& intake;
   TurnWatch& turns;
   RequestMemory& memory;                 // the memory of unfinished frames
@@ -79,7 +82,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   void Read() {
     socket_.async_wait(
         tcp::socket::wait_read, [self = shared_from_this()](boost::system::error_code error) {
-          if (self->intake_.stopping()) return;
+          if (self->shared_.stopping.load()) return;
           const Turn turn(self->shared_.turns, [&] { return "a Graphite " + self->What(); });
           // The socket was closed after the wait had succeeded.
           if (!self->socket_.is_open()) error = asio::error::operation_aborted;
@@ -206,7 +209,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
 
   void TakePickle(std::string_view pickle) {
     const auto take = [this](const Result<GraphitePoint>& point) {
-      if (intake_.stopping()) return;
+      if (intake_.overdue()) return;
       point.ok() ? intake_.AddCopy(*point, writer_.get()) : intake_.Refuse(point.status());
     };
     if (const Status read = ReadPickledPoints(pickle, intake_.Now(), take); !read.ok())
@@ -242,7 +245,7 @@ class GraphiteServer::Impl {
   Impl(const Options& options, Services& services)
       : options_(options),
         services_(services),
-        intake_(options, services, stopping_),
+        intake_(options, services, overdue_),
         turns_(TurnWatch::Measure::kCpuTime, services),
         memory_(options.request_memory_bytes_max / 4) {}
   ~Impl() { Stop(); }
@@ -258,7 +261,10 @@ class GraphiteServer::Impl {
     }
     if (ports_[0] == 0 && ports_[1] == 0) return {};
     SweepLater();
-    thread_ = std::thread([this] { Run(); });
+    thread_ = std::thread([this] {
+      Run();
+      ended_.set_value();
+    });
     return {};
   }
 
@@ -274,6 +280,8 @@ class GraphiteServer::Impl {
       sweep_.cancel();
       while (!open_.empty()) open_.front()->Close();
     });
+    const auto grace = std::chrono::milliseconds(Server::kRequestGraceMs);
+    if (ended_.get_future().wait_for(grace) != std::future_status::ready) overdue_.store(true);
     thread_.join();
   }
 
@@ -367,11 +375,13 @@ class GraphiteServer::Impl {
   const Options& options_;
   Services& services_;
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> overdue_{false};  // whether Server::kRequestGraceMs of a stop have passed
+  std::promise<void> ended_;          // set when thread_ ends
   GraphiteIntake intake_;
   TurnWatch turns_;
   RequestMemory memory_;
   std::list<GraphiteConnection*> open_;  // used on thread_ only
-  Shared shared_{intake_, turns_, memory_, open_};
+  Shared shared_{stopping_, intake_, turns_, memory_, open_};
   asio::io_context io_{1};
   tcp::acceptor acceptors_[2] = {tcp::acceptor(io_), tcp::acceptor(io_)};  // indexed by Form
   asio::steady_timer pauses_[2] = {asio::steady_timer(io_), asio::steady_timer(io_)};

@@ -29,7 +29,8 @@ class GraphiteServer {
   [[nodiscard]] uint16_t port() const;
   [[nodiscard]] uint16_t pickle_port() const;
 
-  /// Closes all connections. Received points that are not stored yet are dropped. Idempotent.
+  /// Stops reading, stores the points of complete lines and frames that were read, and closes all
+  /// connections. Points that are not stored after Server::kRequestGraceMs are dropped. Idempotent.
   void Stop();
 
   /// Maximum size of a line without its end, and of a frame. The server disconnects a client that

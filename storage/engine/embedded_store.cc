@@ -334,22 +334,40 @@ Status EmbeddedStore::Append(const std::string& name, ByteView key, ByteView fam
     ASSIGN_OR_RETURN(const LogPosition position, engine_.AppendToRow(*table, key, value));
     return Commit(position);
   }
-  ASSIGN_OR_RETURN(
-      const auto outcome,
-      engine_.ReadModifyWrite(
-          *table, key, ColumnsFor(qualifier, {}),
-          [&](const StoredRow& row, std::vector<CellChange>* changes) {
-            Cell old;
-            const bool found =
-                FindCell(*table, row, family, qualifier, engine_.render_options(), &old);
-            Bytes joined = found ? old.value : Bytes();
-            joined += value;
-            if (Status status = CheckValue(joined.size()); !status.ok())
-              return Result<bool>(status);
-            changes->push_back(PutOver(family, qualifier, std::move(joined), found ? &old : nullptr,
-                                       engine_.stamp_ms_locked()));
-            return Result<bool>(true);
-          }));
+  return AppendCells(*table, key, {{Bytes(family), Bytes(qualifier), Bytes(value)}});
+}
+
+Status EmbeddedStore::AppendColumns(const std::string& name, ByteView key,
+                                    const std::vector<ColumnAppend>& columns) {
+  if (columns.size() < 2) return Store::AppendColumns(name, key, columns);
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(CheckKey(key));
+  for (const ColumnAppend& column : columns) {
+    RETURN_IF_ERROR(CheckFamily(*table, column.family));
+    if (!IsAppendCell(engine_.layout(), *table, key, column.family, column.qualifier)) continue;
+    return Status::InvalidArgument("table " + table->descriptor.name +
+                                   " holds points: append to the column " +
+                                   ToHex(column.qualifier) + " with a call of its own");
+  }
+  return AppendCells(*table, key, columns);
+}
+
+Status EmbeddedStore::AppendCells(const Table& table, ByteView key,
+                                  const std::vector<ColumnAppend>& columns) {
+  const lsm::ColumnChoice chosen = ColumnsIn(columns);
+  const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
+    const std::vector<Cell> cells = SelectCells(table, row, {}, chosen, engine_.render_options());
+    for (const ColumnAppend& column : columns) {
+      const Cell* const old = FindColumn(cells, column.family, column.qualifier);
+      Bytes joined = old != nullptr ? old->value : Bytes();
+      joined += column.value;
+      RETURN_IF_ERROR(CheckValue(joined.size()));
+      changes->push_back(PutOver(column.family, column.qualifier, std::move(joined), old,
+                                 engine_.stamp_ms_locked()));
+    }
+    return true;
+  };
+  ASSIGN_OR_RETURN(const auto outcome, engine_.ReadModifyWrite(table, key, chosen, decide));
   return Commit(outcome.position);
 }
 
@@ -436,6 +454,16 @@ Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) 
     }
   }
   return all;
+}
+
+Result<std::vector<Bytes>> EmbeddedStore::RegionStarts(const std::string& name) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  const auto version = engine_.Pin();
+  const region::RegionMap& map = version->RegionsOf(table->id);
+  std::vector<Bytes> starts;
+  starts.reserve(map.count());
+  for (size_t region = 0; region < map.count(); ++region) starts.push_back(map.Start(region));
+  return starts;
 }
 
 Status EmbeddedStore::CompactTable(const std::string& name) {

@@ -34,6 +34,8 @@ class EmbeddedStore : public Store {
       const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
   Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                 ByteView value) override;
+  Status AppendColumns(const std::string& table, ByteView key,
+                       const std::vector<ColumnAppend>& columns) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
@@ -45,6 +47,7 @@ class EmbeddedStore : public Store {
     return {.cell_ttl = true, .seek_filters = true, .region_admin = true, .reverse_scan = true};
   }
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  Result<std::vector<Bytes>> RegionStarts(const std::string& table) override;
   Status Flush() override { return engine_.Flush(); }
   Status Compact() override { return engine_.Compact(); }
   Status CompactTable(const std::string& table) override;
@@ -62,6 +65,8 @@ class EmbeddedStore : public Store {
     return later_ ? engine_.CommitAndWait(position) : Status();
   }
   Result<const Table*> Prepare(const std::string& table, ByteView key, ByteView family) const;
+  /// Appends to columns that are no append cells.
+  Status AppendCells(const Table& table, ByteView key, const std::vector<ColumnAppend>& columns);
 
   Engine& engine_;
   const std::unique_ptr<EmbeddedStore> later_;  // nullptr in a handle for later commits

@@ -104,6 +104,9 @@ class Search {
     if (!seen_.insert(part.files().get()).second) return true;
     for (const auto* file : {&part.points(), &part.cells()}) {
       if (*file == nullptr || !(*file)->MayHoldTime(TimesOf(rows_))) continue;
+      // Two copies: the block, and the numbers that are decoded from it.
+      MemoryTally of_index(memory_.context());
+      RETURN_IF_ERROR(of_index.Add(static_cast<int64_t>(2 * (*file)->meta_bytes())));
       ASSIGN_OR_RETURN(const auto index,
                        part.files()->DayIndexOf(**file, engine_.registry(), memory_.context()));
       if (index == nullptr) return false;

@@ -18,7 +18,7 @@ inline constexpr std::string_view kSocketName = "SOCKET";
 
 /// Version of the protocol. Raise it with each change of a packed structure or a call. The server
 /// rejects clients with another version.
-inline constexpr uint64_t kProtocol = 3;
+inline constexpr uint64_t kProtocol = 4;
 
 /// Maximum size of a greeting in bytes. A larger greeting ends the connection with an error.
 inline constexpr uint32_t kGreetingBytesMax = 1024;
@@ -51,6 +51,7 @@ enum class Call : uint8_t {
   kEndScan,
   kCapabilities,
   kRegions,
+  kRegionStarts,
   kFlush,
   kCompact,
   kCompactTable,

@@ -79,6 +79,8 @@ std::optional<Bytes> Conversation::Answer(ByteView frame) {
       return Packed(Status(), store_().Capabilities());
     case Call::kRegions:
       return OfName(&in, &Store::Regions);
+    case Call::kRegionStarts:
+      return OfName(&in, &Store::RegionStarts);
     case Call::kFlush:
       return Packed(store_().Flush());
     case Call::kCompact:

@@ -152,6 +152,9 @@ Result<std::unique_ptr<ScanCursor>> LocalStore::Scan(const ScanSpec& spec) {
 Result<std::vector<RegionInfo>> LocalStore::Regions(const std::string& table) {
   return AskFor<std::vector<RegionInfo>>(Call::kRegions, table);
 }
+Result<std::vector<Bytes>> LocalStore::RegionStarts(const std::string& table) {
+  return AskFor<std::vector<Bytes>>(Call::kRegionStarts, table);
+}
 Status LocalStore::Flush() { return AskStatus(Call::kFlush); }
 Status LocalStore::Compact() { return AskStatus(Call::kCompact); }
 Status LocalStore::CompactTable(const std::string& table) {

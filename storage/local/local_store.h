@@ -48,6 +48,7 @@ class LocalStore : public Store {
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
   [[nodiscard]] StoreCapabilities Capabilities() const override { return capabilities_; }
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  Result<std::vector<Bytes>> RegionStarts(const std::string& table) override;
   Status Flush() override;
   Status Compact() override;
   Status CompactTable(const std::string& table) override;

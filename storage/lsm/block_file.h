@@ -174,6 +174,8 @@ class BlockFile {
                            RequestContext* context = nullptr) const;
   /// Returns whether the file has a meta block.
   [[nodiscard]] bool has_meta() const { return meta_size_ > 0; }
+  /// Returns the size of the meta block; 0 = there is none.
+  [[nodiscard]] uint64_t meta_bytes() const { return meta_size_; }
   /// Returns the content of the meta block, which is cached like a block. The file must have one.
   Result<std::shared_ptr<const Bytes>> ReadMeta(CacheUse use, RequestContext* context) const;
   /// Returns a Corruption that names the meta block.

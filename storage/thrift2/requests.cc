@@ -97,6 +97,13 @@ void Check(const Status& status, const std::string& table, const std::string& me
   }
 }
 
+void CheckResponse(int64_t held, int64_t bytes_max, const std::string& advice) {
+  if (held <= bytes_max) return;
+  Check(Status::LimitExceeded("the response exceeds " + std::to_string(bytes_max) + " bytes; " +
+                              advice),
+        "", "");
+}
+
 void CheckRowKey(const std::string& key, const std::string& method) {
   if (!hbase::CheckKey(key).ok()) RefuseArgument(method);
 }

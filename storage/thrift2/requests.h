@@ -32,6 +32,9 @@ inline constexpr size_t kRowChangesMax = 50'000;
 /// retry may help, as HBase's error for some methods does.
 void Check(const Status& status, const std::string& table, const std::string& method,
            bool family_retry = false);
+/// Throws if the response, for which `held` bytes of memory are charged, exceeds its limit.
+/// `advice` says what the client can do.
+void CheckResponse(int64_t held, int64_t bytes_max, const std::string& advice);
 void CheckRowKey(const std::string& key, const std::string& method);
 /// Throws if a row has more than kRowChangesMax changes.
 void CheckChanges(size_t count);

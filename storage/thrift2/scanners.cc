@@ -84,11 +84,7 @@ wire::TResult Scanner::TakeResult(int64_t bytes_max, MemoryTally* reply) {
   // Each piece of a row has a copy of the key.
   Check(CountRow(piece, reply), table_, method_);
   Check(reply->Add(sizeof(wire::TResult)), table_, method_);
-  if (reply->held() > bytes_max) {
-    Check(Status::LimitExceeded("the response exceeds " + std::to_string(bytes_max) +
-                                " bytes; fetch fewer rows"),
-          table_, method_);
-  }
+  CheckResponse(reply->held(), bytes_max, "fetch fewer rows");
   wire::TResult result = WriteRow(std::move(piece));
   if (batch_cells_ > 0) result.__set_partial(cell_at_ < row_.cells.size());
   return result;

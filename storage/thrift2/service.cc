@@ -24,13 +24,13 @@ bool IsSynced(const wire::TRowMutations& row) {
   });
 }
 
-// Charges the memory of the changes of a row.
-Status ChargeChanges(const RowMutation& row, MemoryTally* memory) {
+// Returns the memory of the changes of a row.
+int64_t BytesOf(const RowMutation& row) {
   size_t bytes = sizeof row + row.key.size();
   for (const CellChange& change : row.changes) {
     bytes += sizeof change + change.family.size() + change.qualifier.size() + change.value.size();
   }
-  return memory->Add(static_cast<int64_t>(bytes));
+  return static_cast<int64_t>(bytes);
 }
 
 // Returns the cells that a delete of a column or of a family can concern. The cells are those of a
@@ -85,16 +85,8 @@ wire::TResult Service::Answer(CellChoice* choice, Row row) {
   Check(context_.Step(1 + row.cells.size()), "", "get");
   choice->Keep(&row, &context_);
   Check(CountRow(row, &*reply_), "", "get");
-  CheckResponse("get fewer rows");
+  CheckResponse(reply_->held(), state_.options.response_bytes_max, "get fewer rows");
   return WriteRow(std::move(row));
-}
-
-void Service::CheckResponse(const std::string& advice) {
-  if (reply_->held() <= state_.options.response_bytes_max) return;
-  Check(Status::LimitExceeded("the response exceeds " +
-                              std::to_string(state_.options.response_bytes_max) + " bytes; " +
-                              advice),
-        "", "");
 }
 
 std::vector<wire::TResult> Service::GetAll(const std::string& table,
@@ -204,7 +196,7 @@ void Service::putMultiple(const std::string& table, const std::vector<wire::TPut
   WriteAll(table, puts.size(), "putMultiple", [&](size_t i, MemoryTally* memory) {
     const wire::TPut& put = puts[i];
     RowMutation row{put.row, ReadPut(put, "putMultiple")};
-    Check(ChargeChanges(row, memory), table, "putMultiple");
+    Check(memory->Add(BytesOf(row)), table, "putMultiple");
     return row;
   });
   SyncIf(std::any_of(puts.begin(), puts.end(), [](const auto& put) { return IsSynced(put); }));
@@ -219,6 +211,7 @@ void Service::SettleTimes(const TableDescriptor& table, RowMutation* row, Memory
            (change.kind != Kind::kPut && change.timestamp_ms.has_value());
   };
   if (!table.points || std::none_of(row->changes.begin(), row->changes.end(), is_timed)) return;
+  const int64_t before = BytesOf(*row);
   CellSelection all;
   all.context = &context_;
   const auto now = state_.store().GetCells(table.name, row->key, all);
@@ -247,7 +240,8 @@ void Service::SettleTimes(const TableDescriptor& table, RowMutation* row, Memory
     }
   }
   row->changes = std::move(settled);
-  Check(ChargeChanges(*row, memory), table.name, "deleteSingle");
+  const int64_t growth = BytesOf(*row) - before;
+  Check(memory->Add(std::max<int64_t>(growth, 0)), table.name, "deleteSingle");
 }
 
 void Service::deleteSingle(const std::string& table, const wire::TDelete& gone) {
@@ -268,7 +262,7 @@ void Service::deleteMultiple(std::vector<wire::TDelete>&, const std::string& tab
   }
   WriteAll(table, all.size(), "deleteMultiple", [&](size_t i, MemoryTally* memory) {
     RowMutation row{all[i].row, ReadDelete(known, all[i], "deleteMultiple")};
-    Check(ChargeChanges(row, memory), table, "deleteMultiple");
+    Check(memory->Add(BytesOf(row)), table, "deleteMultiple");
     SettleTimes(known, &row, memory);
     return row;
   });
@@ -372,36 +366,39 @@ void Service::increment(wire::TResult& result, const std::string& table,
   }
 }
 
-// Each column is changed atomically. The columns are changed one after the other, so that other
-// writers need not wait until the cells of all columns are written.
+// All columns are changed atomically, as in HBase.
 void Service::append(wire::TResult& result, const std::string& table, const wire::TAppend& append) {
   CheckRowKey(append.row, "append");
   if (append.columns.empty()) RefuseArgument("append");
   CheckChanges(append.columns.size());
   Known(table);
-  // A store may write a whole cell to append to it. So the values of one column are joined first.
+  // The values of one column are joined, because the store takes each column once.
   std::map<std::pair<ByteView, ByteView>, Bytes> joined;
   MemoryTally memory(&context_);
   for (const wire::TColumnValue& cell : append.columns) {
     Check(memory.Add(static_cast<int64_t>(sizeof cell + cell.value.size())), table, "append");
     joined[{cell.family, cell.qualifier}] += cell.value;
   }
-  for (const auto& [column, value] : joined) {
-    constexpr uint64_t kStepsPerAppend = 10'000;
-    Check(context_.Step(kStepsPerAppend + value.size() / 64), table, "append");
-    Check(state_.store().Append(table, append.row, column.first, column.second, value), table,
-          "append");
-  }
-  SyncIf(IsSynced(append));
-  if (append.__isset.returnResults && !append.returnResults) return;
   wire::TGet now;
   now.row = append.row;
-  for (const wire::TColumnValue& cell : append.columns) {
-    wire::TColumn& column = now.columns.emplace_back();
-    column.family = cell.family;
-    column.__set_qualifier(cell.qualifier);
-  }
   now.__isset.columns = true;
+  std::vector<ColumnAppend> columns;
+  for (auto& [name, value] : joined) {
+    wire::TColumn& column = now.columns.emplace_back();
+    column.family = name.first;
+    column.__set_qualifier(Bytes(name.second));
+    columns.push_back({column.family, column.qualifier, std::move(value)});
+  }
+  // The store reads and writes all columns at once and reports no work. If a response cannot hold
+  // the columns, or the call ends, the append fails here, before anything has changed.
+  if (columns.size() > 1) {
+    (void)GetAll(table, {now}, "append");
+    EndCall();
+  }
+  Check(context_.Check(), table, "append");
+  Check(state_.store().AppendColumns(table, append.row, columns), table, "append");
+  SyncIf(IsSynced(append));
+  if (append.__isset.returnResults && !append.returnResults) return;
   get(result, table, now);
 }
 

@@ -166,6 +166,10 @@ class Service : public wire::THBaseServiceIf {
   /// Like Known, but the table may be disabled.
   TableDescriptor Described(const std::string& table);
   std::vector<TableDescriptor> AllTables();
+  /// Returns the first keys of the table's regions. A missing table has no regions.
+  std::vector<Bytes> RegionStarts(const std::string& table, const std::string& method);
+  wire::THRegionLocation LocationOf(const std::string& table, const std::vector<Bytes>& starts,
+                                    size_t region);
   std::vector<std::string> AllNamespaces();
   wire::TTableDescriptor Shown(const TableDescriptor& table);
   void AlterFamilies(const TableDescriptor& table);
@@ -173,15 +177,14 @@ class Service : public wire::THBaseServiceIf {
   /// Removes cells that the client did not request, and charges the memory of the others to the
   /// response.
   wire::TResult Answer(CellChoice* choice, Row row);
-  /// Throws if the response exceeds its limit. `advice` says what the client can do.
-  void CheckResponse(const std::string& advice);
   /// Charges a part of the response that lists tables or regions, before it is made.
   void ChargeListed(size_t bytes);
   /// Returns one row for each get.
   std::vector<wire::TResult> GetAll(const std::string& table, const std::vector<wire::TGet>& gets,
                                     const std::string& method);
   /// A points table cannot store a delete that has a timestamp. Replaces each such delete by
-  /// deletes of the columns whose cells it covers, and charges these to `memory`.
+  /// deletes of the columns whose cells it covers. Charges to `memory` by how much the changes
+  /// grow, because the memory of the request is already charged.
   void SettleTimes(const TableDescriptor& table, RowMutation* row, MemoryTally* memory);
   /// Applies the mutation if the comparison holds.
   bool CheckAndMutate(const TableDescriptor& table, const std::string& row,

@@ -122,7 +122,7 @@ void Service::ChargeListed(size_t bytes) {
   constexpr size_t kStepsPerEntry = 64, kBytesPerStep = 64;
   Check(context_.Step(kStepsPerEntry + bytes / kBytesPerStep), "", "");
   Check(reply_->Add(static_cast<int64_t>(bytes)), "", "");
-  CheckResponse("name fewer tables");
+  CheckResponse(reply_->held(), state_.options.response_bytes_max, "name fewer tables");
 }
 
 wire::TTableDescriptor Service::Shown(const TableDescriptor& table) {
@@ -143,36 +143,41 @@ wire::TTableDescriptor Service::Shown(const TableDescriptor& table) {
   return shown;
 }
 
+std::vector<Bytes> Service::RegionStarts(const std::string& table, const std::string& method) {
+  auto starts = state_.store().RegionStarts(table);
+  if (starts.status().code() == StatusCode::kNotFound) return {};
+  Check(starts.status(), table, method);
+  return std::move(*starts);
+}
+
+wire::THRegionLocation Service::LocationOf(const std::string& table,
+                                           const std::vector<Bytes>& starts, size_t region) {
+  const Bytes stop = region + 1 < starts.size() ? starts[region + 1] : Bytes();
+  ChargeListed(sizeof(wire::THRegionLocation) + table.size() + starts[region].size() + stop.size());
+  wire::THRegionLocation location;
+  location.serverName.hostName = state_.options.bind;
+  location.serverName.__set_port(state_.port);
+  location.regionInfo.regionId = static_cast<int64_t>(region + 1);
+  location.regionInfo.tableName = table;
+  location.regionInfo.__set_startKey(starts[region]);
+  location.regionInfo.__set_endKey(stop);
+  return location;
+}
+
 void Service::getAllRegionLocations(std::vector<wire::THRegionLocation>& locations,
                                     const std::string& table) {
-  const auto regions = state_.store().Regions(table);
-  // A missing table has no regions.
-  if (regions.status().code() == StatusCode::kNotFound) return;
-  Check(regions.status(), table, "getAllRegionLocations");
-  for (const RegionInfo& region : *regions) {
-    ChargeListed(sizeof(wire::THRegionLocation) + table.size() + region.start.size() +
-                 region.stop.size());
-    wire::THRegionLocation& location = locations.emplace_back();
-    location.serverName.hostName = state_.options.bind;
-    location.serverName.__set_port(state_.port);
-    location.regionInfo.regionId = static_cast<int64_t>(locations.size());
-    location.regionInfo.tableName = table;
-    location.regionInfo.__set_startKey(region.start);
-    location.regionInfo.__set_endKey(region.stop);
+  const std::vector<Bytes> starts = RegionStarts(table, "getAllRegionLocations");
+  for (size_t region = 0; region < starts.size(); ++region) {
+    locations.push_back(LocationOf(table, starts, region));
   }
 }
 
 void Service::getRegionLocation(wire::THRegionLocation& location, const std::string& table,
                                 const std::string& row, bool) {
-  std::vector<wire::THRegionLocation> all;
-  getAllRegionLocations(all, table);
-  for (wire::THRegionLocation& one : all) {
-    const std::string& end = one.regionInfo.endKey;
-    if (row < one.regionInfo.startKey || (!end.empty() && row >= end)) continue;
-    location = std::move(one);
-    return;
-  }
-  Refuse(table, false);
+  const std::vector<Bytes> starts = RegionStarts(table, "getRegionLocation");
+  const auto after = std::upper_bound(starts.begin(), starts.end(), row);
+  if (after == starts.begin()) Refuse(table, false);
+  location = LocationOf(table, starts, static_cast<size_t>(after - starts.begin()) - 1);
 }
 
 void Service::createTable(const wire::TTableDescriptor& table,
@@ -209,10 +214,8 @@ void Service::truncateTable(const wire::TTableName& wire_name, bool keep_splits)
   TableDescriptor descriptor = Described(name);
   if (!state_.master.IsDisabled(name)) Refuse(Named("TableNotDisabledException", name), false);
   if (keep_splits) {
-    const auto regions = state_.store().Regions(name);
-    Check(regions.status(), name, "truncateTable");
-    for (const RegionInfo& region : *regions) {
-      if (!region.start.empty()) descriptor.splits.push_back(region.start);
+    for (Bytes& start : RegionStarts(name, "truncateTable")) {
+      if (!start.empty()) descriptor.splits.push_back(std::move(start));
     }
   }
   Check(Drop(name), name, "truncateTable");

@@ -104,8 +104,8 @@ std::string Http(EdgeFixture& edge, const Headers& headers, std::string_view tar
 }
 
 std::string Graphite(EdgeFixture& edge) {
-  const std::atomic<bool> stopping{false};
-  GraphiteIntake intake(edge.options, edge.services, stopping);
+  const std::atomic<bool> overdue{false};
+  GraphiteIntake intake(edge.options, edge.services, overdue);
   GraphitePoint point;
   point.path = "m;a=b";
   point.time = Timestamp{1700000000};

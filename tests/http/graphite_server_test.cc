@@ -529,6 +529,40 @@ TEST_CASE("a stop ends the storing of a batch between two of its points") {
   }
 }
 
+TEST_CASE("a stop stores the points that were read completely") {
+  for (const bool pickled : {false, true}) {
+    RunningGraphite edge;
+    constexpr int kSeries = 40;
+    std::atomic<bool> begun{false};
+    edge.points.before_register = [&begun] {
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return Status();
+    };
+    std::string lines, pickle = "(";
+    for (int i = 0; i < kSeries; ++i) {
+      lines += "a" + std::to_string(i) + " 1 1\n";
+      pickle += "(Va" + std::to_string(i) + "\n(I1\nI1\ntt";
+    }
+    ClientSocket client(pickled ? edge.server.pickle_port() : edge.server.port());
+    client.Send(pickled ? Frame(pickle + "t.") : lines);
+    while (!begun) std::this_thread::yield();
+    edge.server.Stop();
+    CHECK(edge.Cells().size() == kSeries);
+    CHECK(edge.counters.points_added.load() == kSeries);
+  }
+}
+
+TEST_CASE("a stop waits a while for a busy store") {
+  RunningGraphite edge;
+  edge.points.RefuseAppends(4);
+  ClientSocket client(edge.server.port());
+  client.Send("a 1 1700000000\n");
+  while (edge.counters.put_writes_blocked.load() == 0) std::this_thread::yield();
+  edge.server.Stop();
+  CHECK(edge.Cells().size() == 1);
+}
+
 TEST_CASE("a path without memory for its name is dropped at once, and known paths continue") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());

@@ -404,22 +404,34 @@ Result<std::vector<int64_t>> ModelStore::IncrementColumns(
 
 Status ModelStore::Append(const std::string& name, ByteView key, ByteView family,
                           ByteView qualifier, ByteView value) {
+  return AppendColumns(name, key, {{Bytes(family), Bytes(qualifier), Bytes(value)}});
+}
+
+Status ModelStore::AppendColumns(const std::string& name, ByteView key,
+                                 const std::vector<ColumnAppend>& columns) {
   std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(Table * table, FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
-  RETURN_IF_ERROR(CheckFamily(*table, family));
-  Column column{Bytes(family), Bytes(qualifier)};
-  Cell old;
-  Find(*table, key, column, &old);
-  Bytes joined = old.value;
-  joined += value;
-  if (joined.size() > kValueBytesMax) {
-    return Status::InvalidArgument("value of " + std::to_string(joined.size()) +
-                                   " bytes, at most " + std::to_string(kValueBytesMax));
+  std::vector<Cell> joined;
+  for (const ColumnAppend& one : columns) {
+    RETURN_IF_ERROR(CheckFamily(*table, one.family));
+    Cell& cell = joined.emplace_back();
+    Find(*table, key, {one.family, one.qualifier}, &cell);
+    cell.value += one.value;
+    if (cell.value.size() > kValueBytesMax) {
+      return Status::InvalidArgument("value of " + std::to_string(cell.value.size()) +
+                                     " bytes, at most " + std::to_string(kValueBytesMax));
+    }
   }
-  int64_t stamp = std::max(NextStamp(), old.timestamp_ms);
-  Add(*table, &table->rows[Bytes(key)],
-      {CellChange::Kind::kPut, std::move(column), stamp, INT64_MAX, std::move(joined)});
+  const int64_t stamp = NextStamp();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    Add(*table, &table->rows[Bytes(key)],
+        {CellChange::Kind::kPut,
+         {columns[i].family, columns[i].qualifier},
+         std::max(stamp, joined[i].timestamp_ms),
+         INT64_MAX,
+         std::move(joined[i].value)});
+  }
   return {};
 }
 

@@ -43,6 +43,8 @@ class ModelStore : public Store {
       const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
   Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                 ByteView value) override;
+  Status AppendColumns(const std::string& table, ByteView key,
+                       const std::vector<ColumnAppend>& columns) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,

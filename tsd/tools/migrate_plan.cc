@@ -62,21 +62,21 @@ Status MigrateRun::CheckEmptyThere() {
 Status MigrateRun::PlanTable(Table* table, MigrateState* state) {
   if (table->apart) return {};
   std::set<Bytes> starts = {""};
-  const auto here = from_.cells().Regions(table->name);
+  const auto here = from_.cells().RegionStarts(table->name);
   table->missing = here.status().code() == StatusCode::kNotFound;
   if (table->missing) {
     if (table->needed) return Prepend(here.status(), "the source");
     if (!options_.only_compare) return {};
   } else {
     RETURN_IF_ERROR(here.status());
-    for (const RegionInfo& region : *here) starts.insert(region.start);
+    starts.insert(here->begin(), here->end());
   }
-  const auto there = to_.cells().Regions(table->there);
+  const auto there = to_.cells().RegionStarts(table->there);
   if (there.status().code() == StatusCode::kNotFound && options_.only_compare) {
     return table->missing ? Status() : Prepend(there.status(), "the other side");
   }
   RETURN_IF_ERROR(there.status());
-  for (const RegionInfo& region : *there) starts.insert(region.start);
+  starts.insert(there->begin(), there->end());
   for (auto start = starts.begin(); start != starts.end(); ++start) {
     const auto stop = std::next(start);
     MigratePart part;

@@ -100,6 +100,48 @@ TEST_CASE("an append after a delete or a put applies to that and nothing older")
 }
 
 // The process ends at each call in turn: data in files is not replayed from the log again.
+TEST_CASE("an append to several columns changes all of them or none, in one record of the log") {
+  FaultyFileSystem disk(1);
+  auto store = Open(disk);
+  REQUIRE(store->cells().CreateTable({"g", {{"a"}, {"b"}}, false}).ok());
+  const auto text = [&](const std::string& table) {
+    std::string cells;
+    const auto row = store->cells().Get(table, "k");
+    for (const Cell& cell : row->cells) {
+      cells += cell.family + ":" + cell.qualifier + "=" + cell.value.substr(0, 10) + " ";
+    }
+    return cells;
+  };
+  const std::vector<ColumnAppend> columns = {{"a", "p", "1"}, {"b", "p", "2"}};
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(store->cells().AppendColumns("g", "k", columns).ok());
+    REQUIRE(store->cells().Flush().ok());
+  }
+  CHECK(text("g") == "a:p=11 b:p=22 ");
+  // The last column is refused.
+  const Bytes too_long(10 << 20, 'x');
+  for (const ColumnAppend& last : {ColumnAppend{"c", "p", "3"}, ColumnAppend{"b", "p", too_long}}) {
+    CHECK_FALSE(store->cells().AppendColumns("g", "k", {columns[0], last}).ok());
+    CHECK(text("g") == "a:p=11 b:p=22 ");
+  }
+  CHECK(store->cells()
+            .AppendColumns("tsdb", kKey,
+                           {{"t", "x", "1"}, {"t", Bytes(codec::kAppendQualifier), "2"}})
+            .code() == StatusCode::kInvalidArgument);
+  CHECK(Stored(*store).empty());
+  // A process that is killed has written both columns or none.
+  const std::string before = text("g");
+  for (uint64_t call = 1; text("g") == before; ++call) {
+    disk.DieAtCall(call);
+    (void)store->cells().AppendColumns("g", "k", columns);
+    disk.FailAllCalls();
+    store.reset();
+    disk.FailCall(0);
+    store = Open(disk);
+    CHECK((text("g") == before || text("g") == "a:p=111 b:p=222 "));
+  }
+}
+
 TEST_CASE("appends of a killed process are there once") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);

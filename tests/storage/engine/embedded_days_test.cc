@@ -411,6 +411,33 @@ TEST_CASE("a lookup reads no rows, reports its work, and waits for the disk only
   CHECK(rig.List(Day(0), &found, {}, &short_of_memory).code() == StatusCode::kLimitExceeded);
 }
 
+TEST_CASE("the memory of a day index is charged while it is read") {
+  Rig rig;
+  // Numbers of every other series take the most space.
+  for (uint64_t host = 1; host <= 4000; ++host) rig.Append(host, kFirst);
+  for (uint64_t day = 1; day < 64; ++day) {
+    for (uint64_t host = 1; host <= 4000; host += 2)
+      rig.Append(host + day % 2, kFirst + day * kDay);
+  }
+  rig.Merge();
+  int64_t largest = 0;
+  for (const std::string& path : rig.PointsFiles()) {
+    const auto file = lsm::BlockFile::Open(rig.disk, path);
+    REQUIRE(file.ok());
+    largest = std::max(largest, static_cast<int64_t>((*file)->meta_bytes()));
+  }
+  REQUIRE(largest > 100'000);  // more than the smallest charge
+  Set found;
+  FakeWatch watch;
+  REQUIRE(rig.List({}, &found, {}, &watch).ok());
+  CHECK(found.size() == 4000);
+  CHECK(watch.bytes_most >= 2 * largest);
+  CHECK(watch.bytes == 0);
+  FakeWatch short_of_memory;
+  short_of_memory.bytes_max = largest;
+  CHECK(rig.List({}, &found, {}, &short_of_memory).code() == StatusCode::kLimitExceeded);
+}
+
 TEST_CASE(
     "a scan of many series skips those without rows in its range, with or without the index") {
   Rig rig;

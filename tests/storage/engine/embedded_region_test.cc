@@ -87,6 +87,10 @@ std::vector<RegionInfo> Regions(Store& store, const std::string& table = "tsdb")
     CHECK((i == 0) == (*regions)[i].start.empty());
     CHECK((*regions)[i].stop == (i + 1 < regions->size() ? (*regions)[i + 1].start : Bytes()));
   }
+  const auto starts = store.RegionStarts(table);
+  REQUIRE(starts.ok());
+  CHECK(std::equal(starts->begin(), starts->end(), regions->begin(), regions->end(),
+                   [](const Bytes& start, const RegionInfo& one) { return start == one.start; }));
   return *regions;
 }
 
@@ -134,6 +138,7 @@ TEST_CASE("a table created with n keys has n+1 regions") {
     CHECK(cells.CreateTable(refused).code() == StatusCode::kInvalidArgument);
   }
   CHECK(cells.Regions("u").status().code() == StatusCode::kNotFound);
+  CHECK(cells.RegionStarts("u").status().code() == StatusCode::kNotFound);
 }
 
 TEST_CASE("tables and splits beyond the regions that the open files allow are refused") {

@@ -426,6 +426,25 @@ TEST_CASE("tables are created and dropped even if connections are lost meanwhile
   }
 }
 
+TEST_CASE("a table is emptied and enabled again, even if connections are lost meanwhile") {
+  for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
+    for (const char* lost : {"", "disableTable", "truncateTable"}) {
+      CAPTURE(lost);
+      Bed bed;
+      auto store = bed.Connect();
+      FillRows(*store, 10);
+      bed.Drop(lost, stage);
+      const Status emptied = store->TruncateTable("g");
+      INFO(emptied.ToString());
+      CHECK(emptied.ok());
+      CHECK(Keys(*store, All()).empty());
+      CHECK(store->DescribeTable("g")->families == kTable.families);
+      FillRows(*store, 10);
+      CHECK(store->TruncateTable("none").code() == StatusCode::kNotFound);
+    }
+  }
+}
+
 TEST_CASE("threads share the connections") {
   Bed bed;
   HbaseOptions options = bed.gateway->ClientOptions();

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "tests/support/model_store.h"
 
 namespace hg::thrift2 {
@@ -16,12 +18,14 @@ class RecordingStore : public ModelStore {
                                  const std::vector<RowMutation>& rows) override {
     Wrote(rows.size());
     changes += rows[0].changes.size();
+    if (memory != nullptr) held = memory->held();
     return ModelStore::MutateRows(table, rows);
   }
-  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
-                ByteView value) override {
+  Status AppendColumns(const std::string& table, ByteView key,
+                       const std::vector<ColumnAppend>& columns) override {
     Wrote(1);
-    return ModelStore::Append(table, key, family, qualifier, value);
+    changes += columns.size();
+    return ModelStore::AppendColumns(table, key, columns);
   }
 
   Result<Row> GetCells(const std::string& table, ByteView key,
@@ -30,13 +34,19 @@ class RecordingStore : public ModelStore {
     return row;
   }
   Result<std::vector<RegionInfo>> Regions(const std::string& /*table*/) override {
+    ++sizes;
     return std::vector<RegionInfo>(200);
   }
+  Result<std::vector<Bytes>> RegionStarts(const std::string& /*table*/) override { return starts; }
 
   Row row;  // if it is not empty, it is the only row that reads return
   std::atomic<bool>* stop = nullptr;
   std::vector<size_t> writes;  // number of rows of each call
-  size_t changes = 0;          // of the first row of each call
+  size_t changes = 0;          // of the first row of each call of MutateRows, or of the appends
+  std::vector<Bytes> starts = std::vector<Bytes>(200);
+  size_t sizes = 0;  // how often the sizes of regions were read
+  const MemoryShare* memory = nullptr;
+  int64_t held = 0;  // of `memory` at the last call of MutateRows
 
  private:
   void Wrote(size_t rows) {
@@ -149,13 +159,14 @@ TEST_CASE("an append writes each column once, and ends with its call") {
   append.columns.resize(10'000, append.columns[1]);
   wire::TResult result;
   f.service.append(result, "g", append);
-  CHECK(f.store.writes.size() == 2);
+  CHECK(f.store.writes.size() == 1);
+  CHECK(f.store.changes == 2);
   REQUIRE(result.columnValues.size() == 2);
   CHECK(result.columnValues[0].value == "v");
   CHECK(result.columnValues[1].value == std::string(9999, 'v'));
-  f.store.stop = &f.state.stopping;
+  f.state.stopping = true;
   CHECK(Has(ErrorOf([&] { f.service.append(result, "g", append); }), "the server stops"));
-  CHECK(f.store.writes.size() == 3);
+  CHECK(f.store.writes.size() == 1);
 }
 
 TEST_CASE("many deletes with a time delete each cell of a row of points once") {
@@ -268,6 +279,85 @@ TEST_CASE("a list of tables or regions above the limit of a response fails") {
   CHECK(is_refused([&] { f.service.getTableNamesByNamespace(found, "default"); }));
   std::vector<wire::THRegionLocation> regions;
   CHECK(is_refused([&] { f.service.getAllRegionLocations(regions, "g"); }));
+}
+
+TEST_CASE("the location of a region is found without the sizes of regions") {
+  Fixture f;
+  wire::THRegionLocation location;
+  f.store.starts = {"", "g", "m"};
+  for (const auto& [row, start, stop] : std::vector<std::array<std::string, 3>>{
+           {"", "", "g"}, {"f", "", "g"}, {"g", "g", "m"}, {"lz", "g", "m"}, {"z", "m", ""}}) {
+    f.service.getRegionLocation(location, "g", row, false);
+    CHECK(location.regionInfo.startKey == start);
+    CHECK(location.regionInfo.endKey == stop);
+  }
+  std::vector<wire::THRegionLocation> all;
+  f.service.getAllRegionLocations(all, "g");
+  REQUIRE(all.size() == 3);
+  CHECK(all[2].regionInfo.regionId == 3);
+  CHECK(f.store.sizes == 0);
+  f.store.starts.clear();  // as of a missing table
+  CHECK(ErrorOf([&] { f.service.getRegionLocation(location, "h", "k", false); }) == "h");
+}
+
+TEST_CASE("deletes with a time in a table of points are charged once") {
+  Fixture f;
+  f.store.memory = &f.state.memory;
+  const auto held_while_written = [&](bool timed) {
+    f.service.put("points", PutOf("k", "t", 2000));
+    std::vector<wire::TDelete> deletes(1), failed;
+    deletes[0].row = "k";
+    deletes[0].deleteType = wire::TDeleteType::DELETE_COLUMNS;
+    for (size_t i = 0; i < 2000; ++i) {
+      wire::TColumn& column = deletes[0].columns.emplace_back();
+      column.family = "t";
+      column.__set_qualifier(Name(i));
+      if (timed) column.__set_timestamp(int64_t{1} << 60);
+    }
+    f.service.deleteMultiple(failed, "points", deletes);
+    CHECK(f.store.Get("points", "k")->empty());
+    return f.store.held;
+  };
+  const int64_t untimed = held_while_written(false);
+  CHECK(untimed > 0);
+  CHECK(held_while_written(true) == untimed);
+}
+
+TEST_CASE("a response that is too long fails with its limit once") {
+  Thrift2Options options;
+  options.response_bytes_max = 10'000;
+  Fixture f(options);
+  f.service.put("g", PutOf("k", "a", 1000));
+  wire::TGet get;
+  get.row = "k";
+  wire::TResult result;
+  std::vector<wire::TResult> results;
+  for (const std::string& error : {ErrorOf([&] { f.service.get(result, "g", get); }), ErrorOf([&] {
+                                     f.service.getScannerResults(results, "g", {}, 10);
+                                   })}) {
+    const std::string limit = "the response exceeds 10000 bytes";
+    CHECK(Has(error, limit));
+    CHECK(error.find(limit) == error.rfind(limit));
+  }
+}
+
+TEST_CASE("an append of several columns changes all of them or none") {
+  Thrift2Options options;
+  options.response_bytes_max = 10'000;
+  Fixture f(options);
+  wire::TAppend append;
+  append.row = "k";
+  append.columns = PutOf("k", "a", 3).columnValues;
+  wire::TResult result;
+  f.store.stop = &f.state.stopping;
+  (void)ErrorOf([&] { f.service.append(result, "g", append); });
+  CHECK(f.store.Get("g", "k")->cells.size() == 3);
+  f.state.stopping = false;
+  f.store.stop = nullptr;
+  // A response cannot hold the columns.
+  REQUIRE(f.store.Append("g", "k", "a", Name(2), std::string(20'000, 'v')).ok());
+  CHECK(Has(ErrorOf([&] { f.service.append(result, "g", append); }), "the response exceeds"));
+  CHECK(f.store.Get("g", "k", "a", {Name(0)})->cells[0].value == "v");
 }
 
 }  // namespace
