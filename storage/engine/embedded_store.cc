@@ -276,9 +276,13 @@ std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
     points::Strip(wanted, &row.cells);
     return row;
   };
+  const auto copy = [&](const Result<Row>& row) -> Result<Row> {
+    if (row.ok()) RETURN_IF_ERROR(CountRow(*row, &memory));
+    return row;
+  };
   for (size_t i = 0; i < order.size(); ++i) {
     const bool again = i > 0 && keys[order[i]] == keys[order[i - 1]];
-    rows[order[i]] = again ? rows[order[i - 1]] : get(keys[order[i]]);
+    rows[order[i]] = again ? copy(rows[order[i - 1]]) : get(keys[order[i]]);
   }
   return rows;
 }

@@ -10,6 +10,7 @@
 #include "storage/engine/engine.h"
 #include "storage/for_each_row.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -112,6 +113,25 @@ TEST_CASE(
   CHECK(bytes() == before);
   reader->reset();
   CHECK(bytes() == 0);
+}
+
+TEST_CASE("each copy of a row that a request names several times counts in its memory") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  auto opened = Embedded::Open(Options(), disk, clock);
+  REQUIRE(opened.ok());
+  Store& store = (*opened)->cells();
+  REQUIRE(store.CreateTable({"t", {{"f"}}, false}).ok());
+  REQUIRE(store.Mutate("t", {{"k", {PutCell("f", "q", Bytes(100'000, 'v'))}}}).ok());
+  FakeWatch watch;
+  watch.bytes_max = 1'000'000;
+  CellSelection wanted;
+  wanted.context = &watch;
+  const auto rows = store.GetRows("t", std::vector<Bytes>(64, "k"), wanted);
+  CHECK(rows.front().ok());
+  CHECK(rows.back().status().code() == StatusCode::kLimitExceeded);
+  CHECK(std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.ok(); }) < 10);
+  CHECK(watch.bytes == 0);
 }
 
 // An observer that writes points of old and new series whenever it is called.
