@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "storage/base/hex_digit.h"
 #include "storage/model/utf8.h"
 
 namespace hg::query {
@@ -21,7 +22,6 @@ constexpr std::string_view kKeywords[] = {"if",   "else", "for",  "foreach", "wh
                                           "in",   "new",  "var",  "return",  "empty",
                                           "size", "null", "true", "false"};
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '@';
 }
