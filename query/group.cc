@@ -12,7 +12,7 @@ namespace {
 
 // Approximate memory for finding a group by its id.
 constexpr size_t kPlaceBytes = 128;
-constexpr uint64_t kPairsPerStep = 4, kStepsAtOnce = 4096;
+constexpr uint64_t kPairsPerStep = 4, kStepsPerReport = 4096;
 
 /// Returns a time as OpenTSDB's SpanGroup interprets it when it decides which series belong to a
 /// window. It interprets milliseconds in the first seven weeks of 1970 as seconds, for times of
@@ -105,7 +105,7 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
   std::map<Bytes, size_t> places;  // id → index in `out`; filled once a group came out of order
   uint64_t steps = 0;
   for (const Series& s : series) {
-    if ((steps += steps_each) >= kStepsAtOnce)
+    if ((steps += steps_each) >= kStepsPerReport)
       RETURN_IF_ERROR(memory->Step(std::exchange(steps, 0)));
     Bytes id = GroupId(layout, s.tsuid, group_by);
     size_t place = out.size();

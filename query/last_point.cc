@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "query/request/side_by_side.h"
 #include "query/rows/special_points.h"
 #include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
@@ -45,12 +46,10 @@ struct Lookup {
 
 // Maximum number of series per scan. Other threads may search the rest.
 constexpr size_t kSeriesOfScan = 1024;
-// All threads of a query share one request context, so each reports this many steps at once.
-constexpr uint64_t kStepsAtOnce = 2048;
 // The length of most TSUIDs.
 constexpr size_t kTsuidBytes = 32;
 // The cost of reading a row of the meta table, in steps (a step is about a point).
-constexpr uint64_t kRowSteps = 16;
+constexpr uint64_t kMetaRowSteps = 16;
 
 // The cost of a TSUID and of the names of a sub-query, in steps.
 constexpr uint64_t kTsuidSteps = 4, kSubQuerySteps = 64;
@@ -194,7 +193,7 @@ class LastPointFinder {
     spec.qualifiers = {kCounter};
     spec.context = watch_;  // the scan may read very many rows without this column
     return ForEachRow(cells_, spec, [&](Row& row) -> Status {
-      asked->steps += kRowSteps + 2 * pairs.size();
+      asked->steps += kMetaRowSteps + 2 * pairs.size();
       if (asked->steps >= kStepsAtOnce)
         RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
       if (row.empty() || !codec::CheckTsuid(layout_, row.key).ok()) return {};

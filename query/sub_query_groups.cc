@@ -22,8 +22,6 @@ constexpr size_t kNameBytes = 64;
 // Minimum number of groups that are divided between threads. Merging and naming that many takes
 // much longer than waking another thread.
 constexpr size_t kGroupsInParts = 256;
-// There are more parts than threads, so that no thread waits long for the last part.
-constexpr size_t kPartsPerThread = 2;
 
 // Removes buckets before the scanned hours. A fill policy may produce such buckets, but merging
 // begins with the scanned hours.

@@ -47,6 +47,12 @@ struct Row {
   std::vector<Cell> cells;
 
   [[nodiscard]] bool empty() const { return cells.empty(); }
+  /// Returns the first cell with the qualifier, or nullptr if there is none.
+  [[nodiscard]] const Cell* Find(ByteView qualifier) const {
+    for (const Cell& cell : cells)
+      if (cell.qualifier == qualifier) return &cell;
+    return nullptr;
+  }
 };
 
 /// One change inside a row mutation.

@@ -6,21 +6,15 @@
 #include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
 #include "storage/model/timestamp.h"
+#include "uid/cell_costs.h"
 
 namespace hg::uid {
 namespace {
 
-const Bytes kFamily = "t";
+const Bytes kPointFamily = "t";
 
-// The number of attempts of one write. Each failed attempt means that another writer succeeded.
-constexpr int kWriteAttempts = 10;
-
-// Cost of reading or writing one cell, in steps. It takes microseconds.
-constexpr uint64_t kStepsPerCell = 1 << 12;
 // Cost of parsing the JSON of one annotation, in steps. It takes about a microsecond.
 constexpr uint64_t kStepsPerAnnotation = 1 << 10;
-// Number of bytes after which a fetch of annotations ends.
-constexpr size_t kFetchBytes = 1 << 20;
 // Maximum number of series that row filters locate. If there are more, all rows of their metric are
 // read.
 constexpr size_t kTemplatesMax = 32;
@@ -97,7 +91,7 @@ Result<codec::Annotation> Annotations::Find(const std::string& tsuid, int64_t st
   RETURN_IF_ERROR(context.Step(kStepsPerCell));
   ASSIGN_OR_RETURN(const Place place, Locate(tsuid, start_time));
   ASSIGN_OR_RETURN(const Row row,
-                   store_.Get(options_.table, place.key, kFamily, {place.qualifier}));
+                   store_.Get(options_.table, place.key, kPointFamily, {place.qualifier}));
   if (row.empty()) return Status::NotFound("Unable to locate annotation in storage");
   return codec::DecodeAnnotation(row.cells.front().value);
 }
@@ -116,7 +110,7 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
     RETURN_IF_ERROR(context.Step(kStepsPerCell));
     ASSIGN_OR_RETURN(const Row row,
-                     store_.Get(options_.table, place.key, kFamily, {place.qualifier}));
+                     store_.Get(options_.table, place.key, kPointFamily, {place.qualifier}));
     codec::Annotation merged = request;
     Expected expected;
     if (!row.empty()) {
@@ -124,11 +118,12 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
       ASSIGN_OR_RETURN(const codec::Annotation stored, codec::DecodeAnnotation(*expected));
       merged = codec::MergeAnnotation(request, stored, replace);
     }
-    CellChange change = PutCell(kFamily, place.qualifier, codec::EncodeAnnotation(merged));
+    CellChange change = PutCell(kPointFamily, place.qualifier, codec::EncodeAnnotation(merged));
     if (options_.use_otsdb_timestamp) change.timestamp_ms = Timestamp{merged.start_time}.millis();
-    ASSIGN_OR_RETURN(const bool written,
-                     store_.CompareAndMutate(kFamily, place.qualifier, expected, options_.table,
-                                             RowMutation{place.key, {std::move(change)}}));
+    ASSIGN_OR_RETURN(
+        const bool written,
+        store_.CompareAndMutate(kPointFamily, place.qualifier, expected, options_.table,
+                                RowMutation{place.key, {std::move(change)}}));
     if (written) return std::optional<codec::Annotation>(std::move(merged));
   }
   return Status::Conflict("The annotation was changed by others again and again");
@@ -139,7 +134,8 @@ Status Annotations::Delete(const std::string& tsuid, int64_t start_time, Request
   Result<Place> located = Locate(tsuid, start_time);
   if (located.status().code() == StatusCode::kNotFound) return {};
   ASSIGN_OR_RETURN(const Place place, std::move(located));
-  return store_.Mutate(options_.table, {{place.key, {DeleteColumn(kFamily, place.qualifier)}}});
+  return store_.Mutate(options_.table,
+                       {{place.key, {DeleteColumn(kPointFamily, place.qualifier)}}});
 }
 
 Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int64_t end_s,
@@ -148,7 +144,7 @@ Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int
     return Status::InvalidArgument("The end timestamp cannot be less than the start timestamp");
   ScanSpec spec;
   spec.table = options_.table;
-  spec.family = kFamily;
+  spec.family = kPointFamily;
   spec.start = KeyOf({}, BaseOf(start_s));
   // The scan stops just after the last hour, because rows of one base are followed by those of the
   // next base.
@@ -207,7 +203,7 @@ Result<uint64_t> Annotations::DeleteOwned(const Owners& owners, int64_t start_ms
   const size_t base_end = base_at + sizeof(uint32_t);
   ScanSpec spec;
   spec.table = options_.table;
-  spec.family = kFamily;
+  spec.family = kPointFamily;
   spec.keys_only = true;
   spec.start = KeyOf(owners.begin()->first, BaseOf(start_ms / 1000)).substr(0, base_end);
   spec.stop = AfterPrefix(KeyOf(owners.begin()->first, BaseOf(end_ms / 1000)).substr(0, base_end));
@@ -247,7 +243,7 @@ Result<uint64_t> Annotations::DeleteOwned(const Owners& owners, int64_t start_ms
         if (!IsAnnotation(cell)) continue;
         const int64_t at_ms = int64_t{base} * 1000 + codec::ObjectOffsetMs(cell.qualifier);
         if (at_ms < start_ms || at_ms > end_ms) continue;
-        mutation.changes.push_back(DeleteColumn(kFamily, cell.qualifier));
+        mutation.changes.push_back(DeleteColumn(kPointFamily, cell.qualifier));
       }
       deleted += mutation.changes.size() * owner->second;
       if (!mutation.changes.empty()) mutations.push_back(std::move(mutation));

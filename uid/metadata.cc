@@ -4,22 +4,11 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
+#include "uid/cell_costs.h"
 #include "uid/metadata_json.h"
 
 namespace hg::uid {
 namespace {
-
-const Bytes kFamily = "name";
-const Bytes kTsMeta = "ts_meta";
-const Bytes kTsCounter = "ts_ctr";
-
-// The number of attempts of one write. Each failed attempt means that another writer succeeded.
-constexpr int kWriteAttempts = 10;
-
-// Cost of reading or writing a cell, or of looking up a name, in steps. It takes microseconds.
-constexpr uint64_t kStepsPerCell = 1 << 12;
-// Number of bytes after which a fetch of series ends.
-constexpr size_t kFetchBytes = 1 << 20;
 
 /// Returns the qualifier of an id's object. For metrics it is "metric_meta", although the qualifier
 /// of the mapping is "metrics".
@@ -63,12 +52,6 @@ TsMeta Merge(TsMeta request, const TsMeta& stored, bool replace) {
   if (!request.max_said) request.max = stored.max;
   if (!request.min_said) request.min = stored.min;
   return request;
-}
-
-const Cell* FindCell(const Row& row, const Bytes& qualifier) {
-  for (const Cell& cell : row.cells)
-    if (cell.qualifier == qualifier) return &cell;
-  return nullptr;
 }
 
 bool HasPairs(const KeyLayout& layout, ByteView tsuid, const std::vector<Bytes>& pairs) {
@@ -138,7 +121,7 @@ Result<UidMeta> Metadata::FindName(UidKind kind, const Bytes& id, RequestContext
 Result<UidMeta> Metadata::FindUid(UidKind kind, const Bytes& id, RequestContext& context) {
   ASSIGN_OR_RETURN(UidMeta meta, FindName(kind, id, context));
   ASSIGN_OR_RETURN(const Row row,
-                   store_.Get(options_.uid_table, id, kFamily, {UidMetaQualifier(kind)}));
+                   store_.Get(options_.uid_table, id, kMetaFamily, {UidMetaQualifier(kind)}));
   if (row.empty()) return meta;
   RETURN_IF_ERROR(context.Step(row.cells.front().value.size()));
   RETURN_IF_ERROR(DecodeUidMeta(row.cells.front().value, &meta));
@@ -153,7 +136,7 @@ Result<std::optional<UidMeta>> Metadata::WriteUid(const UidMeta& request, bool r
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
     RETURN_IF_ERROR(context.Step(kStepsPerCell));
     ASSIGN_OR_RETURN(const Row row,
-                     store_.Get(options_.uid_table, request.id, kFamily, {qualifier}));
+                     store_.Get(options_.uid_table, request.id, kMetaFamily, {qualifier}));
     UidMeta merged = request;
     Expected expected;
     if (!row.empty()) {
@@ -165,9 +148,10 @@ Result<std::optional<UidMeta>> Metadata::WriteUid(const UidMeta& request, bool r
     merged.name = name;
     const std::string object = EncodeUidMeta(merged);
     RETURN_IF_ERROR(CheckObjectSize(object));
-    ASSIGN_OR_RETURN(const bool written,
-                     store_.CompareAndMutate(kFamily, qualifier, expected, options_.uid_table,
-                                             {request.id, {PutCell(kFamily, qualifier, object)}}));
+    ASSIGN_OR_RETURN(
+        const bool written,
+        store_.CompareAndMutate(kMetaFamily, qualifier, expected, options_.uid_table,
+                                {request.id, {PutCell(kMetaFamily, qualifier, object)}}));
     if (written) return std::optional<UidMeta>(std::move(merged));
   }
   return Status::Conflict("The metadata was changed by others again and again");
@@ -175,7 +159,8 @@ Result<std::optional<UidMeta>> Metadata::WriteUid(const UidMeta& request, bool r
 
 Status Metadata::DeleteUid(UidKind kind, const Bytes& id, RequestContext& context) {
   RETURN_IF_ERROR(context.Step(kStepsPerCell));
-  return store_.Mutate(options_.uid_table, {{id, {DeleteColumn(kFamily, UidMetaQualifier(kind))}}});
+  return store_.Mutate(options_.uid_table,
+                       {{id, {DeleteColumn(kMetaFamily, UidMetaQualifier(kind))}}});
 }
 
 Status Metadata::FillIds(IdDetail detail, TsMeta* meta, RequestContext& context) {
@@ -204,12 +189,12 @@ Status Metadata::FillIds(IdDetail detail, TsMeta* meta, RequestContext& context)
 
 Result<TsMeta> Metadata::ReadSeries(const Row& row) {
   // A counter alone is not metadata (opentsdb-schema.md §14.2).
-  const Cell* object = FindCell(row, kTsMeta);
+  const Cell* object = row.Find(kTsMeta);
   if (object == nullptr) return NoSeries();
   TsMeta meta;
   meta.tsuid = row.key;
   RETURN_IF_ERROR(DecodeTsMeta(object->value, &meta));
-  const Cell* counter = FindCell(row, kTsCounter);
+  const Cell* counter = row.Find(kTsCounter);
   if (counter == nullptr) return meta;
   if (counter->value.size() == 8)
     meta.total_points = static_cast<int64_t>(ReadBig64(counter->value.data()));
@@ -221,7 +206,8 @@ Result<TsMeta> Metadata::FindSeries(const Bytes& tsuid, RequestContext& context,
   // Invalid TSUIDs have no stored metadata.
   if (!codec::CheckTsuid(options_.layout, tsuid).ok()) return NoSeries();
   RETURN_IF_ERROR(context.Step(kStepsPerCell));
-  ASSIGN_OR_RETURN(Row row, store_.Get(options_.meta_table, tsuid, kFamily, {kTsMeta, kTsCounter}));
+  ASSIGN_OR_RETURN(Row row,
+                   store_.Get(options_.meta_table, tsuid, kMetaFamily, {kTsMeta, kTsCounter}));
   row.key = tsuid;
   ASSIGN_OR_RETURN(TsMeta meta, ReadSeries(row));
   RETURN_IF_ERROR(FillIds(detail, &meta, context));
@@ -233,7 +219,7 @@ Status Metadata::VisitSeries(const Bytes& metric, const std::vector<Bytes>& pair
                              RequestContext& context) {
   ScanSpec spec;
   spec.table = options_.meta_table;
-  spec.family = kFamily;
+  spec.family = kMetaFamily;
   spec.start = metric;
   spec.stop = AfterPrefix(metric);
   spec.qualifiers = {kTsMeta, kTsCounter};
@@ -242,7 +228,7 @@ Status Metadata::VisitSeries(const Bytes& metric, const std::vector<Bytes>& pair
   return ForEachRow(store_, spec, [&](const Row& row) -> Status {
     if (!codec::CheckTsuid(options_.layout, row.key).ok()) return {};
     RETURN_IF_ERROR(context.Step(pairs.size() * row.key.size()));
-    if (FindCell(row, kTsMeta) == nullptr || !HasPairs(options_.layout, row.key, pairs)) return {};
+    if (row.Find(kTsMeta) == nullptr || !HasPairs(options_.layout, row.key, pairs)) return {};
     ASSIGN_OR_RETURN(TsMeta meta, ReadSeries(row));
     RETURN_IF_ERROR(FillIds(IdDetail::kObjects, &meta, context));
     return visit(meta);
@@ -251,7 +237,7 @@ Status Metadata::VisitSeries(const Bytes& metric, const std::vector<Bytes>& pair
 
 Result<bool> Metadata::HasSeries(const Bytes& tsuid, RequestContext& context) {
   RETURN_IF_ERROR(context.Step(kStepsPerCell));
-  ASSIGN_OR_RETURN(const Row row, store_.Get(options_.meta_table, tsuid, kFamily, {kTsMeta}));
+  ASSIGN_OR_RETURN(const Row row, store_.Get(options_.meta_table, tsuid, kMetaFamily, {kTsMeta}));
   return !row.empty();
 }
 
@@ -264,8 +250,8 @@ Result<std::optional<TsMeta>> Metadata::WriteSeries(const TsMeta& request, bool 
   RETURN_IF_ERROR(FillIds(IdDetail::kObjects, &ids, context));
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
     RETURN_IF_ERROR(context.Step(kStepsPerCell));
-    ASSIGN_OR_RETURN(
-        Row row, store_.Get(options_.meta_table, request.tsuid, kFamily, {kTsMeta, kTsCounter}));
+    ASSIGN_OR_RETURN(Row row, store_.Get(options_.meta_table, request.tsuid, kMetaFamily,
+                                         {kTsMeta, kTsCounter}));
     row.key = request.tsuid;
     ASSIGN_OR_RETURN(const TsMeta stored, ReadSeries(row));
     TsMeta merged = Merge(request, stored, replace);
@@ -275,10 +261,10 @@ Result<std::optional<TsMeta>> Metadata::WriteSeries(const TsMeta& request, bool 
     merged.tags = ids.tags;
     const std::string object = EncodeTsMeta(merged);
     RETURN_IF_ERROR(CheckObjectSize(object));
-    ASSIGN_OR_RETURN(const bool written,
-                     store_.CompareAndMutate(kFamily, kTsMeta, FindCell(row, kTsMeta)->value,
-                                             options_.meta_table,
-                                             {request.tsuid, {PutCell(kFamily, kTsMeta, object)}}));
+    ASSIGN_OR_RETURN(
+        const bool written,
+        store_.CompareAndMutate(kMetaFamily, kTsMeta, row.Find(kTsMeta)->value, options_.meta_table,
+                                {request.tsuid, {PutCell(kMetaFamily, kTsMeta, object)}}));
     if (written) return std::optional<TsMeta>(std::move(merged));
   }
   return Status::Conflict("The metadata was changed by others again and again");
@@ -291,17 +277,17 @@ Result<TsMeta> Metadata::CreateSeries(const TsMeta& request, RequestContext& con
   RETURN_IF_ERROR(FillIds(IdDetail::kObjects, &ids, context));
   const std::string object = EncodeTsMeta(request);
   RETURN_IF_ERROR(CheckObjectSize(object));
-  RETURN_IF_ERROR(
-      store_.Mutate(options_.meta_table, {{request.tsuid, {PutCell(kFamily, kTsMeta, object)}}}));
+  RETURN_IF_ERROR(store_.Mutate(options_.meta_table,
+                                {{request.tsuid, {PutCell(kMetaFamily, kTsMeta, object)}}}));
   const Result<int64_t> counter =
-      store_.Increment(options_.meta_table, request.tsuid, kFamily, kTsCounter, 0);
+      store_.Increment(options_.meta_table, request.tsuid, kMetaFamily, kTsCounter, 0);
   if (!counter.ok()) return counter.status();
   return FindSeries(request.tsuid, context);
 }
 
 Status Metadata::DeleteSeries(const Bytes& tsuid, RequestContext& context) {
   RETURN_IF_ERROR(context.Step(kStepsPerCell));
-  return store_.Mutate(options_.meta_table, {{tsuid, {DeleteColumn(kFamily, kTsMeta)}}});
+  return store_.Mutate(options_.meta_table, {{tsuid, {DeleteColumn(kMetaFamily, kTsMeta)}}});
 }
 
 Status StoreFreshUidMeta(Store& store, const std::string& uid_table, UidKind kind, const Bytes& id,
@@ -310,7 +296,7 @@ Status StoreFreshUidMeta(Store& store, const std::string& uid_table, UidKind kin
   meta.kind = kind;
   meta.created = created_s;
   return store.Mutate(uid_table,
-                      {{id, {PutCell(kFamily, UidMetaQualifier(kind), EncodeUidMeta(meta))}}});
+                      {{id, {PutCell(kMetaFamily, UidMetaQualifier(kind), EncodeUidMeta(meta))}}});
 }
 
 }  // namespace hg::uid

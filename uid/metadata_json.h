@@ -10,6 +10,9 @@
 
 namespace hg::uid {
 
+/// The family of all cells of metadata, and the columns of a series: its object and its counter.
+inline const Bytes kMetaFamily = "name", kTsMeta = "ts_meta", kTsCounter = "ts_ctr";
+
 std::string EncodeUidMeta(const UidMeta& meta);
 /// Sets those fields that are in the stored form. Other fields stay unchanged. Corruption: the
 /// bytes are not a JSON object, or a field has the wrong type.

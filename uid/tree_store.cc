@@ -6,12 +6,13 @@
 #include "storage/base/invariant.h"
 #include "storage/for_each_row.h"
 #include "storage/model/java_hash.h"
+#include "uid/cell_costs.h"
 #include "uid/tree_path.h"
 
 namespace hg::uid {
 namespace {
 
-const Bytes kFamily = "t";
+const Bytes kTreeFamily = "t";
 const Bytes kTree = "tree";
 const Bytes kRule = "tree_rule:";
 const Bytes kBranch = "branch";
@@ -19,14 +20,9 @@ const Bytes kLeaf = "leaf:";
 const Bytes kCollision = "tree_collision:";
 const Bytes kNotMatched = "tree_not_matched:";
 constexpr size_t kIdWidth = 2;
-constexpr int kTries = 10;  // attempts to apply a change while other writers interfere
 constexpr size_t kHashWidth = 4;
-// Cost of reading or writing a cell, in steps. It takes microseconds.
-constexpr uint64_t kStepsPerCell = 1 << 12;
 // Cost of parsing the JSON of a cell, in steps. It takes about a microsecond.
 constexpr uint64_t kStepsPerObject = 1 << 10;
-// Number of bytes after which a fetch of branches ends.
-constexpr size_t kFetchBytes = 1 << 20;
 
 Bytes TreeKey(int32_t id) {
   Bytes key;
@@ -36,12 +32,6 @@ Bytes TreeKey(int32_t id) {
 
 Bytes RuleQualifier(const TreeRule& rule) {
   return kRule + std::to_string(rule.level) + ":" + std::to_string(rule.order);
-}
-
-const Cell* FindCell(const Row& row, const Bytes& qualifier) {
-  for (const Cell& cell : row.cells)
-    if (cell.qualifier == qualifier) return &cell;
-  return nullptr;
 }
 
 /// Charges an upper bound for the objects made from a row's cells. They stay charged.
@@ -57,7 +47,7 @@ Status ChargeObjects(const Row& row, RequestContext& context) {
 /// Selects the cells of a tree's definition and rules.
 CellSelection DefinitionCells(RequestContext& context) {
   CellSelection wanted;
-  wanted.family = kFamily;
+  wanted.family = kTreeFamily;
   wanted.prefixes = {kTree};  // qualifiers of rules begin with the same word
   wanted.context = &context;
   return wanted;
@@ -65,7 +55,7 @@ CellSelection DefinitionCells(RequestContext& context) {
 
 /// Returns nullopt if the row has no definition.
 Result<std::optional<Tree>> DecodeRow(const Row& row, RequestContext& context) {
-  const Cell* definition = FindCell(row, kTree);
+  const Cell* definition = row.Find(kTree);
   if (definition == nullptr) return std::optional<Tree>();
   RETURN_IF_ERROR(ChargeObjects<TreeRule>(row, context));
   Tree tree;
@@ -88,7 +78,7 @@ ScanSpec RowsOf(const std::string& table, const Bytes& key, RequestContext& cont
   spec.context = &context;
   spec.table = table;
   spec.start = key;
-  spec.family = kFamily;
+  spec.family = kTreeFamily;
   const int32_t id = ReadBig16(key.data());
   if (id < kTreeIdMax) spec.stop = TreeKey(id + 1);
   return spec;
@@ -115,7 +105,7 @@ Result<std::vector<Tree>> TreeStore::List(RequestContext& context) {
     spec.context = &context;
     spec.table = table_;
     spec.start = TreeKey(id);
-    spec.family = kFamily;
+    spec.family = kTreeFamily;
     spec.batch_rows = 1;
     ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
     std::vector<Row> rows;
@@ -140,8 +130,8 @@ Result<Tree> TreeStore::Create(Tree tree, RequestContext& context) {
     RETURN_IF_ERROR(context.Step(kStepsPerCell));
     const std::string object = EncodeTree(tree);
     RETURN_IF_ERROR(CheckObjectSize(object));
-    const RowMutation row{TreeKey(tree.id), {PutCell(kFamily, kTree, object)}};
-    ASSIGN_OR_RETURN(const bool made, store_.CompareAndMutate(kFamily, kTree, {}, table_, row));
+    const RowMutation row{TreeKey(tree.id), {PutCell(kTreeFamily, kTree, object)}};
+    ASSIGN_OR_RETURN(const bool made, store_.CompareAndMutate(kTreeFamily, kTree, {}, table_, row));
     if (made) return tree;
   }
   return Status::InvalidArgument("All tree ids up to 65535 are used");
@@ -149,7 +139,7 @@ Result<Tree> TreeStore::Create(Tree tree, RequestContext& context) {
 
 Result<Tree> TreeStore::Update(int32_t id, const std::function<void(Tree*)>& edit,
                                RequestContext& context) {
-  for (int tries = 0; tries < kTries; ++tries) {
+  for (int tries = 0; tries < kWriteAttempts; ++tries) {
     RETURN_IF_ERROR(context.Step(kStepsPerCell));
     ASSIGN_OR_RETURN(const Row row, store_.GetCells(table_, TreeKey(id), DefinitionCells(context)));
     ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(row, context));
@@ -158,8 +148,8 @@ Result<Tree> TreeStore::Update(int32_t id, const std::function<void(Tree*)>& edi
     const std::string object = EncodeTree(*tree);
     RETURN_IF_ERROR(CheckObjectSize(object));
     ASSIGN_OR_RETURN(const bool written,
-                     store_.CompareAndMutate(kFamily, kTree, FindCell(row, kTree)->value, table_,
-                                             {TreeKey(id), {PutCell(kFamily, kTree, object)}}));
+                     store_.CompareAndMutate(kTreeFamily, kTree, row.Find(kTree)->value, table_,
+                                             {TreeKey(id), {PutCell(kTreeFamily, kTree, object)}}));
     if (written) return std::move(*tree);
   }
   return Status::Conflict("Tree " + std::to_string(id) + " was changed by others again and again");
@@ -188,10 +178,10 @@ Result<std::optional<TreeRule>> TreeStore::UpdateRule(
     RequestContext& context) {
   const Bytes key = TreeKey(place.tree_id);
   const Bytes qualifier = RuleQualifier(place);
-  for (int tries = 0; tries < kTries; ++tries) {
+  for (int tries = 0; tries < kWriteAttempts; ++tries) {
     RETURN_IF_ERROR(context.Step(kStepsPerCell));
-    ASSIGN_OR_RETURN(const Row row, store_.Get(table_, key, kFamily, {qualifier}));
-    const Cell* cell = FindCell(row, qualifier);
+    ASSIGN_OR_RETURN(const Row row, store_.Get(table_, key, kTreeFamily, {qualifier}));
+    const Cell* cell = row.Find(qualifier);
     std::optional<TreeRule> stored;
     std::optional<Bytes> expected;
     if (cell != nullptr) {
@@ -204,8 +194,8 @@ Result<std::optional<TreeRule>> TreeStore::UpdateRule(
     const std::string object = EncodeTreeRule(*rule);
     RETURN_IF_ERROR(CheckObjectSize(object));
     ASSIGN_OR_RETURN(const bool written,
-                     store_.CompareAndMutate(kFamily, qualifier, expected, table_,
-                                             {key, {PutCell(kFamily, qualifier, object)}}));
+                     store_.CompareAndMutate(kTreeFamily, qualifier, expected, table_,
+                                             {key, {PutCell(kTreeFamily, qualifier, object)}}));
     if (written) return rule;
   }
   return Status::Conflict("Rule " + place.Label() + " was changed by others again and again");
@@ -226,13 +216,13 @@ Status TreeStore::ReplaceRules(const Tree& tree, const std::vector<TreeRule>& ru
     RETURN_IF_ERROR(CheckObjectSize(object));
     const Bytes qualifier = RuleQualifier(rule);
     INVARIANT(kept.insert(qualifier).second);
-    RETURN_IF_ERROR(add(PutCell(kFamily, qualifier, object)));
+    RETURN_IF_ERROR(add(PutCell(kTreeFamily, qualifier, object)));
   }
   for (const auto& [level, old] : tree.rules) {
     for (const auto& [order, rule] : old) {
       // In HBase, a delete would also hide a cell that the same mutation writes.
       const Bytes qualifier = RuleQualifier(rule);
-      if (!kept.contains(qualifier)) RETURN_IF_ERROR(add(DeleteColumn(kFamily, qualifier)));
+      if (!kept.contains(qualifier)) RETURN_IF_ERROR(add(DeleteColumn(kTreeFamily, qualifier)));
     }
   }
   if (row.changes.empty()) return {};
@@ -243,18 +233,18 @@ Status TreeStore::ReplaceRules(const Tree& tree, const std::vector<TreeRule>& ru
 Status TreeStore::DeleteRule(const TreeRule& rule, RequestContext& context) {
   RETURN_IF_ERROR(context.Step(kStepsPerCell));
   return store_.Mutate(table_,
-                       {{TreeKey(rule.tree_id), {DeleteColumn(kFamily, RuleQualifier(rule))}}});
+                       {{TreeKey(rule.tree_id), {DeleteColumn(kTreeFamily, RuleQualifier(rule))}}});
 }
 
 Result<std::optional<TreeBranch>> TreeStore::FindBranch(const Bytes& key, RequestContext& context) {
   const std::optional<TreeBranch> none;
   CellSelection wanted;
-  wanted.family = kFamily;
+  wanted.family = kTreeFamily;
   wanted.prefixes = {kBranch, kLeaf};
   wanted.context = &context;
   RETURN_IF_ERROR(context.Step(kStepsPerCell));
   ASSIGN_OR_RETURN(const Row own, store_.GetCells(table_, key, wanted));
-  const Cell* definition = FindCell(own, kBranch);
+  const Cell* definition = own.Find(kBranch);
   if (definition == nullptr) return none;
   RETURN_IF_ERROR(ChargeObjects<TreeLeaf>(own, context));
   TreeBranch branch;
@@ -312,7 +302,7 @@ Result<TreeFailures> TreeStore::Failures(int32_t id, TreeFailure kind,
   const bool collisions = kind == TreeFailure::kCollision;
   const Bytes& prefix = collisions ? kCollision : kNotMatched;
   CellSelection wanted;
-  wanted.family = kFamily;
+  wanted.family = kTreeFamily;
   wanted.context = &context;
   for (const Bytes& tsuid : tsuids) wanted.qualifiers.push_back(prefix + tsuid);
   RETURN_IF_ERROR(context.Step(kStepsPerCell * (tsuids.size() + 1)));
@@ -331,8 +321,8 @@ Status TreeStore::Sort(const Tree& tree, const TsMeta& meta, bool store_collisio
   const auto put_if_absent = [&](const Bytes& key, const Bytes& qualifier,
                                  const Bytes& value) -> Result<bool> {
     RETURN_IF_ERROR(context.Step(kStepsPerCell + value.size()));
-    return store_.CompareAndMutate(kFamily, qualifier, {}, table_,
-                                   {key, {PutCell(kFamily, qualifier, value)}});
+    return store_.CompareAndMutate(kTreeFamily, qualifier, {}, table_,
+                                   {key, {PutCell(kTreeFamily, qualifier, value)}});
   };
   std::vector<std::string> path = {"ROOT"};
   Bytes key = TreeBranchKey(tree.id, path);
@@ -350,13 +340,13 @@ Status TreeStore::Sort(const Tree& tree, const TsMeta& meta, bool store_collisio
   AppendBig(&qualifier, JavaHashUtf8(leaf.display_name), kHashWidth);
   ASSIGN_OR_RETURN(const bool stored, put_if_absent(key, qualifier, EncodeTreeLeaf(leaf)));
   if (stored || !store_collisions || !tree.store_failures) return {};
-  ASSIGN_OR_RETURN(const Row row, store_.Get(table_, key, kFamily, {qualifier}));
+  ASSIGN_OR_RETURN(const Row row, store_.Get(table_, key, kTreeFamily, {qualifier}));
   TreeLeaf first;
   if (!row.empty()) RETURN_IF_ERROR(DecodeTreeLeaf(row.cells[0].value, &first));
   if (row.empty() || first.tsuid == meta.tsuid) return {};
-  return store_.Mutate(table_,
-                       {{TreeKey(tree.id) + '\1',
-                         {PutCell(kFamily, kCollision + meta.tsuid, ToHexUpper(first.tsuid))}}});
+  return store_.Mutate(
+      table_, {{TreeKey(tree.id) + '\1',
+                {PutCell(kTreeFamily, kCollision + meta.tsuid, ToHexUpper(first.tsuid))}}});
 }
 
 }  // namespace hg::uid

@@ -13,7 +13,7 @@ namespace hg {
 namespace {
 
 constexpr uint64_t kSeries = 10'000;
-constexpr int64_t kStart = 1'700'006'400;
+constexpr int64_t kFirstTime = 1'700'006'400;
 
 void Append(benchmark::State& state) {
   const auto batch = static_cast<size_t>(state.range(0));
@@ -40,7 +40,7 @@ void Append(benchmark::State& state) {
     for (auto _ : state) {
       state.PauseTiming();
       for (PointEntry& entry : entries) {
-        const Timestamp time{kStart + static_cast<int64_t>(point / kSeries)};
+        const Timestamp time{kFirstTime + static_cast<int64_t>(point / kSeries)};
         entry = MakePointEntry(numbers[point % kSeries], time,
                                PointValue::Int(static_cast<int64_t>(point % 100)));
         ++point;

@@ -18,7 +18,7 @@ constexpr uint32_t kPoints = 360;
 enum class Kind { kInts, kTwoDecimals, kDoubles };
 
 /// A random walk between 0 and 100.
-std::vector<points::PartPoint> Row(Kind kind) {
+std::vector<points::PartPoint> RandomRow(Kind kind) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> move;
   std::vector<points::PartPoint> row;
@@ -42,14 +42,14 @@ points::RowTraits Traits() {
 
 Bytes Encoded(Kind kind, bool merged) {
   Bytes flushed;
-  points::EncodeRow(Row(kind), Traits(), &flushed);
+  points::EncodeRow(RandomRow(kind), Traits(), &flushed);
   if (!merged) return flushed;
   Bytes split;
   return points::SplitRow(flushed, &split) ? split : Bytes();
 }
 
 void EncodeRow(benchmark::State& state, Kind kind) {
-  const auto row = Row(kind);
+  const auto row = RandomRow(kind);
   Bytes out;
   for (auto _ : state) {
     out.clear();

@@ -14,14 +14,14 @@
 namespace hg {
 namespace {
 
-constexpr uint32_t kBatch = 5000;
+constexpr uint32_t kPointsPerRequest = 5000;
 
 bench::LoadShape OneRequest(bench::Wire wire, bool wide) {
   bench::LoadShape shape;
   shape.wire = wire;
-  shape.hosts = kBatch / shape.metrics;
+  shape.hosts = kPointsPerRequest / shape.metrics;
   shape.steps = 1;
-  shape.batch = kBatch;
+  shape.batch = kPointsPerRequest;
   shape.tags = wide ? 10 : 4;
   shape.decimals = wide ? 16 : 0;
   shape.milliseconds = wide;
@@ -37,11 +37,12 @@ void ParsePutJson(benchmark::State& state, bool wide) {
   http::PutJsonParser parser;
   std::vector<KeyedPoint> points;
   for (auto _ : state) {
-    if (!parser.Parse(std::string_view(body).substr(0, size), &points) || points.size() != kBatch) {
+    if (!parser.Parse(std::string_view(body).substr(0, size), &points) ||
+        points.size() != kPointsPerRequest) {
       return state.SkipWithError("the body is not plain");
     }
   }
-  state.SetItemsProcessed(state.iterations() * kBatch);
+  state.SetItemsProcessed(state.iterations() * kPointsPerRequest);
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(size));
 }
 BENCHMARK_CAPTURE(ParsePutJson, four_tags_integers, false);
@@ -52,10 +53,10 @@ void ParseLines(benchmark::State& state) {
   const std::string& lines = load.requests()[0];
   std::vector<KeyedPoint> points;
   for (auto _ : state) {
-    if (!http::ParsePutLines(lines, &points) || points.size() != kBatch)
+    if (!http::ParsePutLines(lines, &points) || points.size() != kPointsPerRequest)
       return state.SkipWithError("a line is not plain");
   }
-  state.SetItemsProcessed(state.iterations() * kBatch);
+  state.SetItemsProcessed(state.iterations() * kPointsPerRequest);
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(lines.size()));
 }
 BENCHMARK(ParseLines);
@@ -69,11 +70,11 @@ void ParseInflux(benchmark::State& state, bool wide) {
   http::InfluxPoints points;
   for (auto _ : state) {
     if (!http::ParseInfluxLines(body, http::InfluxUnit::kNanosecond, Timestamp{1}, &points) ||
-        points.fields.size() != kBatch) {
+        points.fields.size() != kPointsPerRequest) {
       return state.SkipWithError("the body is not plain");
     }
   }
-  state.SetItemsProcessed(state.iterations() * kBatch);
+  state.SetItemsProcessed(state.iterations() * kPointsPerRequest);
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(body.size()));
 }
 BENCHMARK_CAPTURE(ParseInflux, ten_integers, false);

@@ -76,7 +76,7 @@ void SendAnnotation(ResponseWriter& out, const Request& request,
   SendJson(out, request, body);
 }
 
-void Get(const Request& request, Services& services, ResponseWriter& out) {
+void GetAnnotation(const Request& request, Services& services, ResponseWriter& out) {
   const Result<codec::Annotation> wanted = FromParameters(request, services);
   if (!wanted.ok()) return SendError(out, request, 500, wanted.status().message());
   if (wanted->start_time < 1) return SendError(out, request, 400, "Missing start time");
@@ -89,7 +89,7 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
   SendStatus(out, request, found.status());
 }
 
-void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
+void PutAnnotation(const Request& request, Services& services, ResponseWriter& out, bool replace) {
   const std::optional<codec::Annotation> annotation = ReadRequest(request, services, out);
   if (!annotation) return;
   const auto written = services.annotations.Write(*annotation, replace, *request.running);
@@ -98,7 +98,7 @@ void Write(const Request& request, Services& services, ResponseWriter& out, bool
   SendAnnotation(out, request, **written);
 }
 
-void Delete(const Request& request, Services& services, ResponseWriter& out) {
+void DeleteAnnotation(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<codec::Annotation> annotation = ReadRequest(request, services, out);
   if (!annotation) return;
   const Status status =
@@ -108,7 +108,8 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
 }
 
 void HandleOne(Method method, const Request& request, Services& services, ResponseWriter& out) {
-  if (AnswerVerb({Get, Write, Delete}, method, request, services, out)) return;
+  if (AnswerVerb({GetAnnotation, PutAnnotation, DeleteAnnotation}, method, request, services, out))
+    return;
   // The request is read before the method is checked, because OpenTSDB does so and a bad request
   // gets another error.
   if (ReadRequest(request, services, out)) SendMethodNotAllowed(out, request);

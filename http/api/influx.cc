@@ -17,7 +17,6 @@ namespace {
 /// Clients derive the server's features from the version: line protocol of 1.8, and the write path
 /// of 2.
 constexpr std::string_view kVersion = "1.8.0";
-constexpr std::string_view kJson = "application/json";
 constexpr size_t kShownBytesMax = 200;
 
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -81,9 +80,9 @@ void HandleInfluxQuery(const Request& request, Services& services, ResponseWrite
     services.notes.AddDatabase(NameIn(name));
   }
   if (creates || words.starts_with("CREATE RETENTION POLICY "))
-    return SendBody(out, 200, kJson, R"({"results":[{"statement_id":0}]})");
+    return SendBody(out, 200, kJsonType, R"({"results":[{"statement_id":0}]})");
   if (words.starts_with("SHOW DATABASES"))
-    return SendBody(out, 200, kJson, DatabaseList(services.notes.Databases()));
+    return SendBody(out, 200, kJsonType, DatabaseList(services.notes.Databases()));
   if (words.empty()) return SendError(out, request, 400, "missing required parameter \"q\"");
   SendError(out, request, 400,
             "\"" + Shortened(statement, kShownBytesMax) +
@@ -97,12 +96,12 @@ void HandleInfluxPing(const Request& request, Services& services, ResponseWriter
   const std::string* verbose = request.parameters.Find("verbose");
   if (verbose == nullptr || verbose->empty() || *verbose == "0" || *verbose == "false")
     return SendBody(out, 204, "", {});
-  SendBody(out, 200, kJson, "{\"version\":\"" + std::string(kVersion) + "\"}");
+  SendBody(out, 200, kJsonType, "{\"version\":\"" + std::string(kVersion) + "\"}");
 }
 
 void HandleInfluxHealth(const Request& request, Services& services, ResponseWriter& out) {
   (void)request, (void)services;
-  SendBody(out, 200, kJson,
+  SendBody(out, 200, kJsonType,
            R"({"checks":[],"message":"ready for writes","name":"influxdb","status":"pass",)"
            "\"version\":\"" +
                std::string(kVersion) + "\"}");

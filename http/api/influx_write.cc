@@ -21,7 +21,7 @@ namespace hg::http {
 namespace {
 
 /// Maximum points per batch. Their names are in memory until the batch is stored.
-constexpr size_t kBatchPoints = 8192;
+constexpr size_t kInfluxBatchPoints = 8192;
 /// Number of lines after which the code checks whether the request was ended. The longest lines
 /// take a few milliseconds in all.
 constexpr size_t kLinesPerCheck = 64;
@@ -29,7 +29,7 @@ constexpr size_t kLinesPerCheck = 64;
 constexpr size_t kSliceBytes = 1 << 20;
 /// Maximum bytes of names per batch. This limit is needed because each field of a line repeats the
 /// name of its measurement.
-constexpr size_t kBatchBytes = size_t{16} << 20;
+constexpr size_t kInfluxBatchBytes = size_t{16} << 20;
 /// Maximum number of invalid lines that an error message describes. Further ones are only counted.
 constexpr size_t kNamedLinesMax = 20;
 constexpr size_t kReasonBytesMax = 400;
@@ -126,7 +126,8 @@ class InfluxWrite {
       ++lines_;
       line_number_ = reader->number();
       if (const Status taken = TakeLine(line); !taken.ok()) Blame(line_number_, taken.message());
-      if (points_.points().size() >= kBatchPoints || points_.bytes() >= kBatchBytes) Append();
+      if (points_.points().size() >= kInfluxBatchPoints || points_.bytes() >= kInfluxBatchBytes)
+        Append();
       if (!intake_.refusal().ok()) break;
     }
   }
@@ -156,7 +157,7 @@ class InfluxWrite {
       RETURN_IF_ERROR(
           points_.Add(metric, time, field.value, {Dialect::kInflux, field.raw_name, parts.series}));
       numbers_.push_back(line_number_);
-      if (points_.bytes() < kBatchBytes) continue;
+      if (points_.bytes() < kInfluxBatchBytes) continue;
       Append();
       if (!intake_.refusal().ok()) break;
       RETURN_IF_ERROR(points_.SetTags(parts.tags));

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int32_t kLimitDefault = 25;
 // Cost of printing a series, in steps. It takes some microseconds if the names are cached.
-constexpr uint64_t kStepsPerSeries = 1 << 12;
+constexpr uint64_t kStepsPerPrinted = 1 << 12;
 
 struct LookupQuery {
   std::optional<std::string> metric;  // nullopt = absent; "*" = any
@@ -35,7 +35,7 @@ struct LookupQuery {
 // ---- Reading the request ----
 
 /// Reads the query string. If it is invalid, sends an error and returns nullopt.
-std::optional<LookupQuery> FromParameters(const Request& request, ResponseWriter& out) {
+std::optional<LookupQuery> LookupFromParameters(const Request& request, ResponseWriter& out) {
   LookupQuery query;
   const std::optional<std::string> expression = NonEmptyParameter(request, "m");
   if (!expression) {
@@ -82,7 +82,7 @@ Status ReadNumber(const JsonValue& object, std::string_view name, int32_t* out) 
   return {};
 }
 
-Result<LookupQuery> FromBody(JsonValue parsed) {
+Result<LookupQuery> LookupFromBody(JsonValue parsed) {
   const JsonValue body = ObjectOfOne(std::move(parsed), JsonValue::Kind::kString, "metric");
   if (!body.is_object()) return Status::InvalidArgument("An object is expected");
   LookupQuery query;
@@ -201,10 +201,10 @@ void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
 
 // Reads the body of a search request of any kind. If it is invalid, sends an error and returns
 // nullopt.
-std::optional<LookupQuery> FromBody(const Request& request, ResponseWriter& out) {
+std::optional<LookupQuery> LookupFromBody(const Request& request, ResponseWriter& out) {
   std::optional<JsonValue> body = ParsedBody(request, out);
   if (!body) return {};
-  Result<LookupQuery> query = FromBody(std::move(*body));
+  Result<LookupQuery> query = LookupFromBody(std::move(*body));
   if (query.ok()) return std::move(*query);
   // The status is 500 and not 400, because OpenTSDB returns its parser's error
   // (opentsdb-http-api.md §18.1).
@@ -215,17 +215,17 @@ std::optional<LookupQuery> FromBody(const Request& request, ResponseWriter& out)
 }  // namespace
 
 bool CheckSearchBody(const Request& request, ResponseWriter& out) {
-  return FromBody(request, out).has_value();
+  return LookupFromBody(request, out).has_value();
 }
 
 void HandleLookup(const Request& request, Services& services, ResponseWriter& out) {
   const int64_t began_ns = services.clock.MonotonicNs();
   std::optional<LookupQuery> query;
   if (request.body.empty()) {
-    query = FromParameters(request, out);
+    query = LookupFromParameters(request, out);
     if (!query) return;
   } else {
-    query = FromBody(request, out);
+    query = LookupFromBody(request, out);
     if (!query) return;
     // Only an explicit null leaves out the metric (observed in OpenTSDB).
     if (!query->metric && query->tags.value_or(std::vector<TagWish>()).empty())
@@ -255,7 +255,7 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
     json->Key("results");
     json->BeginArray();
     for (const Bytes& tsuid : *series) {
-      RETURN_IF_ERROR(running.Step(kStepsPerSeries));
+      RETURN_IF_ERROR(running.Step(kStepsPerPrinted));
       const Status status = WriteSeries(tsuid, services.points.layout(), services.names, json);
       // This is not reported as 404: in OpenTSDB an id without a name is an internal error.
       if (status.code() == StatusCode::kNotFound)

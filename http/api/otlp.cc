@@ -17,7 +17,6 @@ namespace hg::http {
 namespace {
 
 constexpr std::string_view kProtobuf = "application/x-protobuf";
-constexpr std::string_view kJson = "application/json";
 
 /// Returns the resource attributes that become labels: those that distinguish processes and
 /// machines.
@@ -43,10 +42,10 @@ class OtlpRequest {
   void Run() {
     const std::string* type = request_.Header("content-type");
     const MediaType media = ParseMediaType(type != nullptr ? *type : std::string_view());
-    json_ = media.type == kJson;
+    json_ = media.type == kJsonType;
     if (!json_ && media.type != kProtobuf) {
       return Refuse(415, kInvalidArgument,
-                    "The body must be " + std::string(kProtobuf) + " or " + std::string(kJson) +
+                    "The body must be " + std::string(kProtobuf) + " or " + std::string(kJsonType) +
                         ", not '" + (type != nullptr ? *type : "") + "'");
     }
     if (request_.body.size() > kOtlpBytesMax) {
@@ -113,7 +112,7 @@ class OtlpRequest {
   }
 
   void Send(int http_status, const google::protobuf::Message& message) {
-    if (json_) return SendBody(out_, http_status, kJson, JsonOf(message));
+    if (json_) return SendBody(out_, http_status, kJsonType, JsonOf(message));
     SendBody(out_, http_status, kProtobuf, message.SerializeAsString());
   }
 

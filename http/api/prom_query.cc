@@ -29,7 +29,7 @@ bool HasFormType(const Request& request) {
 }
 
 /// A parsed request.
-struct Asked {
+struct AskedQuery {
   Parameters parameters;
   std::string text;
   promql::ExprPtr expr;
@@ -37,10 +37,11 @@ struct Asked {
   size_t limit = SIZE_MAX;  // maximum number of series in the result
 };
 
-std::optional<Asked> ReadQuery(const Request& request, Services& services, ResponseWriter& out) {
+std::optional<AskedQuery> ReadQuery(const Request& request, Services& services,
+                                    ResponseWriter& out) {
   std::optional<Parameters> parameters = PromParameters(request, out);
   if (!parameters) return {};
-  Asked asked;
+  AskedQuery asked;
   asked.parameters = std::move(*parameters);
   if (const std::string* text = asked.parameters.Find("query")) asked.text = *text;
   const std::optional<int64_t> lookback_ms =
@@ -57,7 +58,7 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
 }
 
 /// Computes the durations of the expression. Returns false if an error was sent.
-bool Resolve(const promql::DurationTimes& times, Asked* asked, Services& services,
+bool Resolve(const promql::DurationTimes& times, AskedQuery* asked, Services& services,
              ResponseWriter& out) {
   const Status resolved = promql::ResolveDurations(asked->text, times, asked->expr.get());
   if (resolved.ok()) return true;
@@ -128,7 +129,7 @@ struct Work {
 
 using Print = void (*)(const promql::Value&, const promql::Steps&, JsonWriter*);
 
-void Answer(const Request& request, Services& services, const Asked& asked,
+void Answer(const Request& request, Services& services, const AskedQuery& asked,
             const promql::Steps& steps, int64_t end_ms, Print print, ResponseWriter& out) {
   const promql::QueryTimes times{steps.start_ms, end_ms, asked.lookback_ms};
   const auto find = [&](query::RunningRequest& running) -> Result<PromFound> {
@@ -172,7 +173,7 @@ bool AsksPromql(const Request& request) {
 }
 
 void HandlePromQuery(const Request& request, Services& services, ResponseWriter& out) {
-  std::optional<Asked> asked = ReadQuery(request, services, out);
+  std::optional<AskedQuery> asked = ReadQuery(request, services, out);
   if (!asked) return;
   const std::optional<int64_t> time_ms =
       PromTime(asked->parameters, "time", services.clock.NowMs(), out);
@@ -182,7 +183,7 @@ void HandlePromQuery(const Request& request, Services& services, ResponseWriter&
 
 void HandlePromQueryRange(const Request& request, Services& services, ResponseWriter& out) {
   if (!services.points.ReadsAskToWait() && !request.running->MayWait().ok()) return;
-  std::optional<Asked> asked = ReadQuery(request, services, out);
+  std::optional<AskedQuery> asked = ReadQuery(request, services, out);
   if (!asked) return;
   const auto refuse = [&](const std::string& why) { SendPromError(out, PromError::kBadData, why); };
   const std::optional<int64_t> start_ms = PromTime(asked->parameters, "start", {}, out);

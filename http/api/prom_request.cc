@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "http/api/asked_query.h"
+#include "http/request/replies.h"
 #include "http/wire/percent.h"
 #include "http/wire/prom_time.h"
 #include "query/engine.h"
@@ -16,7 +17,6 @@
 namespace hg::http {
 namespace {
 
-constexpr std::string_view kJson = "application/json";
 /// Maximum match[] parameters of a request.
 constexpr size_t kSelectorsMax = 100;
 
@@ -119,7 +119,7 @@ void SendPromError(ResponseWriter& out, PromError error, std::string_view messag
   json.EndObject();
   out.Reset();
   out.SetStatus(kind.status);
-  out.SetContentType(kJson);
+  out.SetContentType(kJsonType);
   out.Write(body);
 }
 
@@ -227,7 +227,7 @@ void AnswerProm(const Request& request, Services& services, const PromQuestion& 
   const auto find_json = [&find](query::RunningRequest& running) -> Result<PromWrite> {
     ASSIGN_OR_RETURN(PromFound found, find(running));
     return PromWrite([found = std::move(found)](ResponseWriter& watched) {
-      watched.SetContentType(kJson);
+      watched.SetContentType(kJsonType);
       JsonWriter json(&watched);
       json.BeginObject();
       json.Member("status", "success");
@@ -243,7 +243,7 @@ void AnswerProm(const Request& request, Services& services, const PromQuestion& 
 }
 
 void SendPromData(ResponseWriter& out, std::string_view data) {
-  out.SetContentType(kJson);
+  out.SetContentType(kJsonType);
   out.Write(R"({"status":"success","data":)" + std::string(data) + "}");
 }
 

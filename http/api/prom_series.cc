@@ -26,7 +26,7 @@ namespace {
 namespace promql = query::promql;
 
 /// The selected series, and the limit of results.
-struct Asked {
+struct AskedSeries {
   std::vector<promql::Matchers> selectors;  // a series must match one of them
   std::string text;                         // shown in the list of queries
   int64_t start_ms = 0, end_ms = 0;
@@ -36,10 +36,11 @@ struct Asked {
 };
 
 /// Reads the request. If it is invalid, sends an error and returns nullopt.
-std::optional<Asked> ReadAsked(const Request& request, Services& services, ResponseWriter& out) {
+std::optional<AskedSeries> ReadAsked(const Request& request, Services& services,
+                                     ResponseWriter& out) {
   const std::optional<Parameters> parameters = PromParameters(request, out);
   if (!parameters) return {};
-  Asked asked;
+  AskedSeries asked;
   const auto start_ms = PromTime(*parameters, "start", 0, out);
   const auto end_ms =
       start_ms ? PromTime(*parameters, "end", services.clock.NowMs(), out) : std::nullopt;
@@ -65,7 +66,7 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
 /// Without selectors, names come from the tables of names, which do not know times. If a range was
 /// given, names must come from series, so all series are selected. Stores without an index of
 /// series would read the keys of all rows, so their names come from the tables of names.
-void SelectAllInRange(const Services& services, Asked* asked) {
+void SelectAllInRange(const Services& services, AskedSeries* asked) {
   if (asked->times && asked->selectors.empty() && services.points.ListsFromIndex())
     asked->selectors.emplace_back();
 }
@@ -73,14 +74,14 @@ void SelectAllInRange(const Services& services, Asked* asked) {
 /// Approximate memory of a set node in addition to the bytes of its text.
 constexpr int64_t kEntryBytes = 96;
 /// Costs of looking up a name, and of making the labels of a series, in steps of a RequestContext.
-constexpr uint64_t kStepsPerName = 16, kStepsPerLabels = 64;
+constexpr uint64_t kStepsPerLookUp = 16, kStepsPerLabels = 64;
 
 /// A sorted set of texts. Memory is charged before a text is added.
 class TextSet {
  public:
   explicit TextSet(RequestContext* watch) : memory_(watch) {}
   Status Add(std::string text) {
-    RETURN_IF_ERROR(memory_.Step(kStepsPerName));
+    RETURN_IF_ERROR(memory_.Step(kStepsPerLookUp));
     RETURN_IF_ERROR(memory_.Add(kEntryBytes + static_cast<int64_t>(text.size())));
     texts_.insert(std::move(text));
     return {};
@@ -110,7 +111,7 @@ class IdSet {
   Status Add(ByteView id) {
     if (!last_.empty() && last_ == id) return {};
     last_.assign(id);
-    RETURN_IF_ERROR(memory_.Step(kStepsPerName));
+    RETURN_IF_ERROR(memory_.Step(kStepsPerLookUp));
     if (ids_.contains(last_)) return {};
     RETURN_IF_ERROR(memory_.Add(kEntryBytes + static_cast<int64_t>(id.size())));
     ids_.insert(last_);
@@ -133,7 +134,7 @@ Status AddTexts(UidKind kind, const IdSet& ids, query::LabelNames* names, TextSe
 }
 
 /// Finds the tag keys of all selected series, and "__name__" if there is any series.
-Status FindLabels(const Asked& asked, promql::StoredSeries* series, RequestContext* watch,
+Status FindLabels(const AskedSeries& asked, promql::StoredSeries* series, RequestContext* watch,
                   TextSet* out) {
   IdSet keys(watch);
   bool any = false;
@@ -168,7 +169,7 @@ Status RemoveDefaultKey(promql::StoredSeries* series, TextSet* labels) {
   return status;
 }
 
-Status FindMetrics(const Asked& asked, promql::StoredSeries* series, RequestContext* watch,
+Status FindMetrics(const AskedSeries& asked, promql::StoredSeries* series, RequestContext* watch,
                    TextSet* out) {
   IdSet metrics(watch);
   const auto width = static_cast<size_t>(series->names().layout().metric_width);
@@ -180,7 +181,7 @@ Status FindMetrics(const Asked& asked, promql::StoredSeries* series, RequestCont
   return AddTexts(UidKind::kMetric, metrics, &series->names(), out);
 }
 
-Status FindValues(const Asked& asked, const std::string& label, promql::StoredSeries* series,
+Status FindValues(const AskedSeries& asked, const std::string& label, promql::StoredSeries* series,
                   RequestContext* watch, TextSet* out) {
   ASSIGN_OR_RETURN(const std::vector<Bytes> keys, series->names().IdsOf(UidKind::kTagk, label));
   IdSet values(watch);
@@ -201,8 +202,8 @@ Status FindValues(const Asked& asked, const std::string& label, promql::StoredSe
 }
 
 /// The result of /series. Its memory stays charged during its lifetime.
-struct Found {
-  explicit Found(RequestContext* watch) : memory(watch) {}
+struct FoundSeries {
+  explicit FoundSeries(RequestContext* watch) : memory(watch) {}
   MemoryTally memory;
   std::vector<promql::Labels> series;
 };
@@ -247,7 +248,7 @@ promql::StoredSeries SeriesOf(Services& services, query::RunningRequest& running
 
 /// Sends a list of texts.
 void AnswerTexts(
-    const Request& request, Services& services, const Asked& asked, const std::string& title,
+    const Request& request, Services& services, const AskedSeries& asked, const std::string& title,
     const std::function<Status(promql::StoredSeries*, RequestContext*, TextSet*)>& find,
     ResponseWriter& out) {
   const auto find_texts = [&](query::RunningRequest& running) -> Result<PromFound> {
@@ -275,7 +276,7 @@ void AnswerTexts(
 }  // namespace
 
 void HandlePromLabels(const Request& request, Services& services, ResponseWriter& out) {
-  std::optional<Asked> asked = ReadAsked(request, services, out);
+  std::optional<AskedSeries> asked = ReadAsked(request, services, out);
   if (!asked) return;
   SelectAllInRange(services, &*asked);
   AnswerTexts(
@@ -292,7 +293,7 @@ void HandlePromLabels(const Request& request, Services& services, ResponseWriter
 void HandlePromLabel(const Request& request, Services& services, ResponseWriter& out) {
   if (request.Segment(2) != "values" || !request.Segment(3).empty())
     return SendPromError(out, PromError::kNotFound, "the path is /api/v1/label/NAME/values");
-  std::optional<Asked> asked = ReadAsked(request, services, out);
+  std::optional<AskedSeries> asked = ReadAsked(request, services, out);
   if (!asked) return;
   SelectAllInRange(services, &*asked);
   std::string label;
@@ -313,7 +314,7 @@ void HandlePromLabel(const Request& request, Services& services, ResponseWriter&
 }
 
 void HandlePromSeries(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<Asked> asked = ReadAsked(request, services, out);
+  const std::optional<AskedSeries> asked = ReadAsked(request, services, out);
   if (!asked) return;
   if (asked->selectors.empty())
     return SendPromError(out, PromError::kBadData, "no match[] parameter provided");
@@ -323,7 +324,7 @@ void HandlePromSeries(const Request& request, Services& services, ResponseWriter
     for (const promql::Matchers& selector : asked->selectors)
       RETURN_IF_ERROR(
           series.List(selector, asked->times, [&](ByteView tsuid) { return tsuids.Add(tsuid); }));
-    const auto found = std::make_shared<Found>(&running);
+    const auto found = std::make_shared<FoundSeries>(&running);
     for (const Bytes& tsuid : tsuids.ids()) {
       if (found->series.size() == asked->limit) break;
       RETURN_IF_ERROR(running.Step(kStepsPerLabels));

@@ -11,6 +11,7 @@
 
 #include "http/api/handlers.h"
 #include "http/api/prom_request.h"
+#include "http/api/series_search.h"
 #include "query/engine.h"
 #include "query/promql/label_names.h"
 #include "query/promql/labels.h"
@@ -22,12 +23,12 @@ namespace {
 
 namespace promql = query::promql;
 
-constexpr size_t kLimitDefault = 10, kLimitMax = 10'000;
+constexpr size_t kRowsDefault = 10, kLimitMax = 10'000;
 
-/// Counts by id, or by ids that follow each other. Charges its memory.
-class Counts {
+/// IdCounts by id, or by ids that follow each other. Charges its memory.
+class IdCounts {
  public:
-  explicit Counts(RequestContext* watch) : memory_(watch) {}
+  explicit IdCounts(RequestContext* watch) : memory_(watch) {}
 
   Status Add(ByteView ids) {
     // Memory of an entry in a table that is half full, including the table's growth.
@@ -71,7 +72,7 @@ class Counts {
 /// A row of a list: a name and its count.
 using Rows = std::vector<std::pair<std::string, uint64_t>>;
 
-struct Found {
+struct Statistics {
   uint64_t series = 0, pairs = 0;
   Rows by_metric, values_of_label, by_pair;
 };
@@ -83,12 +84,12 @@ void Sort(size_t limit, Rows* rows) {
   if (rows->size() > limit) rows->resize(limit);
 }
 
-Result<Found> Find(size_t limit, const Points& points, query::LabelNames* names,
-                   RequestContext* watch) {
-  constexpr uint64_t kStepsPerPair = 4, kStepsPerName = 1 << 10;
+Result<Statistics> Find(size_t limit, const Points& points, query::LabelNames* names,
+                        RequestContext* watch) {
+  constexpr uint64_t kStepsPerPair = 4;
   const KeyLayout& layout = points.layout();
-  Counts metrics(watch), pairs(watch), values(watch);
-  Found found;
+  IdCounts metrics(watch), pairs(watch), values(watch);
+  Statistics found;
   for (SeriesNumber number = 0; number < points.series_count(); ++number) {
     const ByteView tsuid = points.TsuidOf(number);
     if (tsuid.empty()) {  // forgotten
@@ -160,7 +161,7 @@ void WriteRows(std::string_view name, const Rows& rows, JsonWriter* json) {
   json->EndArray();
 }
 
-void Write(const Found& found, JsonWriter* json) {
+void Write(const Statistics& found, JsonWriter* json) {
   json->BeginObject();
   json->Key("headStats");
   json->BeginObject();
@@ -182,7 +183,7 @@ void Write(const Found& found, JsonWriter* json) {
 }  // namespace
 
 void HandlePromTsdb(const Request& request, Services& services, ResponseWriter& out) {
-  size_t limit = kLimitDefault;
+  size_t limit = kRowsDefault;
   if (const std::string* text = request.parameters.Find("limit");
       text != nullptr && !text->empty()) {
     const char* const last = text->data() + text->size();
@@ -196,7 +197,7 @@ void HandlePromTsdb(const Request& request, Services& services, ResponseWriter& 
   const auto find = [&](query::RunningRequest& running) -> Result<PromFound> {
     query::NameMemo memo(services.names, &running);
     query::LabelNames names(LabelNamingOf(services.options), services.points.layout(), &memo);
-    ASSIGN_OR_RETURN(Found found, Find(limit, services.points, &names, &running));
+    ASSIGN_OR_RETURN(Statistics found, Find(limit, services.points, &names, &running));
     PromFound answer;
     answer.print = [found = std::move(found)](JsonWriter* json) { Write(found, json); };
     return answer;

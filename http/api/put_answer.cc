@@ -8,13 +8,13 @@ namespace hg::http {
 namespace {
 
 /// Numbers of points by result.
-struct Counts {
+struct PutCounts {
   int64_t success = 0, failed = 0, late = 0;
   bool refused = false;  // some points are invalid
 };
 
-Counts Count(const PutResult& result) {
-  Counts counts;
+PutCounts Count(const PutResult& result) {
+  PutCounts counts;
   for (const PutOutcome& outcome : result.outcomes) {
     if (outcome.error.empty()) continue;
     const bool timed_out = result.timed_out && outcome.error == kPutTimedOut;
@@ -26,7 +26,7 @@ Counts Count(const PutResult& result) {
   return counts;
 }
 
-void AnswerPlain(const Request& request, const Counts& counts, ResponseWriter& out) {
+void AnswerPlain(const Request& request, const PutCounts& counts, ResponseWriter& out) {
   constexpr std::string_view kSeeDetails =
       "Please see the TSD logs or append \"details\" to the put request";
   if (counts.late > 0) {
@@ -92,7 +92,7 @@ void WriteError(JsonWriter& json, PutKind kind, const PutPoint& point, std::stri
 }  // namespace
 
 void AnswerPut(const Request& request, const PutResult& result, ResponseWriter& out) {
-  const Counts counts = Count(result);
+  const PutCounts counts = Count(result);
   const PutFlags& flags = result.flags;
   if (!flags.summary && !flags.details) return AnswerPlain(request, counts, out);
   if (flags.details && result.unprintable) {

@@ -18,14 +18,14 @@
 namespace hg::http {
 namespace {
 
-struct Asked {
+struct ExpQuery {
   query::ExpRequest request;
   query::ExpPlan plan;
   query::ValidQuery query;
 };
 
-Result<Asked> ReadAndCheck(const JsonValue& body, Services& services, RequestContext& context) {
-  Asked out;
+Result<ExpQuery> ReadAndCheck(const JsonValue& body, Services& services, RequestContext& context) {
+  ExpQuery out;
   ASSIGN_OR_RETURN(out.request, ReadExpRequest(body));
   query::FilterSet filters(context);
   ASSIGN_OR_RETURN(out.plan, query::PlanExpressions(out.request, context, &filters));
@@ -33,7 +33,7 @@ Result<Asked> ReadAndCheck(const JsonValue& body, Services& services, RequestCon
   return out;
 }
 
-Result<std::vector<query::ExpResult>> Evaluate(const Asked& asked, Services& services,
+Result<std::vector<query::ExpResult>> Evaluate(const ExpQuery& asked, Services& services,
                                                query::RunningRequest& running) {
   ASSIGN_OR_RETURN(query::Answer answer,
                    services.queries.Run(asked.query, {.trim = false,
@@ -45,14 +45,14 @@ Result<std::vector<query::ExpResult>> Evaluate(const Asked& asked, Services& ser
 }
 
 // Reads the request. If it is invalid, sends an error and returns nullopt.
-std::optional<Asked> Read(const Request& request, Services& services, ResponseWriter& out) {
+std::optional<ExpQuery> Read(const Request& request, Services& services, ResponseWriter& out) {
   if (request.body.empty()) {
     SendError(out, request, 500, "Incoming data was null or empty");
     return {};
   }
   const std::optional<JsonValue> body = ParsedBody(request, out);
   if (!body) return {};
-  Result<Asked> asked = ReadAndCheck(*body, services, *request.running);
+  Result<ExpQuery> asked = ReadAndCheck(*body, services, *request.running);
   if (asked.ok()) return std::move(*asked);
   const int status = QueryFailureStatus(asked.status());
   // OpenTSDB answers client errors with 500. Refusals by the server keep their own status.
@@ -63,7 +63,7 @@ std::optional<Asked> Read(const Request& request, Services& services, ResponseWr
 }  // namespace
 
 void HandleQueryExp(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<Asked> asked = Read(request, services, out);
+  const std::optional<ExpQuery> asked = Read(request, services, out);
   if (!asked) {
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
     return;

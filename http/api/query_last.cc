@@ -19,8 +19,8 @@ namespace hg::http {
 namespace {
 
 // Reads the request. If it is invalid, sends an error and returns nullopt.
-std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services& services,
-                                               ResponseWriter& out) {
+std::optional<query::LastPointQuery> ReadLastPoints(const Request& request, Services& services,
+                                                    ResponseWriter& out) {
   if (request.method != Method::kPost) {
     Result<query::LastPointQuery> asked = ReadLastPointQuery(request.parameters);
     if (asked.ok()) return std::move(*asked);
@@ -53,7 +53,7 @@ query::Request Shown(const query::LastPointQuery& asked) {
 }  // namespace
 
 void HandleQueryLast(const Request& request, Services& services, ResponseWriter& out) {
-  std::optional<query::LastPointQuery> asked = ReadAsked(request, services, out);
+  std::optional<query::LastPointQuery> asked = ReadLastPoints(request, services, out);
   if (!asked) return;
   if (asked->queries.empty()) return SendError(out, request, 400, "Missing sub queries");
   // A negative value is an error only for queries by TSUID. For metric queries it counts as 0.

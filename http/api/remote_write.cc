@@ -44,7 +44,7 @@ void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, Labelled
 }
 
 /// The cost of parsing a series in steps, without its samples, which are counted separately.
-constexpr uint64_t kStepsPerSeries = 16;
+constexpr uint64_t kStepsPerParsed = 16;
 
 /// Adds the counts that remote write 2.0 requires.
 void AddWritten(uint64_t samples, ResponseWriter& out) {
@@ -66,7 +66,7 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
   Status ended;
   const auto add = [&](const WrittenSeries& series) {
     AddSeries(series, &labels, &points);
-    return ended = request.running->Step(kStepsPerSeries);
+    return ended = request.running->Step(kStepsPerParsed);
   };
   // A request that was ended describes nothing more.
   const auto describe = [&](const MetricDescription& description) {

@@ -6,8 +6,6 @@
 namespace hg::http {
 namespace {
 
-// Cost of looking up a name, in steps. It may need a request to another machine.
-constexpr uint64_t kStepsPerName = 1 << 10;
 constexpr uint64_t kStepsPerSeries = 64;
 
 bool HasValue(const SeriesWanted& wanted, const KeyLayout& layout, ByteView tsuid) {

@@ -2,6 +2,7 @@
 // Finds the series of a metric that meet conditions on tags, in Hourglass's own index. Lookups and
 // tag counts use it (opentsdb-queries.md §10.3).
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,6 +15,10 @@
 #include "uid/names.h"
 
 namespace hg::http {
+
+/// Cost of looking up a name, in steps. It may need a request to another machine, so the request
+/// must be checked after few of them.
+inline constexpr uint64_t kStepsPerName = 1 << 10;
 
 /// The condition of a series search, with names resolved to ids.
 struct SeriesWanted {

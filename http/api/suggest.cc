@@ -30,7 +30,7 @@ bool ReadText(const JsonValue& object, std::string_view name, std::string* text)
   return true;
 }
 
-std::optional<SuggestArguments> FromBody(const Request& request, ResponseWriter& out) {
+std::optional<SuggestArguments> SuggestFromBody(const Request& request, ResponseWriter& out) {
   const std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
   SuggestArguments arguments;
@@ -45,7 +45,7 @@ std::optional<SuggestArguments> FromBody(const Request& request, ResponseWriter&
   return {};
 }
 
-std::optional<SuggestArguments> FromParameters(const Request& request, ResponseWriter& out) {
+std::optional<SuggestArguments> SuggestFromParameters(const Request& request, ResponseWriter& out) {
   const std::optional<std::string> type = NonEmptyParameter(request, "type");
   if (!type) {
     SendMissingParameter(out, request, "type");
@@ -55,7 +55,7 @@ std::optional<SuggestArguments> FromParameters(const Request& request, ResponseW
                           NonEmptyParameter(request, "max").value_or("")};
 }
 
-std::optional<UidKind> KindOf(std::string_view type) {
+std::optional<UidKind> KindByName(std::string_view type) {
   for (UidKind kind : kUidKinds)
     if (type == UidKindName(kind)) return kind;
   return {};
@@ -65,9 +65,10 @@ std::optional<UidKind> KindOf(std::string_view type) {
 
 void HandleSuggest(const Request& request, Services& services, ResponseWriter& out) {
   const bool from_body = request.method == Method::kPost && request.api_version >= 0;
-  const auto arguments = from_body ? FromBody(request, out) : FromParameters(request, out);
+  const auto arguments =
+      from_body ? SuggestFromBody(request, out) : SuggestFromParameters(request, out);
   if (!arguments) return;
-  const std::optional<UidKind> kind = KindOf(arguments->type);
+  const std::optional<UidKind> kind = KindByName(arguments->type);
   std::optional<int32_t> max = kNamesDefault;
   if (!arguments->max.empty()) max = ParseInt32(arguments->max);
   if (!max) return SendError(out, request, 400, "Unable to parse 'max' as a number");

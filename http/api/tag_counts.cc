@@ -29,9 +29,6 @@ constexpr int32_t kValuesMax = 10000;
 // Memory of one more value in a table that is half full, including the table's growth, and of one
 // more key with its small table.
 constexpr int64_t kValueBytes = 64, kKeyBytes = 512;
-// Cost of looking up a name, in steps. A look-up may need a request to another machine, so the
-// query must be checked after few of them.
-constexpr uint64_t kStepsPerName = 1 << 10;
 
 // An id as a number, to save memory with a million values. Ids have at most 8 bytes.
 using Id = uint64_t;
@@ -94,29 +91,29 @@ SortedValues Largest(const ValueCounts& values, size_t limit) {
 }
 
 // A name, or the hexadecimal id of a deleted name.
-struct Shown {
+struct ShownName {
   std::string name;
   bool deleted = false;
   uint64_t series = 0;
 };
 
 struct ShownTag {
-  Shown key;
+  ShownName key;
   uint64_t values = 0;
-  std::vector<Shown> largest;
+  std::vector<ShownName> largest;
 };
 
 /// Charges the returned name to `names`.
-Result<Shown> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo* names,
-                    query::RunningRequest* running) {
+Result<ShownName> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo* names,
+                        query::RunningRequest* running) {
   RETURN_IF_ERROR(running->Step(kStepsPerName));
   const Result<const Bytes*> name = names->NameOf(kind, id);
   if (!name.ok() && name.status().code() != StatusCode::kNotFound) return name.status();
   // A value occurs once for each of its keys, so all copies of its name may take much more memory
   // than the name. The list may take twice its size while it grows.
-  const size_t bytes = 2 * sizeof(Shown) + (name.ok() ? (*name)->size() : id.size() * 2);
+  const size_t bytes = 2 * sizeof(ShownName) + (name.ok() ? (*name)->size() : id.size() * 2);
   RETURN_IF_ERROR(names->Hold(static_cast<int64_t>(bytes)));
-  return name.ok() ? Shown{**name, false, series} : Shown{ToHexUpper(id), true, series};
+  return name.ok() ? ShownName{**name, false, series} : ShownName{ToHexUpper(id), true, series};
 }
 
 /// Replaces ids by names. The keys are sorted by name; keys whose names were deleted follow, sorted
@@ -136,8 +133,8 @@ Result<std::vector<ShownTag>> Name(const Counts& counts, size_t limit, const Key
     ASSIGN_OR_RETURN(
         tag.key, Named(UidKind::kTagk, ToBytes(key, layout.tagk_width), series, names, running));
     for (const auto& [count, id] : Largest(values, limit)) {
-      ASSIGN_OR_RETURN(Shown value, Named(UidKind::kTagv, ToBytes(id, layout.tagv_width), count,
-                                          names, running));
+      ASSIGN_OR_RETURN(ShownName value, Named(UidKind::kTagv, ToBytes(id, layout.tagv_width), count,
+                                              names, running));
       tag.largest.push_back(std::move(value));
     }
   }
@@ -147,7 +144,7 @@ Result<std::vector<ShownTag>> Name(const Counts& counts, size_t limit, const Key
   return tags;
 }
 
-void Write(std::string_view word, const Shown& shown, JsonWriter* json) {
+void Write(std::string_view word, const ShownName& shown, JsonWriter* json) {
   json->Member(word, shown.name);
   if (shown.deleted) json->Member("deleted", true);
   json->Member("series", static_cast<int64_t>(shown.series));
@@ -166,7 +163,7 @@ void Write(const std::string& metric, uint64_t series, const std::vector<ShownTa
     json->Member("values", static_cast<int64_t>(tag.values));
     json->Key("largest");
     json->BeginArray();
-    for (const Shown& value : tag.largest) {
+    for (const ShownName& value : tag.largest) {
       json->BeginObject();
       Write("value", value, json);
       json->EndObject();

@@ -42,8 +42,8 @@ struct TreeRequest {
   }
 };
 
-std::optional<TreeRequest> FromParameters(const Request& request, Services& services,
-                                          ResponseWriter& out) {
+std::optional<TreeRequest> TreeFromParameters(const Request& request, Services& services,
+                                              ResponseWriter& out) {
   const std::optional<int32_t> id = TreeIdParameter(request, out);
   if (!id) return {};
   TreeRequest asked;
@@ -65,9 +65,9 @@ std::optional<TreeRequest> FromParameters(const Request& request, Services& serv
   return asked;
 }
 
-std::optional<TreeRequest> ReadRequest(const Request& request, Services& services,
-                                       ResponseWriter& out) {
-  if (request.body.empty()) return FromParameters(request, services, out);
+std::optional<TreeRequest> ReadTreeRequest(const Request& request, Services& services,
+                                           ResponseWriter& out) {
+  if (request.body.empty()) return TreeFromParameters(request, services, out);
   std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
   *body = ObjectOfOne(std::move(*body), JsonValue::Kind::kNumber, "treeId");
@@ -168,7 +168,7 @@ void Delete(const TreeRequest& asked, const Request& request, Services& services
 
 // The handlers in this file read the arguments before they check the method.
 void HandleDefinition(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<TreeRequest> asked = ReadRequest(request, services, out);
+  const std::optional<TreeRequest> asked = ReadTreeRequest(request, services, out);
   if (!asked) return;
   const std::optional<Method> method = OverriddenMethod(request, out);
   if (!method) return;

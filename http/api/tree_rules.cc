@@ -85,7 +85,7 @@ std::optional<TreeRule> PlaceFromParameters(const Request& request, ResponseWrit
   return rule;
 }
 
-std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& out) {
+std::optional<TreeRule> RuleFromParameters(const Request& request, ResponseWriter& out) {
   std::optional<TreeRule> rule = PlaceFromParameters(request, out);
   if (!rule) return {};
   const auto text = [&](const char* name) { return NonEmptyParameter(request, name).value_or(""); };
@@ -118,8 +118,8 @@ std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& o
 }
 
 /// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
-std::optional<TreeRule> ReadRequest(const Request& request, ResponseWriter& out) {
-  if (request.body.empty()) return FromParameters(request, out);
+std::optional<TreeRule> ReadRuleRequest(const Request& request, ResponseWriter& out) {
+  if (request.body.empty()) return RuleFromParameters(request, out);
   std::optional<JsonValue> body = ParsedBody(request, out);
   if (!body) return {};
   Result<TreeRule> rule = ReadRule(std::move(*body), *request.running);
@@ -289,7 +289,7 @@ void DeleteAll(const uid::Tree& tree, const Request& request, Services& services
 }  // namespace
 
 void HandleTreeRule(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<TreeRule> said = ReadRequest(request, out);
+  const std::optional<TreeRule> said = ReadRuleRequest(request, out);
   if (!said) return;
   const std::optional<uid::Tree> tree = RequireTree(said->tree_id, request, services, out);
   if (!tree) return;

@@ -5,6 +5,7 @@
 #include "http/api/arguments.h"
 #include "http/api/handlers.h"
 #include "http/api/object_verbs.h"
+#include "http/api/series_search.h"
 #include "http/request/errors.h"
 #include "http/request/replies.h"
 #include "http/request/services.h"
@@ -17,11 +18,8 @@
 namespace hg::http {
 namespace {
 
-// Cost of looking up a name, in steps. It may need a request to another machine.
-constexpr uint64_t kStepsPerName = 1 << 10;
-
 /// A series expression with its names resolved to ids.
-struct NamedSeries {
+struct ResolvedSeries {
   Bytes metric;
   std::vector<Bytes> pairs;  // tagk ‖ tagv
 };
@@ -29,14 +27,15 @@ struct NamedSeries {
 /// Resolves a series expression. NotFound: an unknown metric. Unsupported: an unknown tag, which
 /// OpenTSDB reports differently. Corruption: there is no metric (500 in OpenTSDB). InvalidArgument:
 /// other errors.
-Result<NamedSeries> Resolve(const std::string& text, uid::Names& names, RequestContext& context) {
+Result<ResolvedSeries> Resolve(const std::string& text, uid::Names& names,
+                               RequestContext& context) {
   ASSIGN_OR_RETURN(const SeriesExpression expression, ParseSeriesExpression(text));
   for (const TagWish& tag : expression.tags) {
     if (!tag.key || !tag.value)
       return Status::InvalidArgument("A tag needs a key and a value: " + text);
   }
   if (!expression.metric) return Status::Corruption("The metric is missing in: " + text);
-  NamedSeries series;
+  ResolvedSeries series;
   ASSIGN_OR_RETURN(series.metric, names.Find(UidKind::kMetric, *expression.metric));
   for (const TagWish& tag : expression.tags) {
     RETURN_IF_ERROR(context.Step(2 * kStepsPerName));
@@ -76,7 +75,7 @@ void GetOne(const Request& request, Services& services, ResponseWriter& out) {
 void GetMany(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<std::string> text = NonEmptyParameter(request, "m");
   if (!text) return SendMissingParameter(out, request, "m");
-  const Result<NamedSeries> series = Resolve(*text, services.names, *request.running);
+  const Result<ResolvedSeries> series = Resolve(*text, services.names, *request.running);
   if (!series.ok()) {
     if (series.status().code() == StatusCode::kNotFound)
       return SendError(out, request, 404, "Unable to find one of the UIDs",
@@ -104,7 +103,7 @@ void GetMany(const Request& request, Services& services, ResponseWriter& out) {
 }
 
 /// Reads the query string. If it is invalid, sends an error and returns nullopt.
-std::optional<TsMetaRequest> FromParameters(const Request& request, ResponseWriter& out) {
+std::optional<TsMetaRequest> TsMetaFromParameters(const Request& request, ResponseWriter& out) {
   const auto bad = [&](const std::string& name) {
     SendError(out, request, 400, "Unable to parse '" + name + "' value");
     return std::optional<TsMetaRequest>();
@@ -135,8 +134,8 @@ std::optional<TsMetaRequest> FromParameters(const Request& request, ResponseWrit
 }
 
 /// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
-std::optional<TsMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
-  if (request.body.empty()) return FromParameters(request, out);
+std::optional<TsMetaRequest> ReadTsMetaRequest(const Request& request, ResponseWriter& out) {
+  if (request.body.empty()) return TsMetaFromParameters(request, out);
   std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
   Result<TsMetaRequest> asked = ReadTsMeta(std::move(*body));
@@ -151,7 +150,7 @@ void WriteByName(const Request& request, Services& services, ResponseWriter& out
                  uid::TsMeta fields, bool replace) {
   const std::optional<std::string> text = NonEmptyParameter(request, "m");
   if (!text) return SendMissingParameter(out, request, "m");
-  const Result<NamedSeries> series = Resolve(*text, services.names, *request.running);
+  const Result<ResolvedSeries> series = Resolve(*text, services.names, *request.running);
   if (!series.ok()) {
     if (series.status().code() == StatusCode::kInvalidArgument)
       return SendArgumentError(out, request, series.status());
@@ -177,8 +176,8 @@ void WriteByName(const Request& request, Services& services, ResponseWriter& out
   SendMeta(out, request, **written);
 }
 
-void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
-  std::optional<TsMetaRequest> asked = ReadRequest(request, out);
+void PutTsMeta(const Request& request, Services& services, ResponseWriter& out, bool replace) {
+  std::optional<TsMetaRequest> asked = ReadTsMetaRequest(request, out);
   if (!asked) return;
   if (asked->tsuid.empty())
     return WriteByName(request, services, out, std::move(asked->fields), replace);
@@ -198,8 +197,8 @@ void Write(const Request& request, Services& services, ResponseWriter& out, bool
   SendStatus(out, request, written.status());
 }
 
-void Delete(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<TsMetaRequest> asked = ReadRequest(request, out);
+void DeleteTsMeta(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<TsMetaRequest> asked = ReadTsMetaRequest(request, out);
   if (!asked) return;
   if (asked->tsuid.empty())
     return SendError(out, request, 400, "Unable to delete TSMeta information", "Missing UID");
@@ -218,7 +217,7 @@ void HandleTsMeta(const Request& request, Services& services, ResponseWriter& ou
   const std::optional<Method> method = OverriddenMethod(request, out);
   if (!method) return;
   const auto get = request.parameters.Has("tsuid") ? GetOne : GetMany;
-  if (!AnswerVerb({get, Write, Delete}, *method, request, services, out))
+  if (!AnswerVerb({get, PutTsMeta, DeleteTsMeta}, *method, request, services, out))
     SendMethodNotAllowed(out, request);
 }
 

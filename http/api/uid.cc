@@ -24,7 +24,7 @@ namespace {
 constexpr std::pair<std::string_view, UidKind> kTypes[] = {
     {"metric", UidKind::kMetric}, {"tagk", UidKind::kTagk}, {"tagv", UidKind::kTagv}};
 
-std::optional<UidKind> KindOf(std::string_view type) {
+std::optional<UidKind> KindOfType(std::string_view type) {
   const std::string lower = LowerCase(type);
   for (const auto& [word, kind] : kTypes)
     if (lower == word) return kind;
@@ -99,7 +99,7 @@ AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& 
   constexpr uint64_t kSteps = 10'000;
   constexpr size_t kLineBytes = 256;
   AssignResult result;
-  const std::optional<UidKind> kind = KindOf(list.type);
+  const std::optional<UidKind> kind = KindOfType(list.type);
   for (const std::string& name : list.names) {
     result.failure = tally->Step(kSteps);
     if (result.failure.ok())

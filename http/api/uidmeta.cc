@@ -31,7 +31,7 @@ void SendMeta(ResponseWriter& out, const Request& request, const uid::UidMeta& m
 }
 
 /// Reads the query string. If it is invalid, sends an error and returns nullopt.
-std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWriter& out) {
+std::optional<UidMetaRequest> UidMetaFromParameters(const Request& request, ResponseWriter& out) {
   UidMetaRequest asked;
   for (const char* name : {"uid", "type"}) {
     if (NonEmptyParameter(request, name)) continue;
@@ -53,8 +53,8 @@ std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWri
 }
 
 /// Reads the body, or the query string if there is no body. Returns nullopt if it sent an error.
-std::optional<UidMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
-  if (request.body.empty()) return FromParameters(request, out);
+std::optional<UidMetaRequest> ReadUidMetaRequest(const Request& request, ResponseWriter& out) {
+  if (request.body.empty()) return UidMetaFromParameters(request, out);
   const std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
   Result<UidMetaRequest> asked = ReadUidMeta(*body);
@@ -68,8 +68,8 @@ std::optional<UidMetaRequest> ReadRequest(const Request& request, ResponseWriter
   return {};
 }
 
-void Get(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<UidMetaRequest> asked = FromParameters(request, out);
+void GetUidMeta(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<UidMetaRequest> asked = UidMetaFromParameters(request, out);
   if (!asked) return;
   const Result<Bytes> id = ParseHex(asked->id);
   if (!id.ok()) return SendFailure(out, request, id.status(), 500);
@@ -78,8 +78,8 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
   SendMeta(out, request, *found);
 }
 
-void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
-  std::optional<UidMetaRequest> asked = ReadRequest(request, out);
+void PutUidMeta(const Request& request, Services& services, ResponseWriter& out, bool replace) {
+  std::optional<UidMetaRequest> asked = ReadUidMetaRequest(request, out);
   if (!asked) return;
   // The fields are checked before the id is looked up.
   if (!asked->fields.HasChanges()) return SendEmpty(out, 304);
@@ -92,8 +92,8 @@ void Write(const Request& request, Services& services, ResponseWriter& out, bool
   SendMeta(out, request, **written);
 }
 
-void Delete(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<UidMetaRequest> asked = ReadRequest(request, out);
+void DeleteUidMeta(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<UidMetaRequest> asked = ReadUidMetaRequest(request, out);
   if (!asked) return;
   const Result<Bytes> id = ParseHex(asked->id);
   if (!id.ok()) return SendFailure(out, request, id.status(), 400);
@@ -107,7 +107,7 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
 void HandleUidMeta(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<Method> method = OverriddenMethod(request, out);
   if (!method) return;
-  if (!AnswerVerb({Get, Write, Delete}, *method, request, services, out))
+  if (!AnswerVerb({GetUidMeta, PutUidMeta, DeleteUidMeta}, *method, request, services, out))
     SendMethodNotAllowed(out, request);
 }
 

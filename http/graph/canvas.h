@@ -13,6 +13,8 @@
 
 namespace hg::http::graph {
 
+inline constexpr double kGap = 6;  // pixels between related elements
+
 /// How a text is aligned to its position, horizontally and vertically.
 struct Anchor {
   Place across = Place::kCenter;

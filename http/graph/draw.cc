@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kTextPixels = 12;
 constexpr double kTitlePixels = 15;
-constexpr double kGap = 6;      // between related elements
 constexpr double kMargin = 10;  // around the picture
 constexpr double kMarkLength = 4;
 

@@ -5,10 +5,11 @@
 #include <cmath>
 #include <string>
 
+#include "http/graph/canvas.h"
+
 namespace hg::http::graph {
 namespace {
 
-constexpr double kGap = 6;
 constexpr double kSwatch = 22;  // a sample of the line's color
 constexpr int kRowsMax = 40;    // other lines are only counted
 

@@ -15,7 +15,7 @@ namespace {
 /// path and many points can cause. kPointBytes: memory per point in addition to its names.
 constexpr size_t kBatchBytesMax = size_t{4} << 20;
 constexpr size_t kPointBytes = 128;
-constexpr auto kBusyPause = std::chrono::milliseconds(20);
+constexpr auto kRefusedPause = std::chrono::milliseconds(20);
 constexpr int64_t kWarningIntervalMs = 10'000;
 
 bool OfOneMetric(const std::vector<NamedPoint>& points) {
@@ -121,7 +121,7 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, const WriteContext& con
     StoreByMetric(std::move(limited), context, intake);
     left = std::move(again);
     if (left.empty() || overdue()) break;
-    std::this_thread::sleep_for(kBusyPause);
+    std::this_thread::sleep_for(kRefusedPause);
   }
 }
 

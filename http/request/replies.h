@@ -13,6 +13,9 @@
 
 namespace hg::http {
 
+/// The Content-Type of JSON without a charset.
+inline constexpr std::string_view kJsonType = "application/json";
+
 /// Returns the Content-Type of a JSON reply; below /api/v1 it has a charset. Endings of the path
 /// such as ".json" have no influence.
 std::string_view JsonContentType(const Request& request);

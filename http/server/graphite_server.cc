@@ -33,7 +33,6 @@ using asio::ip::tcp;
 
 constexpr size_t kReadBytes = 65536;
 constexpr size_t kFrameHeadBytes = 4;
-constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 constexpr auto kSweepInterval = std::chrono::seconds(1);
 
 enum class Form : uint8_t { kLines, kPickle };

@@ -2,12 +2,16 @@
 // Opens listening sockets. Only the servers use this file, which includes Asio.
 
 #include <boost/asio/ip/tcp.hpp>
+#include <chrono>
 #include <string>
 
 #include "http/request/options.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
+
+/// Pause after a connection could not be accepted.
+inline constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 /// Makes *acceptor listen on `bind`, an address or a host name, with the socket options of
 /// `options`. Returns the port. If `port` is 0, this is the port that the system selected. The

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "http/server/connection.h"
+#include "http/server/listener.h"
 #include "http/server/loop.h"
 #include "http/tls/tls_context.h"
 #include "query/engine.h"
@@ -26,7 +27,6 @@ constexpr size_t kRequestQueueMax = 1024;
 /// time, so this bounds the cost of a flood of wrong passwords.
 constexpr int kPasswordsJudgedAtOnce = 2;
 constexpr size_t kPasswordQueueMax = 64;
-constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 int LoopCount(const Options& options) {
   if (options.loop_threads > 0) return options.loop_threads;

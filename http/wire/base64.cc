@@ -8,7 +8,7 @@
 namespace hg::http {
 namespace {
 
-constexpr std::string_view kDigits =
+constexpr std::string_view kBase64Digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 }  // namespace
@@ -19,7 +19,8 @@ std::string ToBase64(ByteView bytes) {
     const size_t n = std::min<size_t>(3, bytes.size() - i);
     uint32_t v = 0;
     for (size_t k = 0; k < 3; ++k) v = v << 8 | (k < n ? ByteAt(bytes, i + k) : 0);
-    for (size_t k = 0; k < 4; ++k) out.push_back(k <= n ? kDigits[v >> (18 - 6 * k) & 63] : '=');
+    for (size_t k = 0; k < 4; ++k)
+      out.push_back(k <= n ? kBase64Digits[v >> (18 - 6 * k) & 63] : '=');
   }
   return out;
 }
@@ -30,7 +31,7 @@ Bytes FromBase64(std::string_view text) {
   uint8_t four[4];
   size_t count = 0;
   for (const char c : text) {
-    const size_t digit = kDigits.find(c);
+    const size_t digit = kBase64Digits.find(c);
     if (digit == std::string_view::npos && c != '=') continue;
     four[count++] = c == '=' ? kPadding : static_cast<uint8_t>(digit);
     if (count < std::size(four)) continue;

@@ -14,7 +14,7 @@ namespace {
 
 using google::protobuf::internal::WireFormatLite;
 
-void AppendSized(int field, std::string_view bytes, std::string* out) {
+void AppendField(int field, std::string_view bytes, std::string* out) {
   AppendVarint(out, WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
   AppendVarint(out, bytes.size());
   out->append(bytes);
@@ -66,7 +66,7 @@ Status ChunkedReadResult::EndChunk(Series* series) {
   memory_.Remove(static_cast<int64_t>(series->open.bytes().capacity()));
   series->open = {};
   const size_t before = series->chunks.capacity();
-  AppendSized(prometheus::ChunkedSeries::kChunksFieldNumber, chunk.SerializeAsString(),
+  AppendField(prometheus::ChunkedSeries::kChunksFieldNumber, chunk.SerializeAsString(),
               &series->chunks);
   series->ends.push_back(series->chunks.size());
   constexpr size_t kBytesPerEnd = 2 * sizeof(size_t);
@@ -94,7 +94,7 @@ bool ChunkedReadResult::Write(const std::function<bool(std::string_view)>& write
       prometheus::Label label;
       label.set_name(name);
       label.set_value(value);
-      AppendSized(prometheus::ChunkedSeries::kLabelsFieldNumber, label.SerializeAsString(),
+      AppendField(prometheus::ChunkedSeries::kLabelsFieldNumber, label.SerializeAsString(),
                   &labels);
     }
     size_t begin = 0;
@@ -103,7 +103,7 @@ bool ChunkedReadResult::Write(const std::function<bool(std::string_view)>& write
       if (!last && series.ends[i + 1] - begin <= kFrameChunkBytesMax) continue;
       const size_t end = series.ends[i];
       std::string message;
-      AppendSized(prometheus::ChunkedReadResponse::kChunkedSeriesFieldNumber,
+      AppendField(prometheus::ChunkedReadResponse::kChunkedSeriesFieldNumber,
                   labels + series.chunks.substr(begin, end - begin), &message);
       if (query_ > 0) {
         AppendVarint(&message, WireFormatLite::MakeTag(

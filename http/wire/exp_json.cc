@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "http/wire/json_value.h"
 #include "query/plan/filter.h"
 
 namespace hg::http {
@@ -19,15 +20,11 @@ using query::ExpTime;
 using query::FillPolicy;
 using query::NumericFill;
 
-Status Wrong(std::string_view key, std::string_view expected) {
-  return Status::InvalidArgument("\"" + std::string(key) + "\" must be " + std::string(expected));
-}
-
 // Reads a member. If it is absent or null, the value stays unchanged.
 Status ReadText(const JsonValue& object, std::string_view key, std::optional<std::string>* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};
-  if (!value->is_scalar()) return Wrong(key, "a string");
+  if (!value->is_scalar()) return WrongMember(key, "a string");
   *out = value->text;
   return {};
 }
@@ -36,7 +33,7 @@ Status ReadBool(const JsonValue& object, std::string_view key, bool* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};
   std::optional<bool> b = value->is_scalar() ? value->AsBool() : std::nullopt;
-  if (!b) return Wrong(key, "true or false");
+  if (!b) return WrongMember(key, "true or false");
   *out = *b;
   return {};
 }
@@ -44,13 +41,13 @@ Status ReadBool(const JsonValue& object, std::string_view key, bool* out) {
 Status ReadFill(const JsonValue& object, std::string_view key, std::optional<NumericFill>* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};
-  if (!value->is_object()) return Wrong(key, "an object");
+  if (!value->is_object()) return WrongMember(key, "an object");
   std::optional<std::string> policy;
   RETURN_IF_ERROR(ReadText(*value, "policy", &policy));
   NumericFill fill;
   if (const JsonValue* number = value->Find("value"); number != nullptr && !number->is_null()) {
     std::optional<double> d = number->is_scalar() ? number->AsDouble() : std::nullopt;
-    if (!d) return Wrong("value", "a number");
+    if (!d) return WrongMember("value", "a number");
     fill.value = *d;
   }
   bool is_nan = std::isnan(fill.value);
@@ -90,7 +87,7 @@ Status Read(const JsonValue& value, ExpTime* out) {
   RETURN_IF_ERROR(ReadBool(value, "rate", &out->rate));
   const JsonValue* downsampler = value.Find("downsampler");
   if (downsampler == nullptr || downsampler->is_null()) return {};
-  if (!downsampler->is_object()) return Wrong("downsampler", "an object");
+  if (!downsampler->is_object()) return WrongMember("downsampler", "an object");
   ExpDownsampler& read = out->downsampler.emplace();
   RETURN_IF_ERROR(ReadText(*downsampler, "interval", &read.interval));
   RETURN_IF_ERROR(ReadText(*downsampler, "aggregator", &read.aggregator));
@@ -139,7 +136,7 @@ Status Read(const JsonValue& value, ExpExpression* out) {
   RETURN_IF_ERROR(ReadFill(value, "fillPolicy", &out->fill));
   const JsonValue* join = value.Find("join");
   if (join == nullptr || join->is_null()) return {};
-  if (!join->is_object()) return Wrong("join", "an object");
+  if (!join->is_object()) return WrongMember("join", "an object");
   std::optional<std::string> set_operator;
   RETURN_IF_ERROR(ReadText(*join, "operator", &set_operator));
   const std::string name = query::LowerUtf8(set_operator.value_or(""));
@@ -161,10 +158,10 @@ template <typename T>
 Status ReadAll(const JsonValue& object, std::string_view key, std::optional<std::vector<T>>* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};
-  if (!value->is_array()) return Wrong(key, "an array");
+  if (!value->is_array()) return WrongMember(key, "an array");
   out->emplace();
   for (const JsonValue& item : value->items) {
-    if (!item.is_object()) return Wrong(key, "an array of objects");
+    if (!item.is_object()) return WrongMember(key, "an array of objects");
     RETURN_IF_ERROR(Read(item, &(*out)->emplace_back()));
   }
   return {};
@@ -178,7 +175,7 @@ Result<query::ExpRequest> ReadExpRequest(const JsonValue& body) {
   RETURN_IF_ERROR(ReadText(body, "name", &out.name));
   const JsonValue* time = body.Find("time");
   if (time != nullptr && !time->is_null()) {
-    if (!time->is_object()) return Wrong("time", "an object");
+    if (!time->is_object()) return WrongMember("time", "an object");
     RETURN_IF_ERROR(Read(*time, &out.time.emplace()));
   }
   std::optional<std::vector<ExpMetric>> metrics;

@@ -16,12 +16,6 @@ using query::FillPolicy;
 using query::NumericFill;
 using query::SeriesIdentity;
 
-void WriteOptional(std::string_view key, const std::optional<std::string>& value,
-                   JsonWriter* json) {
-  json->Key(key);
-  value ? json->String(*value) : json->Null();
-}
-
 void WriteFill(std::string_view key, const std::optional<NumericFill>& fill, JsonWriter* json) {
   json->Key(key);
   if (!fill) return json->Null();
@@ -104,27 +98,27 @@ void WriteSeriesMeta(const std::vector<SeriesIdentity>& series, JsonWriter* json
 
 void WriteTime(const query::ExpTime& time, JsonWriter* json) {
   json->BeginObject();
-  WriteOptional("start", time.start, json);
-  WriteOptional("end", time.end, json);
-  WriteOptional("timezone", time.timezone, json);
+  json->TextOrNull("start", time.start);
+  json->TextOrNull("end", time.end);
+  json->TextOrNull("timezone", time.timezone);
   json->Key("downsampler");
   if (time.downsampler) {
     json->BeginObject();
-    WriteOptional("interval", time.downsampler->interval, json);
-    WriteOptional("aggregator", time.downsampler->aggregator, json);
+    json->TextOrNull("interval", time.downsampler->interval);
+    json->TextOrNull("aggregator", time.downsampler->aggregator);
     WriteFill("fillPolicy", time.downsampler->fill, json);
     json->EndObject();
   } else {
     json->Null();
   }
-  WriteOptional("aggregator", time.aggregator, json);
+  json->TextOrNull("aggregator", time.aggregator);
   json->Member("rate", time.rate);
   json->EndObject();
 }
 
 void Write(const query::ExpFilter& filter, JsonWriter* json) {
   json->BeginObject();
-  WriteOptional("id", filter.id, json);
+  json->TextOrNull("id", filter.id);
   json->Key("tags");
   if (filter.tags_missing) {
     json->Null();
@@ -146,19 +140,19 @@ void Write(const query::ExpFilter& filter, JsonWriter* json) {
 
 void Write(const query::ExpMetric& metric, JsonWriter* json) {
   json->BeginObject();
-  WriteOptional("metric", metric.metric, json);
-  WriteOptional("id", metric.id, json);
-  WriteOptional("filter", metric.filter, json);
-  WriteOptional("aggregator", metric.aggregator, json);
-  WriteOptional("timeOffset", metric.time_offset, json);
+  json->TextOrNull("metric", metric.metric);
+  json->TextOrNull("id", metric.id);
+  json->TextOrNull("filter", metric.filter);
+  json->TextOrNull("aggregator", metric.aggregator);
+  json->TextOrNull("timeOffset", metric.time_offset);
   WriteFill("fillPolicy", metric.fill, json);
   json->EndObject();
 }
 
 void Write(const query::ExpExpression& expression, JsonWriter* json) {
   json->BeginObject();
-  WriteOptional("id", expression.id, json);
-  WriteOptional("expr", expression.expr, json);
+  json->TextOrNull("id", expression.id);
+  json->TextOrNull("expr", expression.expr);
   json->Key("join");
   json->BeginObject();
   json->Member("operator", expression.join.intersection ? "intersection" : "union");
@@ -171,8 +165,8 @@ void Write(const query::ExpExpression& expression, JsonWriter* json) {
 
 void Write(const query::ExpOutput& output, JsonWriter* json) {
   json->BeginObject();
-  WriteOptional("id", output.id, json);
-  WriteOptional("alias", output.alias, json);
+  json->TextOrNull("id", output.id);
+  json->TextOrNull("alias", output.alias);
   json->EndObject();
 }
 
@@ -187,7 +181,7 @@ void WriteAll(std::string_view key, const std::vector<T>* items, JsonWriter* jso
 
 void WriteRequest(const ExpRequest& request, JsonWriter* json) {
   json->BeginObject();
-  WriteOptional("name", request.name, json);
+  json->TextOrNull("name", request.name);
   json->Key("time");
   request.time ? WriteTime(*request.time, json) : json->Null();
   WriteAll("filters", request.filters ? &*request.filters : nullptr, json);

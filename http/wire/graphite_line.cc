@@ -13,10 +13,12 @@
 namespace hg::http {
 namespace {
 
-constexpr size_t kShownBytesMax = 200;
+constexpr size_t kShownPathBytesMax = 200;
 constexpr std::string_view kBlanks = " \t\r\v\f";
 
-std::string Quoted(std::string_view text) { return "\"" + Shortened(text, kShownBytesMax) + "\""; }
+std::string QuotedPart(std::string_view text) {
+  return "\"" + Shortened(text, kShownPathBytesMax) + "\"";
+}
 
 std::string_view TakeWord(std::string_view* rest) {
   rest->remove_prefix(std::min(rest->find_first_not_of(kBlanks), rest->size()));
@@ -29,7 +31,7 @@ std::string_view TakeWord(std::string_view* rest) {
 
 Status ReadGraphitePath(std::string_view path, GraphiteSeries* series) {
   if (path.size() > kGraphitePathBytesMax)
-    return Status::InvalidArgument("the path " + Quoted(path) + " is longer than " +
+    return Status::InvalidArgument("the path " + QuotedPart(path) + " is longer than " +
                                    std::to_string(kGraphitePathBytesMax) + " bytes");
   const std::string_view all = path;
   const auto take = [&path] {
@@ -42,20 +44,20 @@ Status ReadGraphitePath(std::string_view path, GraphiteSeries* series) {
   series->metric = take();
   series->tags.clear();
   if (series->metric.empty())
-    return Status::InvalidArgument("the path " + Quoted(all) + " begins without a name");
+    return Status::InvalidArgument("the path " + QuotedPart(all) + " begins without a name");
   while (!path.empty()) {
     const std::string_view tag = take();
     const size_t equals = tag.find('=');
     if (equals == 0 || equals == std::string_view::npos || equals + 1 == tag.size())
-      return Status::InvalidArgument("the tag " + Quoted(tag) + " of the path " + Quoted(all) +
-                                     " is no KEY=VALUE");
+      return Status::InvalidArgument("the tag " + QuotedPart(tag) + " of the path " +
+                                     QuotedPart(all) + " is no KEY=VALUE");
     const std::string_view key = tag.substr(0, equals);
     if (!keys.insert(key).second)
-      return Status::InvalidArgument("the tag " + Quoted(key) + " stands twice in the path " +
-                                     Quoted(all));
+      return Status::InvalidArgument("the tag " + QuotedPart(key) + " stands twice in the path " +
+                                     QuotedPart(all));
     series->tags.emplace_back(key, tag.substr(equals + 1));
   }
-  if (ends_open) return Status::InvalidArgument("the path " + Quoted(all) + " ends with ;");
+  if (ends_open) return Status::InvalidArgument("the path " + QuotedPart(all) + " ends with ;");
   return {};
 }
 
@@ -74,7 +76,7 @@ Status ReadGraphiteValue(std::string_view text, GraphitePoint* point) {
       return {};
     }
   }
-  return Status::InvalidArgument("the value " + Quoted(text) + " is no finite number");
+  return Status::InvalidArgument("the value " + QuotedPart(text) + " is no finite number");
 }
 
 Status ReadGraphiteTime(std::string_view text, Timestamp now, GraphitePoint* point) {
@@ -82,7 +84,7 @@ Status ReadGraphiteTime(std::string_view text, Timestamp now, GraphitePoint* poi
   if (text == "N") {
     seconds = -1;
   } else if (!ParseJavaDouble(text, &seconds)) {
-    return Status::InvalidArgument("the time " + Quoted(text) + " is no number");
+    return Status::InvalidArgument("the time " + QuotedPart(text) + " is no number");
   }
   return SetGraphiteTime(seconds, now, point);
 }
@@ -106,7 +108,7 @@ Result<GraphitePoint> ParseGraphiteLine(std::string_view line, Timestamp now) {
   std::string_view rest = line;
   const std::string_view path = TakeWord(&rest), value = TakeWord(&rest), time = TakeWord(&rest);
   if (time.empty() || !TakeWord(&rest).empty())
-    return Status::InvalidArgument(Quoted(line) + " is no PATH VALUE TIME");
+    return Status::InvalidArgument(QuotedPart(line) + " is no PATH VALUE TIME");
   GraphiteSeries series;
   RETURN_IF_ERROR(ReadGraphitePath(path, &series));
   GraphitePoint point;

@@ -147,7 +147,7 @@ bool IsFloating(std::string_view token) {
   return digits() > 0 && token.empty();
 }
 
-Result<PointValue> Value(std::string_view token) {
+Result<PointValue> FieldValue(std::string_view token) {
   if (bool truth = false; ParseInfluxBool(token, &truth)) return PointValue::Int(truth ? 1 : 0);
   if (token.size() > 1 && (token.back() == 'i' || token.back() == 'u')) return Integer(token);
   double value = 0;
@@ -198,7 +198,7 @@ Status ReadField(std::string_view* rest, InfluxLine* parts) {
   } else {
     const std::string_view token = Take(rest, std::min(rest->find_first_of(", "), rest->size()));
     if (token.empty()) return Status::InvalidArgument(field + " has no value");
-    Result<PointValue> value = Value(token);
+    Result<PointValue> value = FieldValue(token);
     if (!value.ok()) return Prepend(value.status(), field);
     std::string name = Unescaped(raw_name);
     RETURN_IF_ERROR(CheckLength("field", name));

@@ -5,11 +5,10 @@
 #include <cstring>
 
 #include "http/wire/plain_number.h"
+#include "storage/base/hex_digit.h"
 
 namespace hg::http {
 namespace {
-
-bool IsDigit(char c) { return static_cast<unsigned>(c - '0') <= 9; }
 
 /// The rest of a body that was not read yet.
 class Cursor {

@@ -17,8 +17,9 @@
 namespace hg::http {
 namespace {
 
-constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
-                            rapidjson::kParseNanAndInfFlag | rapidjson::kParseStopWhenDoneFlag;
+constexpr unsigned kParseFlags = rapidjson::kParseIterativeFlag |
+                                 rapidjson::kParseNumbersAsStringsFlag |
+                                 rapidjson::kParseNanAndInfFlag | rapidjson::kParseStopWhenDoneFlag;
 
 constexpr std::string_view kHalfPair = "A text has a \\u escape of half a surrogate pair";
 
@@ -168,7 +169,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 rapidjson::ParseResult Parse(std::string_view text, Builder* builder) {
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
-  return reader.Parse<kFlags>(stream, *builder);
+  return reader.Parse<kParseFlags>(stream, *builder);
 }
 
 Status Build(std::string_view text, RequestMemory::Share* memory, Builder* builder) {
@@ -190,6 +191,10 @@ Status Build(std::string_view text, RequestMemory::Share* memory, Builder* build
 }
 
 }  // namespace
+
+Status WrongMember(std::string_view key, std::string_view expected) {
+  return Status::InvalidArgument("\"" + std::string(key) + "\" must be " + std::string(expected));
+}
 
 const JsonValue* JsonValue::Find(std::string_view name) const {
   for (auto it = members.rbegin(); it != members.rend(); ++it)

@@ -66,6 +66,9 @@ struct JsonMember {
 /// JSON library does the same for classes whose constructor has one argument.
 JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view name);
 
+/// Returns the error for a member whose value has another form than `expected`.
+Status WrongMember(std::string_view key, std::string_view expected);
+
 /// Maximum nesting of a document. Requests need less, and each level uses stack when a value is
 /// destroyed.
 inline constexpr int kJsonDepthMax = 128;

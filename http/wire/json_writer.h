@@ -4,6 +4,7 @@
 // buffer, so a large response needs little memory.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,10 @@ class JsonWriter {
   void Raw(std::string_view json);
 
   // These functions write a key and its value.
+  void TextOrNull(std::string_view key, const std::optional<std::string>& value) {
+    Key(key);
+    value ? String(*value) : Null();
+  }
   void Member(std::string_view key, std::string_view value) { Key(key), String(value); }
   void Member(std::string_view key, const char* value) { Key(key), String(value); }
   void Member(std::string_view key, bool value) { Key(key), Bool(value); }

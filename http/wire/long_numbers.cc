@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "storage/base/hex_digit.h"
+
 namespace hg::http {
 namespace {
 
 constexpr size_t kShort = 300;  // this many digits are in range without an exponent
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 size_t Digits(std::string_view text, size_t at) {
   while (at < text.size() && IsDigit(text[at])) ++at;

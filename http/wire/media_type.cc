@@ -7,13 +7,6 @@
 namespace hg::http {
 namespace {
 
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t";
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 /// Removes the next part and its semicolon from *rest; returns the part trimmed.
 std::string_view TakePart(std::string_view* rest) {
   const size_t end = std::min(rest->find(';'), rest->size());

@@ -1,5 +1,6 @@
 #include "http/wire/metadata_json.h"
 
+#include "http/wire/json_value.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/letter_case.h"
 #include "uid/metadata_json.h"
@@ -29,26 +30,22 @@ void WriteFields(const uid::MetaFields& fields, JsonWriter* json) {
 
 // ---- Reading ----
 
-Status Refuse(std::string_view key, std::string_view wanted) {
-  return Status::InvalidArgument("\"" + std::string(key) + "\" must be " + std::string(wanted));
-}
-
 /// Sets null where the field allows it; otherwise null counts as absent.
-Status ReadText(const JsonValue& object, std::string_view key, uid::MetaText* out) {
+Status ReadMetaText(const JsonValue& object, std::string_view key, uid::MetaText* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr) return {};
   if (value->is_null()) {
     out->reset();
     return {};
   }
-  if (!value->is_scalar()) return Refuse(key, "a string");
+  if (!value->is_scalar()) return WrongMember(key, "a string");
   *out = value->text;
   return {};
 }
 
 Status ReadPlainText(const JsonValue& object, std::string_view key, std::string* out) {
   uid::MetaText text = std::string();
-  RETURN_IF_ERROR(ReadText(object, key, &text));
+  RETURN_IF_ERROR(ReadMetaText(object, key, &text));
   *out = text.value_or("");
   return {};
 }
@@ -56,11 +53,12 @@ Status ReadPlainText(const JsonValue& object, std::string_view key, std::string*
 Status ReadFields(const JsonValue& object, std::optional<uid::MetaFields>* out) {
   const JsonValue* value = object.Find("custom");
   if (value == nullptr || value->is_null()) return {};
-  if (!value->is_object()) return Refuse("custom", "an object");
+  if (!value->is_object()) return WrongMember("custom", "an object");
   out->emplace();
   for (const JsonMember* member : value->LastMembers()) {
     const auto& [key, field] = *member;
-    if (!field.is_scalar() && !field.is_null()) return Refuse("custom", "an object of strings");
+    if (!field.is_scalar() && !field.is_null())
+      return WrongMember("custom", "an object of strings");
     (*out)->emplace_back(key, field.text);
   }
   return {};
@@ -71,7 +69,7 @@ Status ReadInt(const JsonValue& object, std::string_view key, T* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};
   const std::optional<int64_t> number = value->AsInt();
-  if (!number || *number != static_cast<T>(*number)) return Refuse(key, "a whole number");
+  if (!number || *number != static_cast<T>(*number)) return WrongMember(key, "a whole number");
   *out = static_cast<T>(*number);
   return {};
 }
@@ -80,7 +78,7 @@ Status ReadDouble(const JsonValue& object, std::string_view key, double* out, bo
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};
   const std::optional<double> number = value->AsDouble();
-  if (!number) return Refuse(key, "a number or \"NaN\"");
+  if (!number) return WrongMember(key, "a number or \"NaN\"");
   *out = *number;
   *said = true;
   return {};
@@ -154,9 +152,9 @@ Result<UidMetaRequest> ReadUidMeta(const JsonValue& value) {
   request.kind = ParseUidKind(type);
   if (!type.empty() && !request.kind)
     return Status::InvalidArgument("Invalid type requested: " + type);
-  RETURN_IF_ERROR(ReadText(value, "displayName", &request.fields.display_name));
-  RETURN_IF_ERROR(ReadText(value, "description", &request.fields.description));
-  RETURN_IF_ERROR(ReadText(value, "notes", &request.fields.notes));
+  RETURN_IF_ERROR(ReadMetaText(value, "displayName", &request.fields.display_name));
+  RETURN_IF_ERROR(ReadMetaText(value, "description", &request.fields.description));
+  RETURN_IF_ERROR(ReadMetaText(value, "notes", &request.fields.notes));
   RETURN_IF_ERROR(ReadInt(value, "created", &request.fields.created));
   RETURN_IF_ERROR(ReadFields(value, &request.fields.custom));
   return request;
@@ -168,13 +166,13 @@ Result<TsMetaRequest> ReadTsMeta(JsonValue document) {
   TsMetaRequest request;
   uid::TsMeta& fields = request.fields;
   RETURN_IF_ERROR(ReadPlainText(value, "tsuid", &request.tsuid));
-  RETURN_IF_ERROR(ReadText(value, "displayName", &fields.display_name));
-  RETURN_IF_ERROR(ReadText(value, "description", &fields.description));
-  RETURN_IF_ERROR(ReadText(value, "notes", &fields.notes));
+  RETURN_IF_ERROR(ReadMetaText(value, "displayName", &fields.display_name));
+  RETURN_IF_ERROR(ReadMetaText(value, "description", &fields.description));
+  RETURN_IF_ERROR(ReadMetaText(value, "notes", &fields.notes));
   RETURN_IF_ERROR(ReadInt(value, "created", &fields.created));
   RETURN_IF_ERROR(ReadFields(value, &fields.custom));
-  RETURN_IF_ERROR(ReadText(value, "units", &fields.units));
-  RETURN_IF_ERROR(ReadText(value, "dataType", &fields.data_type));
+  RETURN_IF_ERROR(ReadMetaText(value, "units", &fields.units));
+  RETURN_IF_ERROR(ReadMetaText(value, "dataType", &fields.data_type));
   RETURN_IF_ERROR(ReadInt(value, "retention", &fields.retention));
   RETURN_IF_ERROR(ReadDouble(value, "max", &fields.max, &fields.max_said));
   RETURN_IF_ERROR(ReadDouble(value, "min", &fields.min, &fields.min_said));

@@ -25,8 +25,6 @@ using protobuf_wire::TakeSized;
 using protobuf_wire::TakeTag;
 using protobuf_wire::TakeVarint;
 
-constexpr uint64_t kNsPerMs = 1000000;
-
 // Tags of the fields that this parser reads, in the order of the messages in the protocol.
 constexpr uint8_t kResourceMetrics = Tag(1, kSized);
 constexpr uint8_t kResource = Tag(1, kSized), kScopeMetrics = Tag(2, kSized);
@@ -144,7 +142,7 @@ bool OtlpBody::MakeRoom(std::vector<T>* list, RequestMemory::Room* room) {
 
 bool OtlpBody::ReadMetric(std::string_view bytes) {
   if (bytes.empty()) return true;
-  std::string_view name, data, skipped;
+  std::string_view name, data;
   int names = 0, gauges = 0, sums = 0, others = 0;
   for (std::string_view rest = bytes; !rest.empty();) {
     uint8_t tag = 0;

@@ -22,6 +22,8 @@ class MessageLite;
 
 namespace hg::http {
 
+inline constexpr uint64_t kNsPerMs = 1'000'000;
+
 /// Use on one thread at a time. Refers to the bytes of the body in the last call of Read.
 class OtlpBody {
  public:

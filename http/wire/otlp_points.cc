@@ -20,7 +20,6 @@ namespace {
 using Attributes = google::protobuf::RepeatedPtrField<otlp::KeyValue>;
 
 constexpr uint32_t kNoRecordedValue = 1;  // bit in a point's flags
-constexpr uint64_t kNsPerMs = 1000000;
 
 PointValue Count(uint64_t count) {
   return count <= INT64_MAX ? PointValue::Int(static_cast<int64_t>(count))

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "http/wire/json_value.h"
 #include "query/plan/filter.h"
 
 namespace hg::http {
@@ -14,14 +15,10 @@ using query::FilterSpec;
 using query::RateOptions;
 using query::SubQuery;
 
-Status Wrong(std::string_view key, std::string_view expected) {
-  return Status::InvalidArgument("\"" + std::string(key) + "\" must be " + std::string(expected));
-}
-
 Status ReadBool(std::string_view key, const JsonValue& value, bool* out) {
   if (value.is_null()) return {};
   std::optional<bool> b = value.is_scalar() ? value.AsBool() : std::nullopt;
-  if (!b) return Wrong(key, "true or false");
+  if (!b) return WrongMember(key, "true or false");
   *out = *b;
   return {};
 }
@@ -29,7 +26,7 @@ Status ReadBool(std::string_view key, const JsonValue& value, bool* out) {
 Status ReadInt(std::string_view key, const JsonValue& value, int64_t* out) {
   if (value.is_null()) return {};
   std::optional<int64_t> n = value.is_scalar() ? value.AsInt() : std::nullopt;
-  if (!n) return Wrong(key, "an integer");
+  if (!n) return WrongMember(key, "an integer");
   *out = *n;
   return {};
 }
@@ -39,7 +36,7 @@ Status ReadText(std::string_view key, const JsonValue& value, std::optional<std:
     out->reset();
     return {};
   }
-  if (!value.is_scalar()) return Wrong(key, "a string");
+  if (!value.is_scalar()) return WrongMember(key, "a string");
   *out = value.text;
   return {};
 }
@@ -48,10 +45,10 @@ Result<std::optional<std::vector<std::string>>> ReadTexts(std::string_view key,
                                                           const JsonValue& value) {
   std::optional<std::vector<std::string>> out;
   if (value.is_null()) return out;
-  if (!value.is_array()) return Wrong(key, "an array of strings");
+  if (!value.is_array()) return WrongMember(key, "an array of strings");
   out.emplace().reserve(value.items.size());
   for (const JsonValue& item : value.items) {
-    if (!item.is_scalar()) return Wrong(key, "an array of strings");
+    if (!item.is_scalar()) return WrongMember(key, "an array of strings");
     out->push_back(item.text);
   }
   return out;
@@ -60,7 +57,7 @@ Result<std::optional<std::vector<std::string>>> ReadTexts(std::string_view key,
 Status ReadRateOptions(const JsonValue& value, std::optional<RateOptions>* out) {
   out->reset();
   if (value.is_null()) return {};
-  if (!value.is_object()) return Wrong("rateOptions", "an object");
+  if (!value.is_object()) return WrongMember("rateOptions", "an object");
   RateOptions options;
   for (const auto& [key, v] : value.members) {
     if (key == "counter" || key == "isCounter") {
@@ -81,7 +78,7 @@ Status ReadRateOptions(const JsonValue& value, std::optional<RateOptions>* out) 
 }
 
 Status ReadFilter(const JsonValue& value, FilterSet* filters, std::vector<FilterSpec>* out) {
-  if (!value.is_object()) return Wrong("filters", "an array of objects");
+  if (!value.is_object()) return WrongMember("filters", "an array of objects");
   FilterSpec filter;
   for (const auto& [key, v] : value.members) {
     std::optional<std::string> text;
@@ -100,9 +97,9 @@ Status ReadFilter(const JsonValue& value, FilterSet* filters, std::vector<Filter
 
 /// Checks for an object whose members are scalars.
 Status CheckTags(const JsonValue& value) {
-  if (!value.is_object()) return Wrong("tags", "an object");
+  if (!value.is_object()) return WrongMember("tags", "an object");
   for (const auto& [key, v] : value.members)
-    if (!v.is_scalar()) return Wrong("tags", "an object of strings");
+    if (!v.is_scalar()) return WrongMember("tags", "an object of strings");
   return {};
 }
 
@@ -120,7 +117,7 @@ Result<std::vector<FilterSpec>> ReadTags(const JsonValue& value, FilterSet* filt
 Result<std::vector<FilterSpec>> ReadFilters(const JsonValue& value, FilterSet* filters) {
   std::vector<FilterSpec> out;
   if (value.is_null()) return out;
-  if (!value.is_array()) return Wrong("filters", "an array");
+  if (!value.is_array()) return WrongMember("filters", "an array");
   for (const JsonValue& item : value.items) {
     if (item.is_null()) return Status::Unsupported("A filter is null");
     RETURN_IF_ERROR(ReadFilter(item, filters, &out));
@@ -131,11 +128,11 @@ Result<std::vector<FilterSpec>> ReadFilters(const JsonValue& value, FilterSet* f
 Status ReadPercentiles(const JsonValue& value, std::optional<std::vector<double>>* out) {
   out->reset();
   if (value.is_null()) return {};
-  if (!value.is_array()) return Wrong("percentiles", "an array of numbers");
+  if (!value.is_array()) return WrongMember("percentiles", "an array of numbers");
   out->emplace();
   for (const JsonValue& item : value.items) {
     std::optional<double> d = item.is_scalar() ? item.AsDouble() : std::nullopt;
-    if (!d) return Wrong("percentiles", "an array of numbers");
+    if (!d) return WrongMember("percentiles", "an array of numbers");
     (*out)->push_back(*d);
   }
   return {};
@@ -179,13 +176,13 @@ Status ReadMember(const std::string& key, const JsonValue& v, FilterSet* filters
 
 Status CheckOptions(const JsonValue& value) {
   if (value.is_null()) return {};
-  if (!value.is_object()) return Wrong("options", "an object of arrays of strings");
+  if (!value.is_object()) return WrongMember("options", "an object of arrays of strings");
   for (const auto& [key, list] : value.members) {
     if (list.is_null()) continue;
-    if (!list.is_array()) return Wrong("options", "an object of arrays of strings");
+    if (!list.is_array()) return WrongMember("options", "an object of arrays of strings");
     for (const JsonValue& item : list.items) {
       if (!item.is_scalar() && !item.is_null())
-        return Wrong("options", "an object of arrays of strings");
+        return WrongMember("options", "an object of arrays of strings");
     }
   }
   return {};
@@ -237,13 +234,13 @@ Result<query::Request> ReadQuery(const JsonValue& body, FilterSet* filters) {
   if (queries == nullptr || queries->is_null()) {
     return Status::Unsupported("Missing queries: \"queries\" must be an array of sub-queries");
   }
-  if (!queries->is_array()) return Wrong("queries", "an array");
+  if (!queries->is_array()) return WrongMember("queries", "an array");
   if (queries->items.size() > kSubQueriesMax) {
     return Status::LimitExceeded("The request has " + std::to_string(queries->items.size()) +
                                  " sub-queries, more than " + std::to_string(kSubQueriesMax));
   }
   for (const JsonValue& item : queries->items) {
-    if (!item.is_object()) return Wrong("queries", "an array of objects");
+    if (!item.is_object()) return WrongMember("queries", "an array of objects");
     SubQuery sub;
     for (const auto& [key, value] : item.members)
       RETURN_IF_ERROR(ReadMember(key, value, filters, &sub));
@@ -266,9 +263,9 @@ Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body) {
   }
   const JsonValue* queries = body.Find("queries");
   if (queries == nullptr || queries->is_null()) return out;
-  if (!queries->is_array()) return Wrong("queries", "an array");
+  if (!queries->is_array()) return WrongMember("queries", "an array");
   for (const JsonValue& item : queries->items) {
-    if (!item.is_object()) return Wrong("queries", "an array of objects");
+    if (!item.is_object()) return WrongMember("queries", "an array of objects");
     query::LastPointSubQuery sub;
     for (const auto& [key, value] : item.members) {
       if (key == "metric") {

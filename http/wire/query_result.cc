@@ -61,12 +61,6 @@ class TagWriter {
   std::vector<size_t> order_;
 };
 
-void WriteOptional(std::string_view key, const std::optional<std::string>& value,
-                   JsonWriter* json) {
-  json->Key(key);
-  value ? json->String(*value) : json->Null();
-}
-
 void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>& annotations,
                       const ValidQuery& query, JsonWriter* json) {
   std::vector<const codec::Annotation*> shown;
@@ -323,8 +317,8 @@ void WriteAnswer(const ValidQuery& query, const Answer& answer, const AnswerForm
 void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<Bytes>& filter_keys,
                    JsonWriter* json, std::string_view rollup_table) {
   json->BeginObject();
-  WriteOptional("aggregator", text.aggregator, json);
-  WriteOptional("metric", text.metric, json);
+  json->TextOrNull("aggregator", text.aggregator);
+  json->TextOrNull("metric", text.metric);
   json->Key("tsuids");
   if (text.tsuids) {
     json->BeginArray();
@@ -333,7 +327,7 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   } else {
     json->Null();
   }
-  WriteOptional("downsample", text.downsample, json);
+  json->TextOrNull("downsample", text.downsample);
   json->Member("rate", text.rate);
   json->Key("filters");
   json->BeginArray();

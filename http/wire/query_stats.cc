@@ -67,17 +67,11 @@ void WriteSubQueryStats(const SubQueryStats& s, size_t index, JsonWriter* json) 
   json->EndObject();
 }
 
-void WriteOptional(std::string_view key, const std::optional<std::string>& value,
-                   JsonWriter* json) {
-  json->Key(key);
-  value ? json->String(*value) : json->Null();
-}
-
 void WriteRequest(const query::Request& request, JsonWriter* json) {
   json->BeginObject();
   json->Member("start", request.start);
-  WriteOptional("end", request.end, json);
-  WriteOptional("timezone", request.timezone, json);
+  json->TextOrNull("end", request.end);
+  json->TextOrNull("timezone", request.timezone);
   json->Key("options");
   json->Null();
   json->Member("padding", request.padding);

@@ -30,8 +30,8 @@ using protobuf_wire::TakeTag;
 using protobuf_wire::TakeVarint;
 
 constexpr uint8_t kLabels = Tag(1, kSized), kSamples = Tag(2, kSized), kHistograms = Tag(4, kSized);
-constexpr uint8_t kName = Tag(1, kSized), kText = Tag(2, kSized);
-constexpr uint8_t kNumber = Tag(1, kFixed64), kTime = Tag(2, kVarint);
+constexpr uint8_t kLabelName = Tag(1, kSized), kLabelText = Tag(2, kSized);
+constexpr uint8_t kNumber = Tag(1, kFixed64), kSampleTime = Tag(2, kVarint);
 
 constexpr uint8_t kType = Tag(1, kVarint), kFamily = Tag(2, kSized);
 constexpr uint8_t kHelp = Tag(4, kSized), kUnit = Tag(5, kSized);
@@ -97,11 +97,11 @@ std::string_view TypeName(uint64_t type) {
 bool ReadLabel(std::string_view bytes, Label* label) {
   for (uint8_t tag = 0; !bytes.empty();) {
     if (!TakeTag(&bytes, &tag)) return false;
-    if (tag != kName && tag != kText) {
+    if (tag != kLabelName && tag != kLabelText) {
       if (!SkipField(tag, &bytes)) return false;
       continue;
     }
-    std::string_view& text = tag == kName ? label->name : label->value;
+    std::string_view& text = tag == kLabelName ? label->name : label->value;
     if (!TakeSized(&bytes, &text)) return false;
   }
   return true;
@@ -114,7 +114,7 @@ bool ReadSample(std::string_view bytes, WrittenSeries::Sample* sample) {
     if (tag == kNumber) {
       if (!TakeFixed64(&bytes, &bits)) return false;
       sample->value = std::bit_cast<double>(bits);
-    } else if (tag == kTime) {
+    } else if (tag == kSampleTime) {
       if (!TakeVarint(&bytes, &bits)) return false;
       sample->time_ms = static_cast<int64_t>(bits);
     } else if (!SkipField(tag, &bytes)) {

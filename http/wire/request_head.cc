@@ -5,16 +5,11 @@
 #include <charconv>
 #include <utility>
 
+#include "http/wire/media_type.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::http {
 namespace {
-
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 /// Calls visit with each element of a comma-separated list.
 template <typename Visit>

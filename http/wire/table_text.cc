@@ -28,9 +28,9 @@ Status Misplaced(std::string_view what, std::string_view rest) {
                                  at);
 }
 
-class Reader {
+class TableReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit TableReader(std::string_view text) : rest_(text) {}
 
   Result<TableChange> ReadAll() {
     std::vector<Pair> loose;  // pairs outside of braces belong together
@@ -200,7 +200,7 @@ class Reader {
 
 }  // namespace
 
-Result<TableChange> ParseTableText(std::string_view text) { return Reader(text).ReadAll(); }
+Result<TableChange> ParseTableText(std::string_view text) { return TableReader(text).ReadAll(); }
 
 Status ChangeTable(const TableChange& change, TableDescriptor* table) {
   RETURN_IF_ERROR(lsm::SetSplitPolicy(change.attributes, &table->split_policy));

@@ -7,12 +7,11 @@
 #include <limits>
 
 #include "query/buckets/java_order.h"
+#include "storage/model/special_double.h"
 
 namespace hg::query {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Compares two doubles as Java does. It is a function object, so that the compiler can inline it.
 constexpr auto kJavaLess = [](double a, double b) { return JavaLess(a, b); };
 

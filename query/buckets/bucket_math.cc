@@ -8,7 +8,6 @@
 namespace hg::query {
 namespace {
 
-constexpr size_t kLanes = 8;
 // If integers are below 2^40 and runs below 2^12 values, every partial sum of a run fits the 53
 // bits of a double. All additions are exact then, so their order does not matter.
 constexpr uint64_t kSmallInt = uint64_t{1} << 40;
@@ -33,9 +32,6 @@ double BestDouble(double best, std::span<const double> values, Better better) {
   for (double v : values) out = better(v, out) ? v : out;
   return out;
 }
-
-constexpr auto kLess = [](auto a, auto b) { return a < b; };
-constexpr auto kMore = [](auto a, auto b) { return a > b; };
 
 const IntKernels& Fastest() {
   static const IntKernels fastest = UsableIntKernels().back();

@@ -11,12 +11,10 @@
 #include "query/buckets/fill_gaps.h"
 #include "storage/model/exact_integers.h"
 #include "storage/model/letter_case.h"
+#include "storage/model/special_double.h"
 
 namespace hg::query {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::optional<FillPolicy> FillByName(std::string_view name) {
   const std::string lower = LowerCase(name);
@@ -103,7 +101,7 @@ constexpr uint64_t kBoundarySteps = 16;
 constexpr size_t kBucketsPerLook = 1 << 16;
 
 // Average number of values per bucket below which values are added one by one.
-constexpr size_t kShortRun = 24;
+constexpr size_t kFewValues = 24;
 
 // Returns the number of elements for which a vector holds memory while it grows by doubling, old
 // and new memory together.
@@ -274,7 +272,7 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
   // Reserves memory for all buckets of the row at once.
   if (const int64_t interval = grid_->spec().interval_ms(); interval > 0 && i < n) {
     const int64_t buckets = (int64_t{offset_ms[n - 1]} - offset_ms[i]) / interval + 2;
-    short_runs = buckets > 2 && n - i < static_cast<size_t>(buckets) * kShortRun;
+    short_runs = buckets > 2 && n - i < static_cast<size_t>(buckets) * kFewValues;
     const size_t size = times_.size() + std::min(n - i, static_cast<size_t>(buckets));
     if (const size_t room = times_.capacity(); size > room) {
       times_.reserve(std::max(size, 2 * room));

@@ -51,7 +51,7 @@ std::vector<HistogramBucket> Joined(const std::vector<HistogramBucket>& a,
 }
 
 template <typename Value>
-HistogramOutput Output(const HistogramColumn& histograms, std::string suffix, Value&& value) {
+HistogramOutput OutputOf(const HistogramColumn& histograms, std::string suffix, Value&& value) {
   HistogramOutput out;
   out.suffix = std::move(suffix);
   out.points.all_double = false;
@@ -249,18 +249,18 @@ Result<std::vector<HistogramOutput>> HistogramOutputs(const HistogramColumn& his
   }
   if (shape == nullptr) return out;
   out.push_back(
-      Output(histograms, "_UNDERFLOW", [](const SimpleHistogram& h) { return h.underflow; }));
+      OutputOf(histograms, "_UNDERFLOW", [](const SimpleHistogram& h) { return h.underflow; }));
   for (const HistogramBucket& bounds : shape->buckets) {
     RETURN_IF_ERROR(context.Step(1 + histograms.size() * kLookUpSteps));
     std::string suffix = "_";
     AppendJavaFloat(&suffix, bounds.lower);
     suffix += "_";
     AppendJavaFloat(&suffix, bounds.upper);
-    out.push_back(Output(histograms, std::move(suffix),
-                         [&](const SimpleHistogram& h) { return CountOf(h, bounds); }));
+    out.push_back(OutputOf(histograms, std::move(suffix),
+                           [&](const SimpleHistogram& h) { return CountOf(h, bounds); }));
   }
   out.push_back(
-      Output(histograms, "_OVERFLOW", [](const SimpleHistogram& h) { return h.overflow; }));
+      OutputOf(histograms, "_OVERFLOW", [](const SimpleHistogram& h) { return h.overflow; }));
   return out;
 }
 

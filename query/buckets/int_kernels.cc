@@ -5,10 +5,6 @@
 namespace hg::query {
 namespace {
 
-constexpr size_t kLanes = 8;
-constexpr auto kLess = [](int64_t a, int64_t b) { return a < b; };
-constexpr auto kMore = [](int64_t a, int64_t b) { return a > b; };
-
 // The functions below are compiled once for each type of processor. Their loops work on pieces of a
 // constant size, so that the compiler processes several values at once.
 #define HG_INLINE inline __attribute__((always_inline))

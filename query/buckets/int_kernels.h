@@ -2,11 +2,17 @@
 // Operations on the integers of a bucket. They use the widest registers of the processor. All
 // implementations give the same results.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace hg::query {
+
+/// Number of values that the loops over a bucket process together.
+inline constexpr size_t kLanes = 8;
+inline constexpr auto kLess = [](auto a, auto b) { return a < b; };
+inline constexpr auto kMore = [](auto a, auto b) { return a > b; };
 
 /// Two results over all values v: their wrapping sum, and the OR of all v ^ (v << 1), from which a
 /// bound for the magnitude of the values follows.

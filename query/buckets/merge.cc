@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "query/buckets/column_values.h"
+#include "storage/model/special_double.h"
 
 namespace hg::query {
 namespace {
 
 constexpr double kMaxDouble = std::numeric_limits<double>::max();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Status Infinite(const MergeOptions& options, double value, int64_t t) {
   if (options.infinite_ms != nullptr) *options.infinite_ms = t;

@@ -6,7 +6,7 @@
 namespace hg::query {
 namespace {
 
-struct Value {
+struct RateValue {
   uint64_t bits = 0;
   bool is_double = false;
 
@@ -21,10 +21,10 @@ struct Value {
 Status ApplyRate(const RateOptions& options, PointColumns* points) {
   size_t out = 0;
   int64_t t0 = 0;
-  Value v0;
+  RateValue v0;
   for (size_t i = 0; i < points->size(); ++i) {
     int64_t t1 = points->time_ms[i];
-    Value v1{points->bits[i], points->double_at(i)};
+    RateValue v1{points->bits[i], points->double_at(i)};
     if (t1 <= t0) {
       return Status::InvalidArgument(
           "Next timestamp (" + std::to_string(t1) +

@@ -8,6 +8,7 @@
 
 #include "query/buckets/aggregator.h"
 #include "query/expression/limits.h"
+#include "query/plan/filter.h"
 #include "query/time/time_text.h"
 #include "storage/model/name_text.h"
 #include "storage/model/utf8.h"
@@ -18,13 +19,8 @@ namespace {
 // Approximate memory of a planned metric, expression or output, and of a compiled expression per
 // byte of its text.
 constexpr size_t kPlannedBytes = 1024, kCompiledBytesPerByte = 64;
-// The cost of compiling a filter or an expression (in steps; a step is about a point), and bytes of
-// text per step.
-constexpr uint64_t kFilterSteps = 32, kTextBytesPerStep = 8;
 
 Status Invalid(std::string message) { return Status::InvalidArgument(std::move(message)); }
-
-bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
 
 // Returns whether the text has only ASCII digits, and letters of any script.
 bool IsAlphanumeric(std::string_view text) {

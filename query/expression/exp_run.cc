@@ -66,7 +66,7 @@ struct Variable {
 };
 
 /// An expression with its joined series. Its rows are filled by Compute.
-struct Joined {
+struct JoinedExpression {
   std::vector<Variable> sides;     // in OpenTSDB's map order
   std::vector<size_t> slots;       // for each side: its slot in the program's variables
   std::vector<JoinedSeries> rows;  // for each joined series: its members
@@ -160,10 +160,10 @@ class TableCursor {
   size_t row_ = 0;
 };
 
-class Runner {
+class ExpRunner {
  public:
-  Runner(const ExpPlan& plan, const ValidQuery& query, const Answer& answer,
-         const KeyLayout& layout, RequestContext* watch)
+  ExpRunner(const ExpPlan& plan, const ValidQuery& query, const Answer& answer,
+            const KeyLayout& layout, RequestContext* watch)
       : plan_(plan),
         query_(query),
         watch_(watch),
@@ -299,7 +299,7 @@ class Runner {
 
   Status JoinSeries(size_t e) {
     const PlannedExpression& expression = plan_.expressions[e];
-    Joined& joined = joined_[e];
+    JoinedExpression& joined = joined_[e];
     std::vector<JoinSide> sides;
     std::vector<size_t> places;
     for (const std::string& name : expression.program.variables) {
@@ -369,7 +369,7 @@ class Runner {
 
   Status Compute(size_t e) {
     const PlannedExpression& expression = plan_.expressions[e];
-    Joined& joined = joined_[e];
+    JoinedExpression& joined = joined_[e];
     ExpTable& table = *joined.table;
     std::vector<MetricCursor> metrics;
     std::vector<TableCursor> tables;
@@ -486,7 +486,7 @@ class Runner {
   std::vector<Found> found_;  // by sub-query
   std::map<std::string, Variable> variables_;
   std::vector<MetricSeries> metrics_;
-  std::vector<Joined> joined_;
+  std::vector<JoinedExpression> joined_;
   const Answer& answer_;
   const KeyLayout& layout_;
   size_t value_count_ = 0;
@@ -500,7 +500,7 @@ class Runner {
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
                                               const Answer& answer, const KeyLayout& layout,
                                               RequestContext* watch) {
-  return Runner(plan, query, answer, layout, watch).Run();
+  return ExpRunner(plan, query, answer, layout, watch).Run();
 }
 
 }  // namespace hg::query

@@ -10,9 +10,9 @@
 namespace hg::query {
 namespace {
 
-class Runner {
+class GexpRunner {
  public:
-  Runner(const ValidQuery& query, RequestContext* watch)
+  GexpRunner(const ValidQuery& query, RequestContext* watch)
       : range_{query.start_ms, query.end_ms}, watch_(watch), sets_(query.queries.size()) {}
 
   Status Take(Answer answer, const KeyLayout& layout) {
@@ -146,7 +146,7 @@ class Runner {
 
 Result<std::vector<Group>> RunGexps(const std::vector<GexpCall>& calls, const ValidQuery& query,
                                     Answer answer, const KeyLayout& layout, RequestContext* watch) {
-  Runner runner(query, watch);
+  GexpRunner runner(query, watch);
   RETURN_IF_ERROR(runner.Take(std::move(answer), layout));
   std::vector<Group> out;
   for (const GexpCall& call : calls) {

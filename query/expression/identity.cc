@@ -30,7 +30,7 @@ Bytes JoinKey(const SeriesIdentity& series, const JoinRule& rule,
   return key;
 }
 
-constexpr uint64_t kSeriesSteps = 8;
+constexpr uint64_t kIdentitySteps = 8;
 
 // The values of a tag key in a group.
 struct Values {
@@ -57,7 +57,7 @@ Result<SeriesIdentity> Identifier::Identify(const Group& group) {
   for (const auto& [key, value] : group.tags)
     bytes += sizeof(SeriesIdentity::Tag) + key.size() + value.size();
   for (const Bytes& key : group.aggregate_tags) bytes += sizeof(SeriesIdentity::Name) + key.size();
-  RETURN_IF_ERROR(Tell(context_, kSeriesSteps * group.tsuids.size(), bytes));
+  RETURN_IF_ERROR(Tell(context_, kIdentitySteps * group.tsuids.size(), bytes));
   std::map<ByteView, Values> values;
   for (const Bytes& tsuid : group.tsuids) {
     codec::ForEachPair(layout_, tsuid, [&](ByteView tagk, ByteView tagv) {
@@ -103,7 +103,7 @@ Result<Uniter::Names> Uniter::United(std::span<const SeriesIdentity* const> part
     if (part == nullptr) continue;
     for (const SeriesIdentity::Name& name : part->*names) bytes += BytesOf(name);
   }
-  RETURN_IF_ERROR(Tell(context_, kSeriesSteps * count, bytes));
+  RETURN_IF_ERROR(Tell(context_, kIdentitySteps * count, bytes));
   std::vector<SeriesIdentity::Name> all;
   all.reserve(count);
   for (const SeriesIdentity* part : parts) {
@@ -121,7 +121,7 @@ Result<Uniter::Names> Uniter::United(std::span<const SeriesIdentity* const> part
 }
 
 Result<SeriesIdentity> Uniter::Unite(std::span<const SeriesIdentity* const> parts) {
-  RETURN_IF_ERROR(Tell(context_, kSeriesSteps + parts.size(), sizeof(SeriesIdentity)));
+  RETURN_IF_ERROR(Tell(context_, kIdentitySteps + parts.size(), sizeof(SeriesIdentity)));
   SeriesIdentity out;
   if (!parts.empty() && parts[0] != nullptr) out.tags = parts[0]->tags;
   ASSIGN_OR_RETURN(out.aggregated, United(parts, &SeriesIdentity::aggregated));
@@ -147,7 +147,7 @@ Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const Joi
   for (size_t side = 0; side < sides.size(); ++side) {
     for (size_t i = 0; i < sides[side].series.size(); ++i) {
       Bytes key = JoinKey(*sides[side].series[i], rule, sides[side].filter_keys);
-      RETURN_IF_ERROR(memory->Step(kSeriesSteps + key.size() / kSeriesSteps));
+      RETURN_IF_ERROR(memory->Step(kIdentitySteps + key.size() / kIdentitySteps));
       const size_t key_bytes = key.size();
       auto it = by_key.lower_bound(key);
       if (it == by_key.end() || it->first != key) {

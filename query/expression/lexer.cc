@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "storage/base/hex_digit.h"
 #include "storage/base/status.h"
-
 
 namespace hg::query {
 namespace {
@@ -22,7 +22,6 @@ constexpr std::string_view kKeywords[] = {"if",   "else", "for",  "foreach", "wh
                                           "in",   "new",  "var",  "return",  "empty",
                                           "size", "null", "true", "false"};
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '@';
 }

@@ -18,6 +18,13 @@
 
 namespace hg::query {
 
+/// The cost of compiling a filter or an expression (in steps; a step is about a point), and bytes
+/// of text per step.
+inline constexpr uint64_t kFilterSteps = 32, kTextBytesPerStep = 8;
+
+/// Returns whether an optional text of a request is absent or empty.
+inline bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
+
 enum class FilterKind : uint8_t {
   kLiteralOr,
   kLiteralOrAnyCase,

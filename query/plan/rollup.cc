@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "storage/model/letter_case.h"
+#include "storage/model/timestamp.h"
 
 namespace hg::query {
 namespace {
@@ -41,8 +42,6 @@ Status ReadIds(const codec::RollupTables& tables, std::string_view function, Rol
   if (known) return {};
   return Status::InvalidArgument("No ID found mapping to aggregator: " + std::string(function));
 }
-
-bool IsMillis(int64_t t) { return (static_cast<uint64_t>(t) >> 32) != 0; }
 
 }  // namespace
 
@@ -93,8 +92,8 @@ bool AsksForPreAggregates(const SubQuery& text, std::string_view aggregate_key,
 
 ScanWindow PlanRollupScan(int64_t start_ms, int64_t end_ms, bool rate,
                           const codec::RollupInterval& interval) {
-  const int64_t start_s = IsMillis(start_ms) ? start_ms / 1000 : start_ms;
-  const int64_t end_s = IsMillis(end_ms) ? end_ms / 1000 + 1 : end_ms;
+  const int64_t start_s = Timestamp{start_ms}.is_millis() ? start_ms / 1000 : start_ms;
+  const int64_t end_s = Timestamp{end_ms}.is_millis() ? end_ms / 1000 + 1 : end_ms;
   ScanWindow window;
   window.begin_s = codec::RollupBase(start_s, interval);
   if (rate && window.begin_s > 0) window.begin_s = codec::RollupBase(window.begin_s - 1, interval);

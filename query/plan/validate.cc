@@ -14,13 +14,9 @@
 namespace hg::query {
 namespace {
 
-bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
-
 // Approximate memory of a text in a vector or a set, and of a compiled filter.
 constexpr size_t kTextBytes = 2 * sizeof(std::string);
 constexpr size_t kFilterBytes = 512;
-// The cost of compiling a filter (in steps; a step is about a point), and bytes of text per step.
-constexpr uint64_t kFilterSteps = 32, kTextBytesPerStep = 8;
 
 /// Finds sub-queries that OpenTSDB treats as equal. Its memory is charged until it is destroyed.
 class Questions {
@@ -113,7 +109,7 @@ Status RemoveRepeats(const std::vector<SubQuery>& asked, RequestContext& context
 }
 
 /// Returns the memory of a sub-query and its copies, without what they share.
-size_t BytesOf(const SubQuery& query) {
+size_t BytesOfCopies(const SubQuery& query) {
   // Copies are in the request, the validated query, the running request, and the query text.
   constexpr size_t kCopies = 4;
   size_t bytes = sizeof(ValidSubQuery) + kCopies * sizeof(SubQuery);
@@ -208,7 +204,7 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
                                        int metric_width, CompiledFilters* filters,
                                        ValidationTrace* trace, RequestContext& context) {
   RETURN_IF_ERROR(context.Step(kFilterSteps));
-  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(BytesOf(text))));
+  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(BytesOfCopies(text))));
   ValidSubQuery out;
   out.text = text;
   if (Empty(text.aggregator)) return Status::InvalidArgument("Missing the aggregation function");

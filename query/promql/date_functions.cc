@@ -69,11 +69,11 @@ int64_t Weekday(Moment moment) {
   return days - FloorDiv(days, 7) * 7;
 }
 
-struct Named {
+struct DateName {
   std::string_view name;
   DateFunction function;
 };
-constexpr Named kFunctions[] = {
+constexpr DateName kDateFunctions[] = {
     {"day_of_month", [](double t) { return Of(t, [](Moment m) { return DateOf(m.days).day; }); }},
     {"day_of_week", [](double t) { return Of(t, Weekday); }},
     {"day_of_year",
@@ -94,7 +94,7 @@ constexpr Named kFunctions[] = {
 }  // namespace
 
 DateFunction FindDateFunction(std::string_view name) {
-  for (const Named& named : kFunctions) {
+  for (const DateName& named : kDateFunctions) {
     if (named.name == name) return named.function;
   }
   return nullptr;

@@ -21,24 +21,25 @@ constexpr double kSecondsMax = 9223372036.854775807;
 
 bool IsOutOfRange(double seconds) { return !(std::abs(seconds) <= kSecondsMax); }
 
-struct Named {
+struct DurationWord {
   std::string_view text;
   Kind kind;
 };
-constexpr Named kFunctions[] = {{"step", Kind::kStep},
-                                {"range", Kind::kRange},
-                                {"min_of", Kind::kMinOf},
-                                {"max_of", Kind::kMaxOf}};
-constexpr Named kSums[] = {{"+", Kind::kAdd}, {"-", Kind::kSubtract}};
-constexpr Named kProducts[] = {{"*", Kind::kMultiply}, {"/", Kind::kDivide}, {"%", Kind::kModulo}};
+constexpr DurationWord kDurationFunctions[] = {{"step", Kind::kStep},
+                                               {"range", Kind::kRange},
+                                               {"min_of", Kind::kMinOf},
+                                               {"max_of", Kind::kMaxOf}};
+constexpr DurationWord kSums[] = {{"+", Kind::kAdd}, {"-", Kind::kSubtract}};
+constexpr DurationWord kProducts[] = {
+    {"*", Kind::kMultiply}, {"/", Kind::kDivide}, {"%", Kind::kModulo}};
 
 /// Parses one computed duration by recursive descent. Each function parses the operators of one
 /// precedence.
-class Parser {
+class DurationParser {
  public:
-  explicit Parser(TokenStream* tokens) : tokens_(*tokens) {}
+  explicit DurationParser(TokenStream* tokens) : tokens_(*tokens) {}
 
-  Result<DurationExprPtr> Sum() { return Chain(kSums, &Parser::Product); }
+  Result<DurationExprPtr> Sum() { return Chain(kSums, &DurationParser::Product); }
 
   /// Parses a number, a call, or an expression in parentheses.
   Result<DurationExprPtr> Operand() {
@@ -51,7 +52,7 @@ class Parser {
         return tokens_.Fail(token.at, "the duration \"" + token.text + "\" is out of range");
       return Made(std::move(number));
     }
-    for (const Named& function : kFunctions) {
+    for (const DurationWord& function : kDurationFunctions) {
       if (!token.IsWord(function.text)) continue;
       tokens_.Next();
       return Arguments(function.kind, token.at);
@@ -103,14 +104,14 @@ class Parser {
   }
 
   template <size_t kCount>
-  Result<DurationExprPtr> Chain(const Named (&operators)[kCount],
-                                Result<DurationExprPtr> (Parser::*next)()) {
+  Result<DurationExprPtr> Chain(const DurationWord (&operators)[kCount],
+                                Result<DurationExprPtr> (DurationParser::*next)()) {
     ASSIGN_OR_RETURN(DurationExprPtr left, (this->*next)());
     for (;;) {
       const Token token = tokens_.Peek();
       const auto* const found =
           std::find_if(std::begin(operators), std::end(operators),
-                       [&](const Named& named) { return token.Is(named.text); });
+                       [&](const DurationWord& named) { return token.Is(named.text); });
       if (found == std::end(operators)) return left;
       tokens_.Next();
       RETURN_IF_ERROR(CountOperator(token.at));
@@ -122,7 +123,7 @@ class Parser {
     }
   }
 
-  Result<DurationExprPtr> Product() { return Chain(kProducts, &Parser::Sign); }
+  Result<DurationExprPtr> Product() { return Chain(kProducts, &DurationParser::Sign); }
 
   /// A sign binds more loosely than a power: "-2 ^ 2" is -4.
   Result<DurationExprPtr> Sign() {
@@ -288,7 +289,9 @@ void AppendText(const DurationExpr& expr, std::string* out) {
 
 }  // namespace
 
-Result<DurationExprPtr> TakeDurationExpr(TokenStream* tokens) { return Parser(tokens).Sum(); }
+Result<DurationExprPtr> TakeDurationExpr(TokenStream* tokens) {
+  return DurationParser(tokens).Sum();
+}
 
 Result<DurationExprPtr> TakeOffsetExpr(TokenStream* tokens) {
   const Token token = tokens->Peek();
@@ -297,10 +300,11 @@ Result<DurationExprPtr> TakeOffsetExpr(TokenStream* tokens) {
   const Token& second = tokens->Peek(1);
   // If an offset begins with a parenthesis or with two signs, Prometheus parses all following
   // operators as part of the offset.
-  if (token.Is("(") || (sign && (second.Is("-") || second.Is("+")))) return Parser(tokens).Sum();
+  if (token.Is("(") || (sign && (second.Is("-") || second.Is("+"))))
+    return DurationParser(tokens).Sum();
   if (sign) tokens->Next();
-  ASSIGN_OR_RETURN(const DurationExprPtr operand, Parser(tokens).Operand());
-  return Parser::Signed(minus, operand, token.at);
+  ASSIGN_OR_RETURN(const DurationExprPtr operand, DurationParser(tokens).Operand());
+  return DurationParser::Signed(minus, operand, token.at);
 }
 
 int64_t LiteralMs(const DurationExpr& number) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "storage/base/hex_digit.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/utf8.h"
 
@@ -20,7 +21,6 @@ constexpr uint64_t kStepsPerText = 64;
 constexpr uint64_t kStepsPerName = 8;
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 /// The number of letters and digits at the front.
 size_t PlainPrefix(std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include "query/promql/annotations.h"
 #include "query/promql/quoted_text.h"
+#include "storage/base/hex_digit.h"
 #include "storage/base/invariant.h"
 #include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
@@ -17,7 +18,6 @@ constexpr std::string_view kSymbols[] = {"=~", "!~", "==", "!=", "<=", ">=", "("
                                          ">",  "+",  "-",  "*",  "/",  "%",  "^"};
 constexpr std::string_view kDigits = "0123456789";
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool BeginsWord(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool InWord(char c) { return BeginsWord(c) || IsDigit(c); }
 

@@ -4,19 +4,20 @@
 #include <limits>
 #include <numbers>
 
+#include "storage/model/special_double.h"
+
 namespace hg::query::promql {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kDegreesOfHalfTurn = 180;
 
 double Sign(double x) { return x < 0 ? -1 : x > 0 ? 1 : x; }
 
-struct Named {
+struct MathName {
   std::string_view name;
   MathFunction function;
 };
-constexpr Named kFunctions[] = {
+constexpr MathName kMathFunctions[] = {
     {"abs", [](double x) { return std::fabs(x); }},
     {"acos", [](double x) { return std::acos(x); }},
     {"acosh", [](double x) { return std::acosh(x); }},
@@ -45,7 +46,7 @@ constexpr Named kFunctions[] = {
 }  // namespace
 
 MathFunction FindMathFunction(std::string_view name) {
-  for (const Named& named : kFunctions) {
+  for (const MathName& named : kMathFunctions) {
     if (named.name == name) return named.function;
   }
   return nullptr;

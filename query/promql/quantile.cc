@@ -8,12 +8,10 @@
 #include <utility>
 
 #include "query/promql/number_text.h"
+#include "storage/model/special_double.h"
 
 namespace hg::query::promql {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Sorts buckets and adds up those with equal bounds.
 void Unite(std::vector<Bucket>* buckets) {
@@ -60,7 +58,7 @@ void WarnOfQuantile(double phi, size_t at, Annotations* annotations) {
 }  // namespace
 
 double Quantile(double phi, std::vector<double>* values) {
-  if (values->empty() || std::isnan(phi)) return kNaN;
+  if (values->empty() || std::isnan(phi)) return kNan;
   if (phi < 0) return -kInfinity;
   if (phi > 1) return kInfinity;
   const auto less = [](double a, double b) {
@@ -93,7 +91,7 @@ Status CheckQuantileBounds(const Column& phis, size_t at, Annotations* annotatio
     most = std::max(most, phis[i]);
   }));
   if (any_nan) {
-    WarnOfQuantile(kNaN, at, annotations);
+    WarnOfQuantile(kNan, at, annotations);
     return {};
   }
   if (most > 1) WarnOfQuantile(most, at, annotations);
@@ -102,14 +100,14 @@ Status CheckQuantileBounds(const Column& phis, size_t at, Annotations* annotatio
 }
 
 double HistogramQuantile(double phi, std::vector<Bucket>* buckets, Decreases* decreases) {
-  if (std::isnan(phi)) return kNaN;
+  if (std::isnan(phi)) return kNan;
   if (phi < 0) return -kInfinity;
   if (phi > 1) return kInfinity;
   Unite(buckets);
   const std::vector<Bucket>& all = *buckets;
-  if (all.empty() || all.back().bound != kInfinity) return kNaN;
+  if (all.empty() || all.back().bound != kInfinity) return kNan;
   Settle(buckets, decreases);
-  if (all.size() < 2 || all.back().count == 0) return kNaN;
+  if (all.size() < 2 || all.back().count == 0) return kNan;
   const double rank = phi * all.back().count;
   size_t at = 0;  // the bucket that contains the rank
   while (at + 1 < all.size() && !(all[at].count >= rank)) ++at;
@@ -127,9 +125,9 @@ double HistogramQuantile(double phi, std::vector<Bucket>* buckets, Decreases* de
 double HistogramFraction(double lower, double upper, std::vector<Bucket>* buckets) {
   Unite(buckets);
   const std::vector<Bucket>& all = *buckets;
-  if (all.empty() || all.back().bound != kInfinity) return kNaN;
+  if (all.empty() || all.back().bound != kInfinity) return kNan;
   const double count = all.back().count;
-  if (count == 0 || std::isnan(lower) || std::isnan(upper)) return kNaN;
+  if (count == 0 || std::isnan(lower) || std::isnan(upper)) return kNan;
   if (lower >= upper) return 0;
   // Returns the number of observations up to a value.
   const auto count_to = [&](double value) {

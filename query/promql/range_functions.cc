@@ -10,12 +10,12 @@
 #include "query/promql/exact_sum.h"
 #include "query/promql/quantile.h"
 #include "query/promql/rate_functions.h"
+#include "storage/model/special_double.h"
 
 namespace hg::query::promql {
 namespace {
 
 using Answer = std::optional<double>;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Answer SumOverTime(const Window& window) {
   ExactSum sum;
@@ -112,11 +112,11 @@ Answer DoubleExponentialSmoothing(const Window& window) {
   return level;
 }
 
-struct Named {
+struct RangeName {
   std::string_view name;
   RangeFunction function;
 };
-constexpr Named kFunctions[] = {
+constexpr RangeName kRangeFunctions[] = {
     {"avg_over_time", AvgOverTime},
     {"changes", Changes},
     {"count_over_time", CountOverTime},
@@ -144,7 +144,7 @@ constexpr Named kFunctions[] = {
 }  // namespace
 
 RangeFunction FindRangeFunction(std::string_view name) {
-  for (const Named& named : kFunctions) {
+  for (const RangeName& named : kRangeFunctions) {
     if (named.name == name) return named.function;
   }
   return nullptr;
@@ -164,7 +164,7 @@ Line FitLine(const Window& window, int64_t origin_ms) {
   if (std::all_of(window.values.begin(), window.values.end(),
                   [&](double value) { return value == first; })) {
     // If all values are equal, the formulas below would give a slope that is only a rounding error.
-    if (std::isinf(first)) return {kNaN, kNaN};
+    if (std::isinf(first)) return {kNan, kNan};
     return {0, first};
   }
   ExactSum x_sum, y_sum, xy_sum, xx_sum;

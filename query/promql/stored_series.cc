@@ -13,6 +13,7 @@
 #include "query/rows/kept_scan.h"
 #include "storage/base/checked_sort.h"
 #include "storage/model/key_layout.h"
+#include "storage/model/timestamp.h"
 #include "storage/points/points.h"
 
 namespace hg::query::promql {
@@ -38,7 +39,6 @@ RowRange HoursOf(int64_t from_ms, int64_t to_ms) {
   return {static_cast<uint32_t>(base(from_ms)), static_cast<uint64_t>(base(to_ms) + kRowSpan)};
 }
 
-constexpr uint64_t kDayS = 86'400;
 constexpr uint64_t kKeptDays = 8;  // days of rollups that are held in memory at once
 
 Function FunctionOf(RolledValue value) {

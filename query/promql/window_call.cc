@@ -10,7 +10,7 @@ namespace {
 
 // Number of steps that are reported to the request context at once, because all threads of a query
 // share one context.
-constexpr uint64_t kStepsAtOnce = 1024;
+constexpr uint64_t kWindowStepsAtOnce = 1024;
 constexpr uint64_t kStepsPerSorted = 8;
 
 Status CheckSmoothing(const Window& window) {
@@ -83,7 +83,7 @@ Status WindowCall::Slide(std::span<const int64_t> times_ms, std::span<const doub
       const size_t more = end - begin - std::exchange(copied_most, end - begin);
       RETURN_IF_ERROR(copied.Add(tally, static_cast<int64_t>(more * sizeof(double))));
     }
-    if (work >= kStepsAtOnce) RETURN_IF_ERROR(tally->Step(std::exchange(work, 0)));
+    if (work >= kWindowStepsAtOnce) RETURN_IF_ERROR(tally->Step(std::exchange(work, 0)));
     if (begin == end) continue;
     window.times_ms = times_ms.subspan(begin, end - begin);
     window.values = values.subspan(begin, end - begin);

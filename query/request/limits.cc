@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "query/request/side_by_side.h"
+
 namespace hg::query {
 namespace {
 
@@ -14,8 +16,6 @@ constexpr int64_t kCellBytes = 2 + 8 + 8 + 1;
 // The cost of a row in addition to its points, in steps (a step is about a point).
 constexpr uint64_t kRowSteps = 64;
 constexpr uint64_t kStatisticsSteps = 16;  // for a row that is read by its statistics
-// All threads of a query share one request context, so each reports this many steps at once.
-constexpr uint64_t kStepsAtOnce = 2048;
 
 }  // namespace
 

@@ -2,11 +2,17 @@
 // Runs parts of one query on several threads of a shared pool.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "storage/base/worker_pool.h"
 
 namespace hg::query {
+
+/// There are more parts than threads, so that no thread waits long for the last part.
+inline constexpr size_t kPartsPerThread = 2;
+/// All threads of a query share one request context, so each reports this many steps at once.
+inline constexpr uint64_t kStepsAtOnce = 2048;
 
 /// A function that works like RunSideBySide with a fixed pool and a fixed number of helpers.
 using SideBySide = std::function<void(size_t count, const std::function<bool(size_t)>& task)>;

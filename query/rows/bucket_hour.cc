@@ -7,7 +7,7 @@
 namespace hg::query {
 namespace {
 
-constexpr uint32_t kHourMs = kRowSpan * 1000;
+constexpr uint32_t kRowSpanMs = kRowSpan * 1000;
 
 template <typename T>
 int64_t BytesOf(const std::vector<T>& v) {
@@ -95,7 +95,7 @@ int64_t BucketHour::bytes() const {
 bool RowRecord::Wants(const RowHour& row) {
   if (gave_up_ || row.base >= end_) return false;
   gave_up_ =
-      rows_.size() == rows_max_ || (!row.offset_ms.empty() && row.offset_ms.back() >= kHourMs);
+      rows_.size() == rows_max_ || (!row.offset_ms.empty() && row.offset_ms.back() >= kRowSpanMs);
   if (gave_up_) std::vector<Row>().swap(rows_);
   return !gave_up_;
 }

@@ -17,7 +17,7 @@ namespace {
 // An offset cannot hold a year in milliseconds, so rows are returned in parts of this length.
 constexpr int64_t kPartMs = int64_t{1} << 31;
 
-struct Value {
+struct RollupValue {
   uint16_t index = 0;
   PointValue value;
   int64_t written_ms = 0;
@@ -56,7 +56,7 @@ class RollupScan : public PointScan {
     ASSIGN_OR_RETURN(values_, Read(column_.aggregate));
     bool any = !values_.empty();
     if (column_.beside) {
-      ASSIGN_OR_RETURN(const std::vector<Value> beside, Read(*column_.beside));
+      ASSIGN_OR_RETURN(const std::vector<RollupValue> beside, Read(*column_.beside));
       any |= !beside.empty();
       KeepWhere(beside);
     }
@@ -66,10 +66,10 @@ class RollupScan : public PointScan {
     return true;
   }
 
-  void KeepWhere(const std::vector<Value>& beside) {
-    std::vector<Value> kept;
+  void KeepWhere(const std::vector<RollupValue>& beside) {
+    std::vector<RollupValue> kept;
     size_t at = 0;
-    for (const Value& v : values_) {
+    for (const RollupValue& v : values_) {
       while (at < beside.size() && beside[at].index < v.index) ++at;
       if (at < beside.size() && beside[at].index == v.index) kept.push_back(v);
     }
@@ -77,8 +77,9 @@ class RollupScan : public PointScan {
   }
 
   /// Returns the values in ascending order of index.
-  [[nodiscard]] Result<std::vector<Value>> Read(const codec::RollupAggregate& aggregate) const {
-    std::vector<Value> all;
+  [[nodiscard]] Result<std::vector<RollupValue>> Read(
+      const codec::RollupAggregate& aggregate) const {
+    std::vector<RollupValue> all;
     for (const Cell& cell : row_.cells) {
       const auto qualifier = codec::DecodeRollupQualifierOf(aggregate, cell.qualifier);
       if (!qualifier) continue;
@@ -92,9 +93,9 @@ class RollupScan : public PointScan {
     }
     // Cells of one form are stored in ascending order. Cells of the older form follow the others.
     std::stable_sort(all.begin(), all.end(),
-                     [](const Value& a, const Value& b) { return a.index < b.index; });
-    std::vector<Value> values;
-    for (const Value& value : all) {
+                     [](const RollupValue& a, const RollupValue& b) { return a.index < b.index; });
+    std::vector<RollupValue> values;
+    for (const RollupValue& value : all) {
       if (values.empty() || values.back().index != value.index) {
         values.push_back(value);
       } else if (!fix_duplicates_) {
@@ -118,7 +119,7 @@ class RollupScan : public PointScan {
     const int64_t interval_ms = int64_t{column_.interval.interval_s} * 1000;
     const int64_t begin_ms = next_ < cells ? values_[next_].index * interval_ms : 0;
     for (; next_ < cells; ++next_) {
-      const Value& v = values_[next_];
+      const RollupValue& v = values_[next_];
       const int64_t offset_ms = v.index * interval_ms - begin_ms;
       if (offset_ms >= kPartMs) break;
       offsets_.push_back(static_cast<uint32_t>(offset_ms));
@@ -145,8 +146,8 @@ class RollupScan : public PointScan {
   Row row_;
   Bytes tsuid_;
   uint32_t base_ = 0;
-  std::vector<Value> values_;  // of the current row
-  size_t next_ = 0;            // the first value that was not returned yet
+  std::vector<RollupValue> values_;  // of the current row
+  size_t next_ = 0;                  // the first value that was not returned yet
   std::vector<uint32_t> offsets_;
   std::vector<uint64_t> bits_;
   std::vector<uint8_t> doubles_;

@@ -5,22 +5,22 @@
 #include <limits>
 
 #include "query/buckets/column_values.h"
+#include "storage/model/special_double.h"
 
 namespace hg::query {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-int64_t Down(int64_t time_ms, int64_t interval_ms) { return time_ms - time_ms % interval_ms; }
+int64_t BeginOfInterval(int64_t time_ms, int64_t interval_ms) {
+  return time_ms - time_ms % interval_ms;
+}
 
 }  // namespace
 
 ExtremeFold::ExtremeFold(Function function, int64_t interval_ms, int64_t first_ms, int64_t last_ms)
     : sign_(function == Function::kMin ? -1 : 1),
       interval_ms_(interval_ms),
-      first_ms_(Down(first_ms + interval_ms - 1, interval_ms)),
-      last_ms_(Down(last_ms, interval_ms)),
+      first_ms_(BeginOfInterval(first_ms + interval_ms - 1, interval_ms)),
+      last_ms_(BeginOfInterval(last_ms, interval_ms)),
       floors_(last_ms_ < first_ms_ ? 0 : HourOf(last_ms_) + 1),
       values_(last_ms_ < first_ms_ ? 0 : PlaceOf(last_ms_) + 1, -kInfinity),
       filled_(values_.size()),

@@ -5,6 +5,7 @@
 
 #include "query/rows/cached_rows.h"
 #include "query/rows/extreme_fold.h"
+#include "storage/model/timestamp.h"
 
 namespace hg::query {
 namespace {
@@ -17,7 +18,6 @@ constexpr int64_t kFoldedBucketsMax = 1 << 20;
 constexpr uint64_t kReadShare = 4;
 // If there are more buckets per row than this, creating them costs more than reading all rows.
 constexpr uint64_t kBucketsPerRowMax = 64;
-constexpr int64_t kDayMs = 24 * int64_t{kRowSpan} * 1000;
 // Buckets that can be created, and visited at the end, in the time of a step.
 constexpr uint64_t kBucketsPerStep = 8;
 

@@ -11,7 +11,7 @@
 namespace hg::query {
 namespace {
 
-struct Interval {
+struct KeptInterval {
   uint32_t begin_s = 0;
   RowStatistics statistics;
 
@@ -21,7 +21,7 @@ struct Interval {
 /// The rollup intervals of one series. `next` is the index of the first one that was not returned
 /// yet.
 struct Rolled {
-  std::vector<Interval> intervals;  // ascending
+  std::vector<KeptInterval> intervals;  // ascending
   size_t next = 0;
   uint32_t given_before_s = 0;
 };
@@ -86,7 +86,7 @@ class KeptScan : public PointScan {
         RETURN_IF_ERROR(memory_.Add(kSeriesBytes + static_cast<int64_t>(row.tsuid.size())));
         found = rolled_.emplace(row.tsuid, Rolled()).first;
       }
-      RETURN_IF_ERROR(memory_.Add(2 * sizeof(Interval)));  // vectors grow by doubling
+      RETURN_IF_ERROR(memory_.Add(2 * sizeof(KeptInterval)));  // vectors grow by doubling
       found->second.intervals.push_back({row.base, *row.statistics});
     }
   }
@@ -96,7 +96,7 @@ class KeptScan : public PointScan {
     Rolled& rolled = at_->second;
     if (rolled.next == rolled.intervals.size() || rolled.intervals[rolled.next].begin_s >= base)
       return false;
-    const Interval& interval = rolled.intervals[rolled.next++];
+    const KeptInterval& interval = rolled.intervals[rolled.next++];
     rolled.given_before_s = interval.end_s();
     *out = RowHour();
     out->tsuid = at_->first;

@@ -10,11 +10,9 @@ namespace hg::query {
 namespace {
 
 // Minimum number of rows whose scan is divided between threads. Reading that many rows takes much
-// longer than waking another thread. There are more parts than threads, so that no thread waits
-// long for the last part. A query of so many rows does not start on an event loop, where it would
-// be abandoned half done (query/README.md).
+// longer than waking another thread. A query of so many rows does not start on an event loop, where
+// it would be abandoned half done (query/README.md).
 constexpr uint64_t kRowsInParts = 256;
-constexpr size_t kPartsPerThread = 2;
 // Rows that can be read by their statistics in the time of one row that is read by its points.
 constexpr uint64_t kStatisticsInRow = 4;
 

@@ -9,7 +9,7 @@ namespace {
 
 // The cost of listing a series and of looking up cached verdicts about its values. The filter
 // itself reports its work on new values.
-constexpr uint64_t kSeriesSteps = 16;
+constexpr uint64_t kListedSeriesSteps = 16;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Result<SeriesMatcher> ChooseSeries(Points& points, ByteView metric, SeriesFilter
   SeriesMatcher chosen;
   Status failed;
   const auto take = [&](ByteView tsuid) -> Status {
-    RETURN_IF_ERROR(memory->Step(kSeriesSteps));
+    RETURN_IF_ERROR(memory->Step(kListedSeriesSteps));
     ASSIGN_OR_RETURN(const bool admitted, filter->Admits(tsuid));
     if (!admitted) return {};
     RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(2 * sizeof(Bytes) + tsuid.size())));

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "storage/model/timestamp.h"
+
 namespace hg::query {
 namespace {
 
 constexpr int64_t kSecondMs = 1000;
 constexpr int64_t kMinuteMs = 60 * kSecondMs;
 constexpr int64_t kHourMs = 60 * kMinuteMs;
-constexpr int64_t kDayMs = 24 * kHourMs;
 
 int64_t ElapsedUnit(TimeUnit unit) {
   switch (unit) {

@@ -5,11 +5,10 @@
 #include <string>
 
 #include "query/time/duration.h"
+#include "storage/base/hex_digit.h"
 
 namespace hg::query {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) return false;

@@ -2,6 +2,8 @@
 
 namespace hg {
 
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 /// Returns the value of a hexadecimal digit (0…15), or -1 if `c` is not a hexadecimal digit.
 constexpr int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';

@@ -3,20 +3,20 @@
 #include <chrono>
 
 #include "storage/model/point.h"
+#include "storage/model/timestamp.h"
 
 namespace hg::codec {
 namespace {
 
 constexpr uint32_t kHour = 3600;
-constexpr uint32_t kDay = 86400;
 
 }  // namespace
 
 uint32_t RollupIntervalsPerRow(uint32_t interval_s, RollupSpanUnit unit, uint32_t span_count) {
   const uint64_t span = unit == RollupSpanUnit::kHours    ? kHour
-                        : unit == RollupSpanUnit::kDays   ? kDay
-                        : unit == RollupSpanUnit::kMonths ? 32 * kDay
-                                                          : 366 * kDay;
+                        : unit == RollupSpanUnit::kDays   ? kDayS
+                        : unit == RollupSpanUnit::kMonths ? 32 * kDayS
+                                                          : 366 * kDayS;
   return static_cast<uint32_t>(span * span_count / interval_s);
 }
 

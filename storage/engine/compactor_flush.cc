@@ -9,14 +9,14 @@
 #include "storage/engine/row_file.h"
 #include "storage/engine/stored_files.h"
 #include "storage/lsm/row_source.h"
+#include "storage/model/timestamp.h"
 
 namespace hg::engine {
 namespace {
 
 constexpr size_t kFlushThreads = 2;
-constexpr uint32_t kDayS = 86'400;
 // Number of series by which a flush prefetches rows.
-constexpr size_t kSeriesAhead = 8;
+constexpr size_t kSeriesPrefetched = 8;
 // A day gets its own parts if it has at least 1/kOwnDayShare of the region's rows, for up to
 // kOwnDaysMax days.
 constexpr size_t kOwnDaysMax = 4;
@@ -283,11 +283,11 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
   std::vector<const RowHourMemory*> hours;
   for (size_t i = 0; i < job->series.size(); ++i) {
     // The rows of neighbours in the file are far apart in memory.
-    if (i + 2 * kSeriesAhead < job->series.size()) {
-      memtable.rows.PrefetchHead(job->series[i + 2 * kSeriesAhead]);
+    if (i + 2 * kSeriesPrefetched < job->series.size()) {
+      memtable.rows.PrefetchHead(job->series[i + 2 * kSeriesPrefetched]);
     }
-    if (i + kSeriesAhead < job->series.size()) {
-      memtable.rows.PrefetchRow(job->series[i + kSeriesAhead]);
+    if (i + kSeriesPrefetched < job->series.size()) {
+      memtable.rows.PrefetchRow(job->series[i + kSeriesPrefetched]);
     }
     const uint32_t number = job->series[i];
     const ByteView tsuid = registry_.Tsuid(number);

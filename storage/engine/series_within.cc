@@ -13,8 +13,8 @@ namespace hg::engine {
 namespace {
 
 // The costs of a file, of a row of cells in memory and of a series, in steps of a RequestContext.
-constexpr uint64_t kFileSteps = 64, kBytesPerStep = 64, kCellRowSteps = 4, kSeriesSteps = 1;
-constexpr uint64_t kStepsAtOnce = 4096;
+constexpr uint64_t kFileSteps = 64, kBytesPerStep = 64, kCellRowSteps = 4, kListedSeriesSteps = 1;
+constexpr uint64_t kStepsPerReport = 4096;
 
 class Search {
  public:
@@ -53,7 +53,7 @@ class Search {
     std::erase_if(*series, [&](uint32_t number) {
       if (!status.ok()) return false;
       const bool found = found_.contains(number) || IsInMemory(number);
-      if (steps_ >= kStepsAtOnce) status = memory_.Step(std::exchange(steps_, 0));
+      if (steps_ >= kStepsPerReport) status = memory_.Step(std::exchange(steps_, 0));
       return !found;
     });
     RETURN_IF_ERROR(status);
@@ -66,7 +66,7 @@ class Search {
   }
 
   bool IsInMemory(uint32_t number) {
-    steps_ += kSeriesSteps;
+    steps_ += kListedSeriesSteps;
     for (const auto& memtable : version_.memtables) {
       for (const RowHourMemory* row = memtable->rows.Newest(number); row != nullptr;
            row = row->older()) {

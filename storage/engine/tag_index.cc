@@ -11,7 +11,7 @@ namespace hg::engine {
 namespace {
 
 // Approximate memory of a metric's map node, of a set's second number, and of each further number.
-constexpr size_t kNodeBytes = 112;
+constexpr size_t kMetricNodeBytes = 112;
 constexpr size_t kManyBytes = 80;
 constexpr size_t kPostingBytes = 3;
 
@@ -108,7 +108,7 @@ void TagIndex::Add(uint32_t number, ByteView tsuid) {
   auto found = metrics_.find(metric);
   if (found == metrics_.end()) {
     found = metrics_.emplace(Bytes(metric), Postings()).first;
-    bytes_ += kNodeBytes;
+    bytes_ += kMetricNodeBytes;
   }
   bytes_ += found->second.Add(number);
   const ByteView pairs = tsuid.substr(width);

@@ -9,8 +9,6 @@
 namespace hg::hbase {
 namespace {
 
-using Kind = RowFilter::Kind;
-
 Bytes QualifiersFilter(const std::vector<Bytes>& qualifiers) {
   std::vector<Bytes> each;
   for (const Bytes& qualifier : qualifiers) {
@@ -21,7 +19,7 @@ Bytes QualifiersFilter(const std::vector<Bytes>& qualifiers) {
 }
 
 bool AsksForValues(const RowFilter& filter) {
-  return filter.kind == Kind::kColumnValue ||
+  return filter.kind == RowFilter::Kind::kColumnValue ||
          std::any_of(filter.children.begin(), filter.children.end(), AsksForValues);
 }
 
@@ -122,7 +120,7 @@ std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const Key
 
 std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed) {
   switch (filter.kind) {
-    case Kind::kCompareKey:
+    case RowFilter::Kind::kCompareKey:
       if (filter.comparator == RowFilter::Comparator::kBytes) {
         return CompareFilter("RowFilter", filter.op,
                              BytesComparator("BinaryComparator", filter.operand));
@@ -132,7 +130,7 @@ std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed) {
                              BytesComparator("BinaryPrefixComparator", filter.operand));
       }
       return std::nullopt;
-    case Kind::kTemplate:
+    case RowFilter::Kind::kTemplate:
       // If the mask has no free bytes, some servers pass every row, so the condition is sent in
       // another form.
       if (std::memchr(filter.mask.data(), 1, filter.mask.size()) == nullptr) {
@@ -142,24 +140,24 @@ std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed) {
       }
       if (reversed) return std::nullopt;
       return FuzzyKeyFilter(filter.operand, filter.mask);
-    case Kind::kSeries: {
+    case RowFilter::Kind::kSeries: {
       const auto pattern = SeriesPattern(filter.series, filter.layout);
       if (!pattern) return std::nullopt;
       return RegexKeyFilter(*pattern);
     }
-    case Kind::kAnd:
-    case Kind::kOr: {
+    case RowFilter::Kind::kAnd:
+    case RowFilter::Kind::kOr: {
       std::vector<Bytes> some;
       for (const RowFilter& child : filter.children) {
         if (auto bytes = KeyFilterBytes(child, reversed)) some.push_back(std::move(*bytes));
       }
       const bool whole = some.size() == filter.children.size();
-      if (some.empty() || (filter.kind == Kind::kOr && !whole)) return std::nullopt;
-      return FilterList(filter.kind == Kind::kAnd ? Join::kAll : Join::kOne, some);
+      if (some.empty() || (filter.kind == RowFilter::Kind::kOr && !whole)) return std::nullopt;
+      return FilterList(filter.kind == RowFilter::Kind::kAnd ? Join::kAll : Join::kOne, some);
     }
-    case Kind::kAll:
-    case Kind::kColumnValue:
-    case Kind::kRandom:
+    case RowFilter::Kind::kAll:
+    case RowFilter::Kind::kColumnValue:
+    case RowFilter::Kind::kRandom:
       return std::nullopt;
   }
   return std::nullopt;

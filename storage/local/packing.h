@@ -174,7 +174,7 @@ class Packer {
     } else if constexpr (std::is_convertible_v<const T&, ByteView>) {
       AppendSized(&out_, value);
     } else {
-      std::apply([this](const auto&... fields) { Put(fields...); }, Fields(value));
+      std::apply([&](const auto&... fields) { Put(fields...); }, Fields(value));
     }
   }
 
@@ -260,7 +260,7 @@ class Unpacker {
       if (depth_ == kDepthMax) return false;
       ++depth_;
       const bool good =
-          std::apply([this](auto&... fields) { return Get(&fields...); }, Fields(*value));
+          std::apply([&](auto&... fields) { return Get(&fields...); }, Fields(*value));
       --depth_;
       return good;
     }

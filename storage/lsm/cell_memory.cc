@@ -13,7 +13,7 @@ namespace {
 // Approximate size of a map node with the objects of key and row, and the overhead of an
 // allocation.
 constexpr size_t kNodeBytes = 96;
-constexpr size_t kPieceBytes = 16;
+constexpr size_t kAllocationBytes = 16;
 // Maximum bytes of a value that is packed. Larger values may be appended to repeatedly, so they are
 // not packed.
 constexpr size_t kPackedMax = 128;
@@ -193,9 +193,9 @@ void HeldRow::SetColumn(uint8_t family, ByteView qualifier, CellRow row) {
 
 size_t HeldRow::MemoryBytes() const {
   size_t bytes = kNodeBytes;
-  if (packed_ != nullptr) bytes += kPieceBytes + SizeOf(packed_.get());
+  if (packed_ != nullptr) bytes += kAllocationBytes + SizeOf(packed_.get());
   if (large_ != nullptr)
-    bytes += kPieceBytes + sizeof(Large) + large_->row.MemoryBytes() + large_->bytes;
+    bytes += kAllocationBytes + sizeof(Large) + large_->row.MemoryBytes() + large_->bytes;
   return bytes;
 }
 

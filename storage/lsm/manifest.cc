@@ -8,6 +8,7 @@
 #include "storage/base/invariant.h"
 #include "storage/base/sized_bytes.h"
 #include "storage/base/varint.h"
+#include "storage/lsm/block_layout.h"
 #include "storage/lsm/table_attributes.h"
 
 namespace hg::lsm {
@@ -18,7 +19,6 @@ constexpr int kVersion = 7;
 // This version has no split policies and no numbers of forgotten series. It is written as long as a
 // store has neither, so that an older program can read the store.
 constexpr int kVersionBefore = 6;
-constexpr size_t kCrcBytes = 4;
 
 // Flags of a PartEntry.
 constexpr uint64_t kReference = 1, kTombstones = 2, kLoose = 4, kInNamespace = 8, kChunkFlags = 15;

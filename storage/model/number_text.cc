@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "storage/base/hex_digit.h"
 #include "storage/model/java_digits.h"
 #include "storage/model/plain_double.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr size_t kDigitsMax = 19;  // digits of 9223372036854775807
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool IsSign(char c) { return c == '+' || c == '-'; }
 

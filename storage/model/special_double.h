@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,9 @@
 #include "storage/model/point.h"
 
 namespace hg {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The bits of the NaN that Prometheus stores for every NaN except its stale marker.
 inline constexpr uint64_t kNormalNanBits = 0x7FF8000000000001;

@@ -10,6 +10,9 @@ namespace hg {
 
 /// Largest accepted time, in milliseconds.
 inline constexpr int64_t kTimestampMax = 9999999999999;
+/// A day in seconds and in milliseconds.
+inline constexpr uint32_t kDayS = 86'400;
+inline constexpr int64_t kDayMs = int64_t{kDayS} * 1000;
 
 /// Immutable value. `raw` is the number that the client sent.
 struct Timestamp {

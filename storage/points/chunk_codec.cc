@@ -101,13 +101,13 @@ char* StoreTimes(const Times& times, char* p) {
   return StoreWidth(times.code, times.above, p);
 }
 
-// All values in one encoding, with the source of their flags. kPlain means that there is no such
-// encoding.
-struct Values {
-  Class how = kPlain;
+// All values in one encoding, with the source of their flags. kPlainChunk means that there is no
+// such encoding.
+struct EncodedValues {
+  Class how = kPlainChunk;
   uint8_t flags = 0;
   int exponent = 0;
-  int64_t numbers[n];  // kInts, kDecimals
+  int64_t numbers[n];  // kIntChunk, kDecimalChunk
 };
 
 bool SameFlags(const ChunkEntries& entries) {
@@ -116,7 +116,7 @@ bool SameFlags(const ChunkEntries& entries) {
   return differ == 0;
 }
 
-bool ToDecimals(const ChunkEntries& entries, int exponent, Values* values) {
+bool ToDecimals(const ChunkEntries& entries, int exponent, EncodedValues* values) {
   bool exact = true;
   for (size_t i = 0; i < n; ++i) {
     const PointValue value{entries.bits[i], static_cast<uint8_t>(entries.ops[i] & 0xF)};
@@ -132,7 +132,7 @@ bool ToDecimals(const ChunkEntries& entries, int exponent, Values* values) {
 
 // The exponent that the last value needs is tried first, because values with equally many decimals
 // mostly need the same exponent.
-bool FindDecimals(const ChunkEntries& entries, Values* values) {
+bool FindDecimals(const ChunkEntries& entries, EncodedValues* values) {
   for (int exponent = 0; exponent <= kExponentMax; ++exponent) {
     const PointValue last{entries.bits[n - 1], static_cast<uint8_t>(entries.ops[n - 1] & 0xF)};
     const double wide = last.as_double();
@@ -147,7 +147,7 @@ bool FindDecimals(const ChunkEntries& entries, Values* values) {
   return false;
 }
 
-void FindValues(const ChunkEntries& entries, Values* values) {
+void FindValues(const ChunkEntries& entries, EncodedValues* values) {
   const auto flags = static_cast<uint8_t>(entries.ops[0] & 0xF);
   bool good = true;
   bool by_value = true;
@@ -165,7 +165,7 @@ void FindValues(const ChunkEntries& entries, Values* values) {
                                  static_cast<uint8_t>(entries.ops[i] & 0xF);
     }
     if (!same && !by_value) return;
-    values->how = kInts;
+    values->how = kIntChunk;
     values->flags = same ? flags : kByValue;
     return;
   }
@@ -176,14 +176,14 @@ void FindValues(const ChunkEntries& entries, Values* values) {
   if (!same && !by_value) return;
   values->flags = same ? flags : kByValue;
   if (FindDecimals(entries, values)) {
-    values->how = kDecimals;
+    values->how = kDecimalChunk;
   } else if (same) {
-    values->how = kWords;
+    values->how = kWordChunk;
   }
 }
 
 size_t EncodePlain(const ChunkEntries& entries, char* out) {
-  *out = kPlain;
+  *out = kPlainChunk;
   std::memcpy(out + 1, entries.ops, sizeof entries.ops);
   std::memcpy(out + 1 + sizeof entries.ops, entries.bits, sizeof entries.bits);
   return kChunkBytesMax;
@@ -221,15 +221,15 @@ bool SortRising(ChunkEntries* entries) {
 
 size_t EncodeChunk(const ChunkEntries& entries, char* out) {
   Times times;
-  Values values;
+  EncodedValues values;
   if (!FindTimes(entries, &times)) return EncodePlain(entries, out);
   FindValues(entries, &values);
-  if (values.how == kPlain) return EncodePlain(entries, out);
+  if (values.how == kPlainChunk) return EncodePlain(entries, out);
   uint64_t above[n];
   uint8_t width = 0;
   uint8_t base_width = 0;
   int64_t base = 0;
-  if (values.how == kWords) {
+  if (values.how == kWordChunk) {
     width = values.flags == kFloat32 ? 3 : 4;
     std::copy(entries.bits, entries.bits + n, above);
   } else {
@@ -247,8 +247,8 @@ size_t EncodeChunk(const ChunkEntries& entries, char* out) {
   const size_t bytes = kChunkHeadBytes + TimesBytes(times.millis, times.code) +
                        kWidths[base_width] + n * kWidths[width];
   if (bytes > kChunkBytesMax) return EncodePlain(entries, out);
-  out[0] = static_cast<char>(values.how | (times.millis ? kMillis : 0) | times.code << kTimeShift |
-                             width << kWidthShift);
+  out[0] = static_cast<char>(values.how | (times.millis ? kMillisChunk : 0) |
+                             times.code << kTimeShift | width << kWidthShift);
   out[1] = static_cast<char>(values.flags | values.exponent << kExponentShift);
   out[2] = static_cast<char>(base_width);
   char* const p = StoreTimes(times, out + kChunkHeadBytes);
@@ -258,12 +258,12 @@ size_t EncodeChunk(const ChunkEntries& entries, char* out) {
 }
 
 size_t ChunkBytes(const char* chunk) {
-  if ((*chunk & kClassMask) == kPlain) return kChunkBytesMax;
+  if ((*chunk & kClassMask) == kPlainChunk) return kChunkBytesMax;
   return ChunkShape(chunk).bytes;
 }
 
 size_t DecodeChunk(const char* chunk, ChunkEntries* entries) {
-  if ((*chunk & kClassMask) == kPlain) {
+  if ((*chunk & kClassMask) == kPlainChunk) {
     std::memcpy(entries->ops, chunk + 1, sizeof entries->ops);
     std::memcpy(entries->bits, chunk + 1 + sizeof entries->ops, sizeof entries->bits);
     return kChunkBytesMax;
@@ -273,12 +273,12 @@ size_t DecodeChunk(const char* chunk, ChunkEntries* entries) {
   LoadTimes(shape, chunk, offsets);
   LoadNumbers(shape, chunk, entries->bits);
   const Class how = shape.how();
-  if (how == kDecimals) DecimalsToDoubles(shape.exponent(), entries->bits);
+  if (how == kDecimalChunk) DecimalsToDoubles(shape.exponent(), entries->bits);
   for (size_t i = 0; i < n; ++i) {
     PointValue value{entries->bits[i], shape.flags()};
-    if (how == kInts && shape.flags() == kByValue) {
+    if (how == kIntChunk && shape.flags() == kByValue) {
       value = IntByRule(kIntsShortest, value.as_int());
-    } else if (how == kDecimals) {
+    } else if (how == kDecimalChunk) {
       const double wide = std::bit_cast<double>(entries->bits[i]);
       value = shape.flags() == kByValue   ? FloatByRule(kFloatsShortest, wide)
               : shape.flags() == kFloat32 ? PointValue::Float(static_cast<float>(wide))

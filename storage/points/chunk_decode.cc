@@ -20,7 +20,7 @@ bool TakePlainChunk(const char* chunk, size_t at, RowColumns* columns) {
 HG_INLINE bool DecodeHere(const char* chunk, const char* end, size_t* at, RowColumns* columns) {
   ChunkShape shape;
   for (; chunk < end; *at += kChunkEntries) {
-    if ((*chunk & kClassMask) == kPlain) {
+    if ((*chunk & kClassMask) == kPlainChunk) {
       if (!TakePlainChunk(chunk, *at, columns)) return false;
       chunk += kChunkBytesMax;
       continue;
@@ -29,9 +29,9 @@ HG_INLINE bool DecodeHere(const char* chunk, const char* end, size_t* at, RowCol
     uint64_t* const values = columns->value.data() + *at;
     LoadTimes(shape, chunk, columns->offset_ms.data() + *at);
     LoadNumbers(shape, chunk, values);
-    if (shape.how() == kDecimals) DecimalsToDoubles(shape.exponent(), values);
-    if (shape.how() == kWords && shape.flags() == kFloat32) WidenSingles(values);
-    columns->MarkKind(*at, kChunkEntries, shape.how() != kInts);
+    if (shape.how() == kDecimalChunk) DecimalsToDoubles(shape.exponent(), values);
+    if (shape.how() == kWordChunk && shape.flags() == kFloat32) WidenSingles(values);
+    columns->MarkKind(*at, kChunkEntries, shape.how() != kIntChunk);
     chunk += shape.bytes;
   }
   return true;

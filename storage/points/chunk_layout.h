@@ -13,9 +13,9 @@
 namespace hg::points::chunk_layout {
 
 // First byte: the kind of the values, the resolution, and the width of the times.
-enum Class : uint8_t { kPlain = 0, kInts = 1, kDecimals = 2, kWords = 3 };
+enum Class : uint8_t { kPlainChunk = 0, kIntChunk = 1, kDecimalChunk = 2, kWordChunk = 3 };
 inline constexpr uint8_t kClassMask = 0x03;
-inline constexpr uint8_t kMillis = 0x04;
+inline constexpr uint8_t kMillisChunk = 0x04;
 inline constexpr int kTimeShift =
     3;  // position of the width code of the offsets from the first time; 0: constant step
 // Position of the width code of the values, which are stored relative to the base.
@@ -61,7 +61,7 @@ struct ChunkShape {
            static_cast<uint8_t>(chunk[2]) == base_code;
   }
   [[nodiscard]] HG_INLINE Class how() const { return static_cast<Class>(first & kClassMask); }
-  [[nodiscard]] HG_INLINE bool millis() const { return (first & kMillis) != 0; }
+  [[nodiscard]] HG_INLINE bool millis() const { return (first & kMillisChunk) != 0; }
   [[nodiscard]] HG_INLINE uint8_t time_code() const { return first >> kTimeShift & 3; }
   [[nodiscard]] HG_INLINE uint8_t width_code() const { return first >> kWidthShift; }
   [[nodiscard]] HG_INLINE uint8_t flags() const { return second & 0xF; }
@@ -127,7 +127,7 @@ HG_INLINE uint64_t LoadBase(const ChunkShape& shape, const char* chunk) {
   }
 }
 
-// Reads the numbers of the entries. For kWords, these are the stored bits.
+// Reads the numbers of the entries. For kWordChunk, these are the stored bits.
 HG_INLINE void LoadNumbers(const ChunkShape& shape, const char* chunk, uint64_t* numbers) {
   LoadWidth<uint64_t>(shape.width_code(), chunk + shape.values_at, LoadBase(shape, chunk), 1,
                       numbers);

@@ -1,11 +1,11 @@
 #include "storage/region/row_windows.h"
 
+#include "storage/model/timestamp.h"
+
 namespace hg::region {
 namespace {
 
 constexpr int kJoinBits = 3;  // eight windows of a level form one of the next
-constexpr int64_t kDayS = 86'400;
-constexpr int64_t kDayMs = kDayS * 1000;
 constexpr uint32_t kLargestMax =
     128;  // maximum number of windows of the largest level in one merge
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "storage/model/timestamp.h"
 #include "storage/region/spread.h"
 
 namespace hg::region {
 namespace {
 
-constexpr uint32_t kDayS = 86'400;
 // The first hour of a day is preferred if the halves then differ by at most this fraction.
 constexpr double kGoodShare = 0.1;
 

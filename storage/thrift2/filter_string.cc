@@ -13,7 +13,6 @@ namespace {
 
 using points::FilterNode;
 using Argument = points::FilterArgument;
-using Kind = Argument::Kind;
 
 // java.util.regex.Pattern.DOTALL, which HBase sets for every regexstring.
 constexpr uint64_t kDotAll = 32;
@@ -33,9 +32,10 @@ Status WrongArguments(const FilterNode& node) {
   return Status::InvalidArgument("filter " + node.name + ": wrong arguments");
 }
 
-bool Are(const FilterNode& node, std::initializer_list<Kind> kinds) {
-  return std::equal(kinds.begin(), kinds.end(), node.arguments.begin(), node.arguments.end(),
-                    [](Kind kind, const Argument& argument) { return argument.kind == kind; });
+bool Are(const FilterNode& node, std::initializer_list<Argument::Kind> kinds) {
+  return std::equal(
+      kinds.begin(), kinds.end(), node.arguments.begin(), node.arguments.end(),
+      [](Argument::Kind kind, const Argument& argument) { return argument.kind == kind; });
 }
 
 // Converts "binary:VALUE" and the other comparators.
@@ -65,12 +65,12 @@ Result<Bytes> ConvertFilter(const FilterNode& node) {
   const ByteView name = node.name;
   if (name == "RowFilter" || name == "FamilyFilter" || name == "QualifierFilter" ||
       name == "ValueFilter") {
-    if (!Are(node, {Kind::kOperator, Kind::kText})) return WrongArguments(node);
+    if (!Are(node, {Argument::Kind::kOperator, Argument::Kind::kText})) return WrongArguments(node);
     ASSIGN_OR_RETURN(const Bytes comparator, Comparator(arguments[1].text, arguments[0].op));
     return hbase::CompareFilter(name, arguments[0].op, comparator);
   }
   if (name == "PrefixFilter" || name == "ColumnPrefixFilter") {
-    if (!Are(node, {Kind::kText})) return WrongArguments(node);
+    if (!Are(node, {Argument::Kind::kText})) return WrongArguments(node);
     Bytes content;
     hbase::AddBytes(&content, 1, arguments[0].text);
     return hbase::Named(name, content);
@@ -78,20 +78,21 @@ Result<Bytes> ConvertFilter(const FilterNode& node) {
   if (name == "MultipleColumnPrefixFilter") {
     std::vector<Bytes> prefixes;
     for (const Argument& argument : arguments) {
-      if (argument.kind != Kind::kText) return WrongArguments(node);
+      if (argument.kind != Argument::Kind::kText) return WrongArguments(node);
       prefixes.push_back(argument.text);
     }
     return hbase::PrefixesFilter(std::move(prefixes));
   }
   if (name == "ColumnRangeFilter") {
-    if (!Are(node, {Kind::kText, Kind::kBool, Kind::kText, Kind::kBool}))
+    if (!Are(node, {Argument::Kind::kText, Argument::Kind::kBool, Argument::Kind::kText,
+                    Argument::Kind::kBool}))
       return WrongArguments(node);
     const Bytes& min = arguments[0].text;  // if empty, there is no lower limit
     return hbase::ColumnRangeFilter(min, min.empty() || arguments[1].number != 0, arguments[2].text,
                                     arguments[3].number != 0);
   }
   if (name == "KeyOnlyFilter") {
-    if (!arguments.empty() && !Are(node, {Kind::kBool})) return WrongArguments(node);
+    if (!arguments.empty() && !Are(node, {Argument::Kind::kBool})) return WrongArguments(node);
     return hbase::KeyOnlyFilter(!arguments.empty() && arguments[0].number != 0);
   }
   if (name == "FirstKeyOnlyFilter") {

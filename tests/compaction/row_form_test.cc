@@ -16,8 +16,8 @@ namespace hg::compaction {
 namespace {
 
 /// A store, its row compaction, and one row.
-struct Rig {
-  Rig(bool enable_compaction, bool fix_duplicates, int64_t now_ms = kOldMs)
+struct FormRig {
+  FormRig(bool enable_compaction, bool fix_duplicates, int64_t now_ms = kOldMs)
       : subject(KeyLayout(), EmbeddedOptions::DefaultTables(), now_ms) {
     subject.EnableCompaction(enable_compaction);
     options.enable_compaction = enable_compaction;
@@ -152,7 +152,7 @@ TEST_CASE("a query leaves an old row as OpenTSDB compacts it, however its cells 
         CAPTURE(std::string(c.what));
         CAPTURE(fix_duplicates);
         CAPTURE(way);
-        Rig rig(true, fix_duplicates);
+        FormRig rig(true, fix_duplicates);
         rig.Load(c.loaded);
         rig.Disturb(way % kWays);
         CHECK(rig.Cells() == (c.shown != nullptr ? c.shown : c.loaded));
@@ -176,7 +176,7 @@ TEST_CASE("a row that OpenTSDB would not compact keeps the cells that were writt
         CAPTURE(std::string(c.what));
         CAPTURE(way);
         // With compaction, the hour of the row is not over yet.
-        Rig rig(enable_compaction, true, enable_compaction ? kOldMs - 1000 : kOldMs);
+        FormRig rig(enable_compaction, true, enable_compaction ? kOldMs - 1000 : kOldMs);
         rig.Load(c.loaded);
         CHECK(rig.Cells() == c.loaded);
         rig.Query();
@@ -196,7 +196,7 @@ TEST_CASE("a row that OpenTSDB would not compact keeps the cells that were writt
 TEST_CASE("cells and points that follow a compacted cell join it") {
   for (int way = 0; way < kWays * kWays; ++way) {
     CAPTURE(way);
-    Rig rig(true, false);
+    FormRig rig(true, false);
     rig.Load("00000010=2A1800");
     rig.Disturb(way % kWays);
     rig.Load("0020=07");
@@ -210,7 +210,7 @@ TEST_CASE("cells and points that follow a compacted cell join it") {
 TEST_CASE("a row that was compacted stays one cell when compaction is turned off") {
   for (int way = 0; way < kWays; ++way) {
     CAPTURE(way);
-    Rig rig(true, true);
+    FormRig rig(true, true);
     rig.Load("00000010=2A1800 0020=07");
     rig.Query();
     rig.subject.EnableCompaction(false);

@@ -17,8 +17,8 @@ namespace hg::compaction {
 namespace {
 
 /// Writes rows of two points each and reports them to the queue.
-struct Rig {
-  explicit Rig(RowQueueOptions options = {}) : queue(&compactor, options, clock) {
+struct QueueRig {
+  explicit QueueRig(RowQueueOptions options = {}) : queue(&compactor, options, clock) {
     REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
   }
 
@@ -46,7 +46,7 @@ struct Rig {
 };
 
 TEST_CASE("written rows are compacted once their hour is over, each row once") {
-  Rig rig;
+  QueueRig rig;
   rig.clock.SetMs(kOldMs - 1000);
   rig.Write(101);
   CHECK(rig.queue.Stats().rows == 101);
@@ -68,7 +68,7 @@ TEST_CASE("written rows are compacted once their hour is over, each row once") {
 }
 
 TEST_CASE("a few rows wait until there are more") {
-  Rig rig;
+  QueueRig rig;
   rig.Write(100);
   CHECK(rig.Round() == 0);
   rig.Write(1, kBase - 3600);
@@ -78,12 +78,12 @@ TEST_CASE("a few rows wait until there are more") {
 TEST_CASE("the rows of an hour are spread over half of the next one") {
   RowQueueOptions options;
   options.min_flush_threshold = 1;
-  Rig rig(options);
+  QueueRig rig(options);
   rig.Write(1800);
   // 1800 rows · 10 s · 2 / 3600 s.
   CHECK(rig.Round() == 10);
   options.max_concurrent_flushes = 7;
-  Rig fewer(options);
+  QueueRig fewer(options);
   fewer.Write(1800);
   CHECK(fewer.Round() == 7);
 }
@@ -91,7 +91,7 @@ TEST_CASE("the rows of an hour are spread over half of the next one") {
 TEST_CASE("the oldest hours are compacted first, and the current hour waits") {
   RowQueueOptions options;
   options.min_flush_threshold = 2;
-  Rig rig(options);
+  QueueRig rig(options);
   rig.Write(2, kBase + 3600);
   rig.Write(2, kBase - 3600);
   rig.Write(1, kBase);
@@ -122,7 +122,7 @@ TEST_CASE(
 }
 
 TEST_CASE("rows are not compacted before their pending writes have reached the store") {
-  Rig rig;
+  QueueRig rig;
   bool on_their_way = true;
   rig.queue.PauseWhile([&] { return on_their_way; });
   rig.Write(101);
@@ -133,7 +133,7 @@ TEST_CASE("rows are not compacted before their pending writes have reached the s
 }
 
 TEST_CASE("a stop ends the rounds") {
-  Rig rig;
+  QueueRig rig;
   rig.queue.Start();
   rig.queue.Stop();
   rig.queue.Stop();
@@ -146,7 +146,7 @@ TEST_CASE("a round that fails at any allocation does not lose count of a row") {
   bool failed = true;
   for (int64_t n = 0; failed; ++n) {
     CAPTURE(n);
-    Rig rig(options);
+    QueueRig rig(options);
     rig.Write(20);
     (void)Starve(n, &failed, [&] {
       (void)rig.queue.Round();
@@ -161,7 +161,7 @@ TEST_CASE("a round that fails at any allocation does not lose count of a row") {
 TEST_CASE("later rounds run after a round that failed for lack of memory") {
   RowQueueOptions options;
   options.flush_interval_s = 0;
-  Rig rig(options);
+  QueueRig rig(options);
   std::atomic<int> rounds{0};
   rig.queue.PauseWhile([&]() -> bool {
     if (++rounds == 1) throw std::bad_alloc();

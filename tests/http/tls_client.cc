@@ -10,12 +10,12 @@
 namespace hg::http {
 namespace {
 
-BIO* MemoryOf(const std::string& text) {
+BIO* PemOf(const std::string& text) {
   return BIO_new_mem_buf(text.data(), static_cast<int>(text.size()));
 }
 
 void Trust(SSL_CTX* context, const std::string& authority) {
-  BIO* const text = MemoryOf(authority);
+  BIO* const text = PemOf(authority);
   X509* const certificate = PEM_read_bio_X509(text, nullptr, nullptr, nullptr);
   REQUIRE(X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate) == 1);
   X509_free(certificate);
@@ -23,8 +23,8 @@ void Trust(SSL_CTX* context, const std::string& authority) {
 }
 
 void Present(SSL_CTX* context, const Certificate& own) {
-  BIO* const certificate_text = MemoryOf(own.certificate);
-  BIO* const key_text = MemoryOf(own.key);
+  BIO* const certificate_text = PemOf(own.certificate);
+  BIO* const key_text = PemOf(own.key);
   X509* const certificate = PEM_read_bio_X509(certificate_text, nullptr, nullptr, nullptr);
   EVP_PKEY* const key = PEM_read_bio_PrivateKey(key_text, nullptr, nullptr, nullptr);
   REQUIRE(SSL_CTX_use_certificate(context, certificate) == 1);

@@ -6,10 +6,10 @@
 #include <limits>
 #include <string>
 
+#include "storage/model/special_double.h"
+
 namespace hg::query {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 int64_t Int(const char* name, std::vector<int64_t> values) {
   std::vector<double> scratch;

@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "query/buckets/int_kernels.h"
+#include "storage/model/special_double.h"
 
 namespace hg::query {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double OneByOne(double sum, const std::vector<int64_t>& values) {
   for (int64_t v : values) sum += static_cast<double>(v);

@@ -53,4 +53,13 @@ inline std::string Text(const PointColumns& points) {
   return out;
 }
 
+/// Returns the statistics of a row whose values are between two numbers.
+inline RowStatistics StatisticsFrom(double least, double most, bool doubles = false) {
+  RowStatistics row;
+  row.least = least;
+  row.most = most;
+  row.all_double = doubles;
+  return row;
+}
+
 }  // namespace hg::query

@@ -12,7 +12,7 @@
 namespace hg::query {
 namespace {
 
-constexpr int64_t kDay = 1'500'076'800;  // 2017-07-15 00:00 UTC
+constexpr int64_t kDayStart = 1'500'076'800;  // 2017-07-15 00:00 UTC
 
 /// Downsamples points (seconds, value) of one series for a query of [start, end] seconds.
 Result<PointColumns> Run(const char* spec_text, const Doubles& points, int64_t start, int64_t end,
@@ -51,7 +51,7 @@ TEST_CASE("downsampling specifications are parsed") {
 }
 
 TEST_CASE("buckets are aligned to the epoch and have the time of their start") {
-  int64_t noon = kDay + 12 * 3600;
+  int64_t noon = kDayStart + 12 * 3600;
   Doubles points = {{noon + 300, 2}, {noon + 1200, 4}, {noon + 2400, 6}, {noon + 3900, 9}};
   std::string t0 = std::to_string(noon), t30 = std::to_string(noon + 1800),
               t60 = std::to_string(noon + 3600);
@@ -66,38 +66,41 @@ TEST_CASE("buckets are aligned to the epoch and have the time of their start") {
 TEST_CASE("a bucket that begins before the scan does not exist") {
   // 2 h buckets start at even hours. The scan of a query at 13:30 begins at 12:00, so both points
   // count.
-  int64_t one = kDay + 13 * 3600;
+  int64_t one = kDayStart + 13 * 3600;
   Result<PointColumns> two_hours =
       Run("2h-sum", {{one - 3000, 1}, {one + 60, 2}}, one + 1800, one + 3000);
-  CHECK(Text(*two_hours) == std::to_string(kDay + 12 * 3600) + ":3.0");
+  CHECK(Text(*two_hours) == std::to_string(kDayStart + 12 * 3600) + ":3.0");
 }
 
 TEST_CASE("run-all uses the range of the query without its end") {
-  Doubles points = {{kDay + 1, 1}, {kDay + 10, 2}, {kDay + 20, 4}, {kDay + 30, 8}};
-  CHECK(Text(*Run("0all-sum", points, kDay + 10, kDay + 30)) == std::to_string(kDay + 10) + ":6.0");
-  CHECK(Text(*Run("0all-sum-nan", {{kDay + 1, 1}}, kDay + 10, kDay + 30)) == "");
+  Doubles points = {
+      {kDayStart + 1, 1}, {kDayStart + 10, 2}, {kDayStart + 20, 4}, {kDayStart + 30, 8}};
+  CHECK(Text(*Run("0all-sum", points, kDayStart + 10, kDayStart + 30)) ==
+        std::to_string(kDayStart + 10) + ":6.0");
+  CHECK(Text(*Run("0all-sum-nan", {{kDayStart + 1, 1}}, kDayStart + 10, kDayStart + 30)) == "");
 }
 
 TEST_CASE("fill policies emit every bucket of the scan") {
-  Doubles points = {{kDay, 10}, {kDay + 1200, 20}};
-  std::string t[] = {std::to_string(kDay), std::to_string(kDay + 1200),
-                     std::to_string(kDay + 2400)};
-  CHECK(Text(*Run("20m-sum-nan", points, kDay, kDay + 2400)) ==
+  Doubles points = {{kDayStart, 10}, {kDayStart + 1200, 20}};
+  std::string t[] = {std::to_string(kDayStart), std::to_string(kDayStart + 1200),
+                     std::to_string(kDayStart + 2400)};
+  CHECK(Text(*Run("20m-sum-nan", points, kDayStart, kDayStart + 2400)) ==
         t[0] + ":10.0 " + t[1] + ":20.0 " + t[2] + ":NaN");
-  CHECK(Text(*Run("20m-sum-zero", points, kDay, kDay + 2400)) ==
+  CHECK(Text(*Run("20m-sum-zero", points, kDayStart, kDayStart + 2400)) ==
         t[0] + ":10.0 " + t[1] + ":20.0 " + t[2] + ":0.0");
-  CHECK(Text(*Run("20m-sum", points, kDay, kDay + 2400)) == t[0] + ":10.0 " + t[1] + ":20.0");
-  CHECK_FALSE(Run("20m-sum-scalar", points, kDay, kDay + 2400).ok());
+  CHECK(Text(*Run("20m-sum", points, kDayStart, kDayStart + 2400)) ==
+        t[0] + ":10.0 " + t[1] + ":20.0");
+  CHECK_FALSE(Run("20m-sum-scalar", points, kDayStart, kDayStart + 2400).ok());
 }
 
 TEST_CASE("any fixed interval is one bucket since the epoch, but a calendar interval is not") {
-  CHECK(Text(*Run("9223372036854775807ms-sum", {{kDay, 1}, {kDay + 5000, 2}}, kDay, kDay + 10)) ==
-        "0:3.0");
+  CHECK(Text(*Run("9223372036854775807ms-sum", {{kDayStart, 1}, {kDayStart + 5000, 2}}, kDayStart,
+                  kDayStart + 10)) == "0:3.0");
   CHECK_FALSE(ParseDownsample("9223372036854775807msc-sum").ok());
 }
 
 TEST_CASE("a fill policy with too many buckets is refused") {
-  ScanWindow year = PlanScan(kDay * 1000, (kDay + 365 * 86'400) * 1000, 1);
+  ScanWindow year = PlanScan(kDayStart * 1000, (kDayStart + 365 * 86'400) * 1000, 1);
   const auto fill = [&year](const char* text) {
     FakeWatch watch;
     MemoryTally memory(&watch);
@@ -110,7 +113,7 @@ TEST_CASE("a fill policy with too many buckets is refused") {
 }
 
 TEST_CASE("the buckets of a fill policy are charged and counted before they are made") {
-  const ScanWindow year = PlanScan(kDay * 1000, (kDay + 365 * 86'400) * 1000, 1000);
+  const ScanWindow year = PlanScan(kDayStart * 1000, (kDayStart + 365 * 86'400) * 1000, 1000);
   for (const char* text : {"1s-sum-nan", "1sc-sum-zero"}) {
     FakeWatch poor;
     poor.bytes_max = 100'000'000;
@@ -170,8 +173,8 @@ TEST_CASE("days have 23 hours when the clock is set forward") {
 TEST_CASE("a bucket has the same value however its points arrive") {
   // Above there is one call per point; here there is one call per row-hour.
   DownsampleSpec spec = *ParseDownsample("10m-avg");
-  ScanWindow window = PlanScan(kDay * 1000, (kDay + 3000) * 1000, spec.interval_ms());
-  BucketGrid grid(spec, window, kDay * 1000, (kDay + 3000) * 1000);
+  ScanWindow window = PlanScan(kDayStart * 1000, (kDayStart + 3000) * 1000, spec.interval_ms());
+  BucketGrid grid(spec, window, kDayStart * 1000, (kDayStart + 3000) * 1000);
   Downsampler downsampler(&grid);
   std::vector<uint32_t> offsets;
   std::vector<double> values;
@@ -179,12 +182,12 @@ TEST_CASE("a bucket has the same value however its points arrive") {
   for (uint32_t s = 0; s < 3600; s += 7) {
     offsets.push_back(s * 1000);
     values.push_back(0.1 * s);
-    points.emplace_back(kDay + s, values.back());
+    points.emplace_back(kDayStart + s, values.back());
   }
-  downsampler.Add(kDay * 1000, offsets, values);
+  downsampler.Add(kDayStart * 1000, offsets, values);
   PointColumns out;
   REQUIRE(downsampler.Finish(&out).ok());
-  CHECK(Text(out) == Text(*Run("10m-avg", points, kDay, kDay + 3000)));
+  CHECK(Text(out) == Text(*Run("10m-avg", points, kDayStart, kDayStart + 3000)));
   CHECK(out.size() == 6);
 }
 
@@ -195,11 +198,12 @@ template <typename OffsetsOf>
 void CheckAtOnce(const char* text, std::mt19937_64& random, OffsetsOf offsets_of) {
   CAPTURE(std::string(text));
   const DownsampleSpec spec = *ParseDownsample(text);
-  const ScanWindow window = PlanScan(kDay * 1000, (kDay + 7200) * 1000, spec.interval_ms());
-  const BucketGrid grid(spec, window, kDay * 1000, (kDay + 7200) * 1000);
+  const ScanWindow window =
+      PlanScan(kDayStart * 1000, (kDayStart + 7200) * 1000, spec.interval_ms());
+  const BucketGrid grid(spec, window, kDayStart * 1000, (kDayStart + 7200) * 1000);
   Downsampler at_once(&grid), one_by_one(&grid);
   for (int64_t hour = 0; hour < 2; ++hour) {
-    const int64_t base_ms = (kDay + hour * 3600) * 1000;
+    const int64_t base_ms = (kDayStart + hour * 3600) * 1000;
     const Offsets offsets = offsets_of(hour);
     std::vector<int64_t> ints;
     std::vector<double> doubles;

@@ -7,7 +7,7 @@
 namespace hg::query {
 namespace {
 
-constexpr int64_t kHour = 1'500'001'200;  // 03:00
+constexpr int64_t kThreeOClock = 1'500'001'200;  // 03:00
 
 FilterSpec Filter(const char* type, const char* key, const char* text, bool group_by = false) {
   return {type, key, text, group_by, false};
@@ -16,32 +16,36 @@ FilterSpec Filter(const char* type, const char* key, const char* text, bool grou
 TEST_CASE_FIXTURE(
     EngineFixture,
     "series take part if they have points in the scanned hours, even outside the range") {
-  Put("m", {{"host", "a"}}, kHour + 900, 1);
-  Put("m", {{"host", "b"}}, kHour + 3000, 2);
-  Put("m", {{"host", "c"}}, kHour + 3900, 3);
+  Put("m", {{"host", "a"}}, kThreeOClock + 900, 1);
+  Put("m", {{"host", "b"}}, kThreeOClock + 3000, 2);
+  Put("m", {{"host", "c"}}, kThreeOClock + 3900, 3);
   SubQuery query = Ask("sum", "m");
-  CHECK(Text(query, kHour + 600, kHour + 1200) == "/host " + std::to_string(kHour + 900) + ":1");
+  CHECK(Text(query, kThreeOClock + 600, kThreeOClock + 1200) ==
+        "/host " + std::to_string(kThreeOClock + 900) + ":1");
   query.filters = {Filter("literal_or", "host", "b")};
-  CHECK(Text(query, kHour + 600, kHour + 1200) == "host=b ");
+  CHECK(Text(query, kThreeOClock + 600, kThreeOClock + 1200) == "host=b ");
   query.filters = {Filter("literal_or", "host", "c")};
-  CHECK(Text(query, kHour + 600, kHour + 1200) == "");
+  CHECK(Text(query, kThreeOClock + 600, kThreeOClock + 1200) == "");
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "without trimming every point of the scanned hours is returned") {
-  Put("m", {{"host", "a"}}, kHour, 1);
-  Put("m", {{"host", "a"}}, kHour + 900, 2);
-  Put("m", {{"host", "a"}}, kHour + 3000, 3);
-  CHECK(Run(Ask("sum", "m"), kHour + 600, kHour + 1200)->groups[0].points.size() == 1);
-  CHECK(Run(Ask("sum", "m"), kHour + 600, kHour + 1200, false)->groups[0].points.size() == 3);
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
+  Put("m", {{"host", "a"}}, kThreeOClock + 900, 2);
+  Put("m", {{"host", "a"}}, kThreeOClock + 3000, 3);
+  CHECK(Run(Ask("sum", "m"), kThreeOClock + 600, kThreeOClock + 1200)->groups[0].points.size() ==
+        1);
+  CHECK(Run(Ask("sum", "m"), kThreeOClock + 600, kThreeOClock + 1200, false)
+            ->groups[0]
+            .points.size() == 3);
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "a tag key that some series lack remains a tag") {
-  Put("m", {{"dc", "dal"}, {"host", "w1"}}, kHour, 1);
-  Put("m", {{"host", "w1"}}, kHour, 1);
-  Put("m", {{"host", "w1"}, {"owner", "j"}}, kHour, 1);
-  Put("m", {{"dc", "lax"}, {"host", "w1"}}, kHour, 1);
-  CHECK(Text(Ask("sum", "m"), kHour, kHour + 10) ==
-        "host=w1,owner=j/dc " + std::to_string(kHour) + ":4");
+  Put("m", {{"dc", "dal"}, {"host", "w1"}}, kThreeOClock, 1);
+  Put("m", {{"host", "w1"}}, kThreeOClock, 1);
+  Put("m", {{"host", "w1"}, {"owner", "j"}}, kThreeOClock, 1);
+  Put("m", {{"dc", "lax"}, {"host", "w1"}}, kThreeOClock, 1);
+  CHECK(Text(Ask("sum", "m"), kThreeOClock, kThreeOClock + 10) ==
+        "host=w1,owner=j/dc " + std::to_string(kThreeOClock) + ":4");
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "series are distinguished in whatever order their hours arrive") {
@@ -50,10 +54,10 @@ TEST_CASE_FIXTURE(EngineFixture, "series are distinguished in whatever order the
       {"b", "d"}, {"a", "c", "d"}, {"d"}, {"a", "e"}, {"b", "c", "e"}, {"a", "b", "c", "d", "e"}};
   for (size_t hour = 0; hour < hours.size(); ++hour) {
     for (const char* host : hours[hour]) {
-      Put("m", {{"host", host}}, kHour + static_cast<int64_t>(hour) * 3600, host[0] - 'a');
+      Put("m", {{"host", host}}, kThreeOClock + static_cast<int64_t>(hour) * 3600, host[0] - 'a');
     }
   }
-  const Result<Answer> answer = Run(Ask("none", "m"), kHour, kHour + 6 * 3600);
+  const Result<Answer> answer = Run(Ask("none", "m"), kThreeOClock, kThreeOClock + 6 * 3600);
   REQUIRE(answer.ok());
   REQUIRE(answer->groups.size() == 5);
   for (size_t i = 0; i < 5; ++i) {
@@ -61,7 +65,8 @@ TEST_CASE_FIXTURE(EngineFixture, "series are distinguished in whatever order the
     std::vector<int64_t> expected;
     for (size_t hour = 0; hour < hours.size(); ++hour) {
       for (const char* one : hours[hour]) {
-        if (one == host) expected.push_back((kHour + static_cast<int64_t>(hour) * 3600) * 1000);
+        if (one == host)
+          expected.push_back((kThreeOClock + static_cast<int64_t>(hour) * 3600) * 1000);
       }
     }
     CAPTURE(host);
@@ -72,37 +77,40 @@ TEST_CASE_FIXTURE(EngineFixture, "series are distinguished in whatever order the
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "groups are ordered by the ids of their values") {
-  for (const char* host : {"z", "a", "m"}) Put("m", {{"host", host}}, kHour, 1);
+  for (const char* host : {"z", "a", "m"}) Put("m", {{"host", host}}, kThreeOClock, 1);
   SubQuery query = Ask("sum", "m");
   query.filters = {Filter("wildcard", "host", "*", true)};
-  std::string point = " " + std::to_string(kHour) + ":1";
-  CHECK(Text(query, kHour, kHour + 10) ==
+  std::string point = " " + std::to_string(kThreeOClock) + ":1";
+  CHECK(Text(query, kThreeOClock, kThreeOClock + 10) ==
         "host=z" + point + " | host=a" + point + " | host=m" + point);
   query = Ask("none", "m");
-  CHECK(Text(query, kHour, kHour + 10) ==
+  CHECK(Text(query, kThreeOClock, kThreeOClock + 10) ==
         "host=z" + point + " | host=a" + point + " | host=m" + point);
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "a negative filter requires the tag key") {
-  Put("m", {{"host", "a"}}, kHour, 1);
-  Put("m", {{"host", "a"}, {"dc", "x"}}, kHour, 2);
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
+  Put("m", {{"host", "a"}, {"dc", "x"}}, kThreeOClock, 2);
   SubQuery query = Ask("none", "m");
   query.filters = {Filter("not_literal_or", "dc", "y")};
-  CHECK(Text(query, kHour, kHour + 10) == "host=a,dc=x " + std::to_string(kHour) + ":2");
+  CHECK(Text(query, kThreeOClock, kThreeOClock + 10) ==
+        "host=a,dc=x " + std::to_string(kThreeOClock) + ":2");
 }
 
 TEST_CASE_FIXTURE(
     EngineFixture,
     "literals of the lowest key are united, and of other keys the last filter counts") {
   for (const char* dc : {"a", "b"}) {
-    for (const char* host : {"x", "y"}) Put("m", {{"dc", dc}, {"host", host}}, kHour, 1);
+    for (const char* host : {"x", "y"}) Put("m", {{"dc", dc}, {"host", host}}, kThreeOClock, 1);
   }
   SubQuery query = Ask("count", "m");
   query.filters = {Filter("literal_or", "dc", "a"), Filter("literal_or", "dc", "b")};
-  CHECK(Text(query, kHour, kHour + 10) == "/dc/host " + std::to_string(kHour) + ":4");
+  CHECK(Text(query, kThreeOClock, kThreeOClock + 10) ==
+        "/dc/host " + std::to_string(kThreeOClock) + ":4");
   query.filters = {Filter("literal_or", "host", "x"), Filter("literal_or", "host", "y"),
                    Filter("wildcard", "dc", "*")};
-  CHECK(Text(query, kHour, kHour + 10) == "host=y/dc " + std::to_string(kHour) + ":2");
+  CHECK(Text(query, kThreeOClock, kThreeOClock + 10) ==
+        "host=y/dc " + std::to_string(kThreeOClock) + ":2");
 }
 
 TEST_CASE("with the fuzzy filter, explicit tags with two lists of literals lose combinations") {
@@ -112,39 +120,39 @@ TEST_CASE("with the fuzzy filter, explicit tags with two lists of literals lose 
     options.fuzzy_filter = fuzzy;
     EngineFixture f(options);
     for (const char* k1 : {"v1", "v2", "v3"}) {
-      for (const char* k2 : {"v4", "v5"}) f.Put("m", {{"k1", k1}, {"k2", k2}}, kHour, 1);
+      for (const char* k2 : {"v4", "v5"}) f.Put("m", {{"k1", k1}, {"k2", k2}}, kThreeOClock, 1);
     }
-    f.Put("m", {{"k1", "v1"}, {"k2", "v4"}, {"k3", "v6"}}, kHour, 1);
+    f.Put("m", {{"k1", "v1"}, {"k2", "v4"}, {"k3", "v6"}}, kThreeOClock, 1);
     SubQuery query = EngineFixture::Ask("none", "m");
     query.explicit_tags = true;
     query.filters = {Filter("literal_or", "k1", "v1|v2|v3"), Filter("literal_or", "k2", "v4|v5")};
-    CHECK(f.Run(query, kHour, kHour + 10)->groups.size() == (fuzzy ? 4 : 6));
+    CHECK(f.Run(query, kThreeOClock, kThreeOClock + 10)->groups.size() == (fuzzy ? 4 : 6));
   }
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "unknown names fail, and known names without data do not") {
-  Put("m", {{"host", "a"}}, kHour, 1);
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
   Id(UidKind::kMetric, "empty");
-  CHECK(Text(Ask("sum", "empty"), kHour, kHour + 10) == "");
-  CHECK(Run(Ask("sum", "nope"), kHour, kHour + 10).status().message() ==
+  CHECK(Text(Ask("sum", "empty"), kThreeOClock, kThreeOClock + 10) == "");
+  CHECK(Run(Ask("sum", "nope"), kThreeOClock, kThreeOClock + 10).status().message() ==
         "No such name for 'metrics': 'nope'");
   SubQuery query = Ask("sum", "m");
   query.filters = {Filter("literal_or", "host", "nope")};
-  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kNotFound);
+  CHECK(Run(query, kThreeOClock, kThreeOClock + 10).status().code() == StatusCode::kNotFound);
   query.filters = {Filter("regexp", "nokey", ".*")};
-  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kNotFound);
+  CHECK(Run(query, kThreeOClock, kThreeOClock + 10).status().code() == StatusCode::kNotFound);
 }
 
 TEST_CASE("unknown values are ignored if the setting says so") {
   Options options = EngineFixture::UtcOptions();
   options.skip_unresolved_tagvs = true;
   EngineFixture f(options);
-  f.Put("m", {{"host", "a"}}, kHour, 1);
+  f.Put("m", {{"host", "a"}}, kThreeOClock, 1);
   SubQuery query = EngineFixture::Ask("sum", "m");
   query.filters = {Filter("literal_or", "host", "nope|a")};
-  CHECK(f.Run(query, kHour, kHour + 10)->groups.size() == 1);
+  CHECK(f.Run(query, kThreeOClock, kThreeOClock + 10)->groups.size() == 1);
   query.filters = {Filter("literal_or", "host", "nope")};
-  CHECK(f.Run(query, kHour, kHour + 10)->groups.empty());
+  CHECK(f.Run(query, kThreeOClock, kThreeOClock + 10)->groups.empty());
 }
 
 TEST_CASE("the limit of cells is checked between batches") {
@@ -153,31 +161,32 @@ TEST_CASE("the limit of cells is checked between batches") {
   options.cells_override_allowed = true;
   options.batch_rows = 1;
   EngineFixture f(options);
-  for (int64_t t = 0; t < 5; ++t) f.Put("m", {{"host", "a"}}, kHour + t, t);
+  for (int64_t t = 0; t < 5; ++t) f.Put("m", {{"host", "a"}}, kThreeOClock + t, t);
   SubQuery query = EngineFixture::Ask("sum", "m");
-  CHECK(f.Run(query, kHour, kHour + 10).ok());  // a single batch is never refused
-  f.Put("m", {{"host", "a"}}, kHour + 3600, 5);
-  CHECK(f.Run(query, kHour, kHour + 3700).status().code() == StatusCode::kLimitExceeded);
+  CHECK(f.Run(query, kThreeOClock, kThreeOClock + 10).ok());  // a single batch is never refused
+  f.Put("m", {{"host", "a"}}, kThreeOClock + 3600, 5);
+  CHECK(f.Run(query, kThreeOClock, kThreeOClock + 3700).status().code() ==
+        StatusCode::kLimitExceeded);
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "deleting removes whole hours of the matching series") {
-  Put("m", {{"host", "a"}}, kHour + 10, 1);
-  Put("m", {{"host", "a"}}, kHour + 3000, 2);
-  Put("m", {{"host", "a"}}, kHour + 3700, 3);
-  Put("m", {{"host", "b"}}, kHour + 10, 4);
+  Put("m", {{"host", "a"}}, kThreeOClock + 10, 1);
+  Put("m", {{"host", "a"}}, kThreeOClock + 3000, 2);
+  Put("m", {{"host", "a"}}, kThreeOClock + 3700, 3);
+  Put("m", {{"host", "b"}}, kThreeOClock + 10, 4);
   SubQuery query = Ask("sum", "m");
   query.filters = {Filter("regexp", "host", "^a$")};
-  Result<Answer> deleted = Run(query, kHour, kHour + 100, true, true);
-  CHECK(query::Text(deleted->groups[0].points) == std::to_string(kHour + 10) + ":1");
-  CHECK(Text(Ask("none", "m"), kHour, kHour + 4000) == "host=a " + std::to_string(kHour + 3700) +
-                                                           ":3 | host=b " +
-                                                           std::to_string(kHour + 10) + ":4");
+  Result<Answer> deleted = Run(query, kThreeOClock, kThreeOClock + 100, true, true);
+  CHECK(query::Text(deleted->groups[0].points) == std::to_string(kThreeOClock + 10) + ":1");
+  CHECK(Text(Ask("none", "m"), kThreeOClock, kThreeOClock + 4000) ==
+        "host=a " + std::to_string(kThreeOClock + 3700) + ":3 | host=b " +
+            std::to_string(kThreeOClock + 10) + ":4");
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "a query ends if its client has gone") {
-  Put("m", {{"host", "a"}}, kHour, 1);
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
   Request request;
-  request.start = std::to_string(kHour);
+  request.start = std::to_string(kThreeOClock);
   request.queries = {Ask("sum", "m")};
   RequestClient client;
   client.gone = [] { return true; };
@@ -189,30 +198,32 @@ TEST_CASE_FIXTURE(EngineFixture, "a query ends if its client has gone") {
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "TSUIDs form one group and must have the same metric") {
-  Put("m", {{"host", "a"}}, kHour, 1);
-  Put("m", {{"host", "b"}}, kHour, 2);
-  Put("m", {{"host", "b"}, {"dc", "x"}}, kHour, 4);
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
+  Put("m", {{"host", "b"}}, kThreeOClock, 2);
+  Put("m", {{"host", "b"}, {"dc", "x"}}, kThreeOClock, 4);
   SubQuery query;
   query.aggregator = "sum";
   query.tsuids = {"000001000001000001", "000001000001000002"};
-  CHECK(Text(query, kHour, kHour + 10) == "/host " + std::to_string(kHour) + ":3");
+  CHECK(Text(query, kThreeOClock, kThreeOClock + 10) ==
+        "/host " + std::to_string(kThreeOClock) + ":3");
   query.tsuids = {"000001000001000001", "000002000001000001"};
-  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kUnsupported);
+  CHECK(Run(query, kThreeOClock, kThreeOClock + 10).status().code() == StatusCode::kUnsupported);
   query.tsuids = {"0001"};
-  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kUnsupported);
+  CHECK(Run(query, kThreeOClock, kThreeOClock + 10).status().code() == StatusCode::kUnsupported);
   query.tsuids = {"00000100000100000g"};
-  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kInvalidArgument);
+  CHECK(Run(query, kThreeOClock, kThreeOClock + 10).status().code() ==
+        StatusCode::kInvalidArgument);
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "filters with TSUIDs compare names and resolve none") {
-  Put("m", {{"host", "a"}}, kHour, 1);
-  Put("m", {{"host", "b"}}, kHour, 2);
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
+  Put("m", {{"host", "b"}}, kThreeOClock, 2);
   SubQuery query;
   query.aggregator = "sum";
   query.tsuids = {"000001000001000001", "000001000001000002"};
   auto sum = [&](const char* type, const char* key, const char* text) {
     query.filters = {{type, key, text}};
-    std::string found = Text(query, kHour, kHour + 10);
+    std::string found = Text(query, kThreeOClock, kThreeOClock + 10);
     return found.substr(found.rfind(':') + 1);
   };
   CHECK(sum("literal_or", "host", "a||nope") == "1");
@@ -221,13 +232,13 @@ TEST_CASE_FIXTURE(EngineFixture, "filters with TSUIDs compare names and resolve 
   CHECK(sum("not_literal_or", "dc", "a") == "3");
   CHECK(sum("wildcard", "dc", "*") == "3");
   query.filters = {{"literal_or", "host", "a"}};
-  CHECK(Run(query, kHour, kHour + 10)->queries[0].filter_keys.empty());
+  CHECK(Run(query, kThreeOClock, kThreeOClock + 10)->queries[0].filter_keys.empty());
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "repeated sub-queries are evaluated once") {
-  Put("m", {{"host", "a"}}, kHour, 1);
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
   Request request;
-  request.start = std::to_string(kHour);
+  request.start = std::to_string(kThreeOClock);
   request.queries = {Ask("sum", "m"), Ask("max", "m"), Ask("sum", "m")};
   CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {})->groups.size() == 2);
 }
@@ -245,9 +256,9 @@ class LeapingClock : public Clock {
 TEST_CASE_FIXTURE(EngineFixture,
                   "concurrent sub-queries return results in the order of the request") {
   Request request;
-  request.start = std::to_string(kHour);
+  request.start = std::to_string(kThreeOClock);
   for (int i = 0; i < 20; ++i) {
-    Put("m" + std::to_string(i), {{"host", "a"}}, kHour, i);
+    Put("m" + std::to_string(i), {{"host", "a"}}, kThreeOClock, i);
     request.queries.push_back(Ask("sum", "m" + std::to_string(i)));
   }
   LeapingClock leaping;
@@ -268,9 +279,9 @@ TEST_CASE_FIXTURE(EngineFixture,
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "a sub-query sees what another one of its request deletes") {
-  Put("m", {{"host", "a"}}, kHour, 1);
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
   Request request;
-  request.start = std::to_string(kHour);
+  request.start = std::to_string(kThreeOClock);
   request.queries = {Ask("sum", "m"), Ask("max", "m"), Ask("sum", "nope")};
   request.delete_rows = true;
   CHECK_FALSE(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {}).ok());
@@ -306,10 +317,10 @@ TEST_CASE_FIXTURE(EngineFixture, "invalid requests are refused") {
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "a failed sub-query can leave its failure in the result") {
-  Put("m", {{"host", "a"}}, kHour, PointValue::Double(1.7e308));
-  Put("m", {{"host", "b"}}, kHour, PointValue::Double(1.7e308));
+  Put("m", {{"host", "a"}}, kThreeOClock, PointValue::Double(1.7e308));
+  Put("m", {{"host", "b"}}, kThreeOClock, PointValue::Double(1.7e308));
   Request request;
-  request.start = std::to_string(kHour);
+  request.start = std::to_string(kThreeOClock);
   request.queries = {Ask("max", "m"), Ask("sum", "m")};
   const ValidQuery query = *engine.Validate(request, RequestContext::Unlimited());
   CHECK_FALSE(engine.Run(query, {}).ok());
@@ -358,10 +369,10 @@ TEST_CASE_FIXTURE(
 
 TEST_CASE_FIXTURE(EngineFixture,
                   "a sub-query with an empty list of filters differs from one without a list") {
-  Put("m", {{"host", "a"}}, kHour, 1);
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
   Request request;
-  request.start = std::to_string(kHour);
-  request.end = std::to_string(kHour + 60);
+  request.start = std::to_string(kThreeOClock);
+  request.end = std::to_string(kThreeOClock + 60);
   request.queries = {Ask("sum", "m"), Ask("sum", "m")};
   CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {})->groups.size() == 1);
   request.queries[1].filters_given = true;

@@ -17,21 +17,21 @@
 namespace hg::query {
 namespace {
 
-constexpr int64_t kStart = 1'700'006'400;
+constexpr int64_t kLoopStart = 1'700'006'400;
 
-class Fixture {
+class LoopFixture {
  public:
-  Fixture() {
+  LoopFixture() {
     Open();
     tsuid_ = codec::MakeTsuid(
         *names->FindOrAssign(UidKind::kMetric, "m"),
         {*names->FindOrAssign(UidKind::kTagk, "host") + *names->FindOrAssign(UidKind::kTagv, "a")});
-    const PointEntry entry =
-        MakePointEntry(*store->points().Register(tsuid_), Timestamp{kStart}, PointValue::Int(7));
+    const PointEntry entry = MakePointEntry(*store->points().Register(tsuid_),
+                                            Timestamp{kLoopStart}, PointValue::Int(7));
     REQUIRE(store->points().Append({&entry, 1}).ok());
     codec::Annotation note;
     note.tsuid = ToHexUpper(tsuid_);
-    note.start_time = kStart;
+    note.start_time = kLoopStart;
     note.description = "a note";
     const CellChange put = PutCell("t", Place().qualifier, codec::EncodeAnnotation(note));
     REQUIRE(store->cells().Mutate("tsdb", {{Key(), {put}}}).ok());
@@ -41,8 +41,8 @@ class Fixture {
 
   Result<Answer> Ask(RunningRequest* running) {
     Request request;
-    request.start = std::to_string(kStart);
-    request.end = std::to_string(kStart + 60);
+    request.start = std::to_string(kLoopStart);
+    request.end = std::to_string(kLoopStart + 60);
     SubQuery query;
     query.aggregator = "sum";
     query.metric = "m";
@@ -73,9 +73,9 @@ class Fixture {
   std::unique_ptr<uid::Names> names;
 
  private:
-  static codec::AnnotationPlace Place() { return codec::PlaceAnnotation(kStart); }
+  static codec::AnnotationPlace Place() { return codec::PlaceAnnotation(kLoopStart); }
   Bytes Key() {
-    return codec::MakeRowKey(store->points().layout(), tsuid_, static_cast<uint32_t>(kStart));
+    return codec::MakeRowKey(store->points().layout(), tsuid_, static_cast<uint32_t>(kLoopStart));
   }
   /// Opens the store with empty caches.
   void Open() {
@@ -96,14 +96,15 @@ class Fixture {
   }
 
   const TempFolder folder_;
-  const ManualClock clock_{(kStart + 7200) * 1000};
+  const ManualClock clock_{(kLoopStart + 7200) * 1000};
   Bytes tsuid_;
   std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a query on an event loop reads no block of names, cells or points") {
+TEST_CASE_FIXTURE(LoopFixture,
+                  "a query on an event loop reads no block of names, cells or points") {
   CHECK_FALSE(AnsweredOnLoop());
   const Bytes metric = *names->Find(UidKind::kMetric, "m");
   const Bytes key = *names->Find(UidKind::kTagk, "host");
@@ -118,7 +119,7 @@ TEST_CASE_FIXTURE(Fixture, "a query on an event loop reads no block of names, ce
   CHECK(AnsweredOnLoop());
 }
 
-TEST_CASE_FIXTURE(Fixture, "a look-up of a name on an event loop reads no block") {
+TEST_CASE_FIXTURE(LoopFixture, "a look-up of a name on an event loop reads no block") {
   FakeWatch watch;
   watch.StayOnLoop();
   const uint64_t blocks_before = store->Stats().blocks_read;

@@ -23,6 +23,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded.h"
 #include "storage/points/points.h"
+#include "tests/query/columns.h"
 #include "tests/query/same_answers.h"
 #include "tests/storage/engine/temp_folder.h"
 #include "tests/support/fake_watch.h"
@@ -31,7 +32,7 @@ namespace hg::query {
 namespace {
 
 constexpr int64_t kStart = 1'700'006'400;
-constexpr int kHosts = 64, kHours = 5, kStep = 10;
+constexpr int kFoldHosts = 64, kFoldHours = 5, kStep = 10;
 constexpr int64_t kMinuteMs = 60'000;
 
 PointColumns Buckets(int64_t first_ms, std::initializer_list<double> values) {
@@ -42,13 +43,6 @@ PointColumns Buckets(int64_t first_ms, std::initializer_list<double> values) {
     out.bits.push_back(std::bit_cast<uint64_t>(v));
   }
   return out;
-}
-
-RowStatistics From(double least, double most) {
-  RowStatistics row;
-  row.least = least;
-  row.most = most;
-  return row;
 }
 
 /// The same points through scans that return every point, and through normal scans that are
@@ -114,9 +108,9 @@ class Watched : public Points {
   const bool every_;
 };
 
-class Fixture {
+class FoldFixture {
  public:
-  Fixture() {
+  FoldFixture() {
     EmbeddedOptions options;
     options.path = folder_.path();
     options.background = false;
@@ -135,7 +129,7 @@ class Fixture {
     folded = engine(*folded_points);
     in_parts = engine(store->points());
     whole = engine(*every_point);
-    for (int host = 0; host < kHosts; ++host) {
+    for (int host = 0; host < kFoldHosts; ++host) {
       Bytes name = Id(UidKind::kTagk, "host");
       name += Id(UidKind::kTagv, "h" + std::to_string(host));
       tsuids.push_back(codec::MakeTsuid(Id(UidKind::kMetric, "m"), {name}));
@@ -169,7 +163,7 @@ class Fixture {
     PointScanSpec spec;
     spec.metric = Id(UidKind::kMetric, "m");
     spec.matcher.tsuids = {tsuids[static_cast<size_t>(host)]};
-    spec.rows = {static_cast<uint32_t>(kStart), static_cast<uint64_t>(kStart + kHours * 3600)};
+    spec.rows = {static_cast<uint32_t>(kStart), static_cast<uint64_t>(kStart + kFoldHours * 3600)};
     REQUIRE(store->points().DeleteRows(spec).ok());
   }
 
@@ -187,7 +181,7 @@ class Fixture {
   }
 
   static Result<Answer> Run(Engine& engine, const SubQuery& query, int64_t start_s = 0,
-                            int64_t end_s = kHours * 3600 - 1, bool trim = true) {
+                            int64_t end_s = kFoldHours * 3600 - 1, bool trim = true) {
     Request request;
     request.start = std::to_string(kStart + start_s);
     request.end = std::to_string(kStart + end_s);
@@ -196,7 +190,7 @@ class Fixture {
     return engine.Run(valid, {.trim = trim});
   }
 
-  void CheckAll(const SubQuery& query, int64_t start_s = 0, int64_t end_s = kHours * 3600 - 1,
+  void CheckAll(const SubQuery& query, int64_t start_s = 0, int64_t end_s = kFoldHours * 3600 - 1,
                 bool trim = true) {
     const Result<Answer> expected = Run(*whole, query, start_s, end_s, trim);
     for (Engine* engine : {folded.get(), in_parts.get()}) {
@@ -228,7 +222,8 @@ class Fixture {
   }
 
   /// The number of rows that were read for the result.
-  size_t ReadFor(const SubQuery& query, int64_t start_s = 0, int64_t end_s = kHours * 3600 - 1) {
+  size_t ReadFor(const SubQuery& query, int64_t start_s = 0,
+                 int64_t end_s = kFoldHours * 3600 - 1) {
     const size_t before = folded_points->read;
     REQUIRE(Run(*folded, query, start_s, end_s).ok());
     return folded_points->read - before;
@@ -250,14 +245,15 @@ class Fixture {
 TEST_CASE("a row is needed while one of its hour's buckets is below the row's maximum") {
   constexpr int64_t kBase = kStart * 1000;
   ExtremeFold fold(Function::kMax, kMinuteMs, kBase, kBase + 3 * kMinuteMs - 1);
-  CHECK(fold.Needs(kBase, From(1, 2)));
+  CHECK(fold.Needs(kBase, StatisticsFrom(1, 2)));
   fold.Take(Buckets(kBase, {5, 7}));
-  CHECK(fold.Needs(kBase, From(1, 2)));
+  CHECK(fold.Needs(kBase, StatisticsFrom(1, 2)));
   fold.Take(Buckets(kBase + kMinuteMs, {3, 6}));
-  CHECK_FALSE(fold.Needs(kBase, From(1, 5)));
-  CHECK(fold.Needs(kBase, From(1, 5.5)));
-  CHECK_FALSE(fold.Needs(kBase + 3'600'000, From(1, 100)));  // this hour is not in the result
-  CHECK_FALSE(fold.Needs(kBase - 3'600'000, From(1, 100)));
+  CHECK_FALSE(fold.Needs(kBase, StatisticsFrom(1, 5)));
+  CHECK(fold.Needs(kBase, StatisticsFrom(1, 5.5)));
+  CHECK_FALSE(
+      fold.Needs(kBase + 3'600'000, StatisticsFrom(1, 100)));  // this hour is not in the result
+  CHECK_FALSE(fold.Needs(kBase - 3'600'000, StatisticsFrom(1, 100)));
   const auto runs = fold.Runs();
   REQUIRE(runs.size() == 1);
   CHECK(runs[0].time_ms == Buckets(kBase, {0, 0, 0}).time_ms);
@@ -270,7 +266,7 @@ TEST_CASE("minima are handled in reverse, and gaps stay gaps") {
   fold.Take(Buckets(kBase, {-9, 4, 3}));
   fold.Take(Buckets(kBase, {1, 2}));
   fold.Take(Buckets(kBase + 5 * kMinuteMs, {std::numeric_limits<double>::quiet_NaN(), 0}));
-  CHECK(fold.Needs(kBase, From(100, 200)));  // minutes without a bucket
+  CHECK(fold.Needs(kBase, StatisticsFrom(100, 200)));  // minutes without a bucket
   const auto runs = fold.Runs();
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].bits == Buckets(kBase + kMinuteMs, {2, 3}).bits);
@@ -306,14 +302,14 @@ TEST_CASE("after any rows, the floor of an hour is the minimum of its buckets") 
       const double first = *std::min_element(most.begin(), most.begin() + 10);
       const double second = *std::min_element(most.begin() + 10, most.end());
       const double some = below(50);
-      REQUIRE(fold.Needs(kBase, From(0, some)) == (some > first));
-      REQUIRE(fold.Needs(kBase + kHourMs, From(0, some)) == (some > second));
+      REQUIRE(fold.Needs(kBase, StatisticsFrom(0, some)) == (some > first));
+      REQUIRE(fold.Needs(kBase + kHourMs, StatisticsFrom(0, some)) == (some > second));
     }
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "buckets are counted as work, and are not created for few rows") {
-  for (int host = 0; host < kHosts; ++host) PutInt(host, host, host);
+TEST_CASE_FIXTURE(FoldFixture, "buckets are counted as work, and are not created for few rows") {
+  for (int host = 0; host < kFoldHosts; ++host) PutInt(host, host, host);
   constexpr int64_t kDay = 24 * 3600;
   const auto opened = [&](const char* downsample, int64_t end_s, FakeWatch* watch) {
     Alone(Ask("max", downsample), end_s, watch, [](SubQueryRun& run) {
@@ -333,8 +329,8 @@ TEST_CASE_FIXTURE(Fixture, "buckets are counted as work, and are not created for
   CheckAll(Ask("max", "1ms-max"), 0, 1000);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a sub-query with complete groups holds no memory of the fold") {
-  for (int host = 0; host < kHosts; ++host) PutInt(host, host, host);
+TEST_CASE_FIXTURE(FoldFixture, "a sub-query with complete groups holds no memory of the fold") {
+  for (int host = 0; host < kFoldHosts; ++host) PutInt(host, host, host);
   const auto in_use = [] {
     const struct mallinfo2 info = mallinfo2();
     return static_cast<int64_t>(info.uordblks + info.hblkhd);
@@ -352,19 +348,19 @@ TEST_CASE_FIXTURE(Fixture, "a sub-query with complete groups holds no memory of 
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "most rows of many series need not be read") {
-  for (int host = 0; host < kHosts; ++host) {
-    for (int64_t at = 0; at < kHours * 3600; at += kStep) {
+TEST_CASE_FIXTURE(FoldFixture, "most rows of many series need not be read") {
+  for (int host = 0; host < kFoldHosts; ++host) {
+    for (int64_t at = 0; at < kFoldHours * 3600; at += kStep) {
       // The first host always has the maximum, the last one the minimum.
       PutInt(host, at, 1000 - host * 10 + static_cast<int64_t>(random() % 8));
     }
   }
   ToFiles();
-  CHECK(ReadFor(Ask("max", "1m-max")) == kHours);
-  CHECK(ReadFor(Ask("mimmax", "5m-mimmax")) == kHours);
-  CHECK(ReadFor(Ask("min", "1m-min")) == kHosts * kHours);
+  CHECK(ReadFor(Ask("max", "1m-max")) == kFoldHours);
+  CHECK(ReadFor(Ask("mimmax", "5m-mimmax")) == kFoldHours);
+  CHECK(ReadFor(Ask("min", "1m-min")) == kFoldHosts * kFoldHours);
   CHECK(ReadFor(Ask("max", "1m-max"), 4000, 4299) == 1);
-  CHECK(ReadFor(Ask("max", "1m-min")) == kHosts * kHours);
+  CHECK(ReadFor(Ask("max", "1m-min")) == kFoldHosts * kFoldHours);
   CHECK(ReadFor(Ask("max", "1h-max")) == 0);
   for (const char* downsample : {"1m-max", "10s-max", "30m-max", "7m-max", "1m-max-nan"}) {
     for (const char* aggregator : {"max", "mimmax", "min", "none"}) {
@@ -378,9 +374,9 @@ TEST_CASE_FIXTURE(Fixture, "most rows of many series need not be read") {
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "gaps outside the requested time do not make a series be read") {
+TEST_CASE_FIXTURE(FoldFixture, "gaps outside the requested time do not make a series be read") {
   constexpr int64_t kBegin = 3600, kEnd = 4 * 3600;
-  for (int host = 0; host < kHosts; ++host) {
+  for (int host = 0; host < kFoldHosts; ++host) {
     PutInt(host, 100 + host, 5000);
     for (int64_t at = kBegin; at < kEnd; at += kStep) {
       PutInt(host, at, 1000 - host * 10 + static_cast<int64_t>(random() % 8));
@@ -402,16 +398,17 @@ TEST_CASE_FIXTURE(Fixture, "gaps outside the requested time do not make a series
     if (files) {
       // The query reads the first row of each series, because its single point has no step. It also
       // reads the other rows of the series with the maximum.
-      CHECK(ReadFor(Ask("max", "1m-max"), kBegin, kEnd - 1) == kHosts + 3);
-      for (int host = 0; host < kHosts; ++host) PutInt(host, kEnd + 2000, 6000);
+      CHECK(ReadFor(Ask("max", "1m-max"), kBegin, kEnd - 1) == kFoldHosts + 3);
+      for (int host = 0; host < kFoldHosts; ++host) PutInt(host, kEnd + 2000, 6000);
     }
   }
 }
 
 TEST_CASE_FIXTURE(
-    Fixture, "series with gaps, of part of the time, or with odd intervals give correct results") {
-  for (int host = 0; host < kHosts; ++host) {
-    const int64_t end = kHours * 3600;
+    FoldFixture,
+    "series with gaps, of part of the time, or with odd intervals give correct results") {
+  for (int host = 0; host < kFoldHosts; ++host) {
+    const int64_t end = kFoldHours * 3600;
     switch (host % 16) {
       case 3:  // missing for a while
         Write(host, 0, 4000 + host * 40);
@@ -462,10 +459,10 @@ TEST_CASE_FIXTURE(
     CheckAll(rate);
   }
   CHECK(folded_points->again > 100);
-  CHECK(ReadFor(Ask("max", "1m-max")) < kHosts * kHours);
+  CHECK(ReadFor(Ask("max", "1m-max")) < kFoldHosts * kFoldHours);
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(FoldFixture,
                   "rows that are deleted before they are read again are not in the result") {
   for (int64_t at = 0; at < 3600; at += kStep) PutInt(0, at, 100);
   PutInt(0, 3600 + 1800, 100);  // a gap
@@ -476,40 +473,40 @@ TEST_CASE_FIXTURE(Fixture,
   for (const Group& group : answer->groups) CHECK(group.points.size() == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "rows after deleted ones are still in the result") {
+TEST_CASE_FIXTURE(FoldFixture, "rows after deleted ones are still in the result") {
   for (int64_t at = 0; at < 2 * 3600; at += kStep) PutInt(0, at, 100);
   PutInt(0, 2 * 3600 + 1800, 100);  // a gap
-  for (int64_t at = 0; at < kHours * 3600; at += kStep) PutInt(1, at, 7);
+  for (int64_t at = 0; at < kFoldHours * 3600; at += kStep) PutInt(1, at, 7);
   folded_points->before_again = [this] { DeleteHost(0); };
   const Result<Answer> answer = Run(*folded, Ask("max", "1m-max"));
   REQUIRE(answer.ok());
   CHECK(folded_points->again == 1);
   REQUIRE(answer->queries.size() == 1);
-  CHECK(answer->queries[0].stats.rows_before == 3 + kHours);
-  CHECK(answer->queries[0].stats.rows_after == 3 + kHours);
+  CHECK(answer->queries[0].stats.rows_before == 3 + kFoldHours);
+  CHECK(answer->queries[0].stats.rows_after == 3 + kFoldHours);
 }
 
-TEST_CASE_FIXTURE(Fixture, "newer points in memory, zeros of both signs and NaN are handled") {
-  for (int host = 0; host < kHosts; ++host) Write(host, 0, kHours * 3600);
+TEST_CASE_FIXTURE(FoldFixture, "newer points in memory, zeros of both signs and NaN are handled") {
+  for (int host = 0; host < kFoldHosts; ++host) Write(host, 0, kFoldHours * 3600);
   ToFiles();
   const auto check = [&] {
     for (const char* function : {"max", "min", "mimmax"}) {
       CAPTURE(function);
       const SubQuery query = Ask(function, std::string("1m-") + function);
-      CheckAll(query, 0, kHours * 3600 + 3599);
+      CheckAll(query, 0, kFoldHours * 3600 + 3599);
       CheckAll(query, 3600, 7199);
     }
   };
   PutInt(40, 5005, 10'000);
   check();
-  constexpr int64_t kLater = kHours * 3600;
-  for (int host = 0; host < kHosts; ++host) {
+  constexpr int64_t kLater = kFoldHours * 3600;
+  for (int host = 0; host < kFoldHosts; ++host) {
     const PointValue zero =
         host % 3 == 0 ? PointValue::Int(0) : PointValue::Double(host % 3 == 1 ? -0.0 : 0.0);
     for (int64_t at = kLater; at < kLater + 60; at += kStep) Put(host, at, zero);
   }
   check();
-  for (int host = 0; host < kHosts; ++host) {
+  for (int host = 0; host < kFoldHosts; ++host) {
     for (int64_t at = kLater + 60; at < kLater + 180; at += kStep) {
       Put(host, at, PointValue::Double(std::numeric_limits<double>::quiet_NaN()));
     }

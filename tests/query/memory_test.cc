@@ -14,13 +14,13 @@
 namespace hg::query {
 namespace {
 
-constexpr int64_t kHour = 1'500'008'400;
+constexpr int64_t kMemoryHour = 1'500'008'400;
 constexpr int64_t kPoints = 40'000, kSpan = 12 * 3600;
 constexpr int64_t kColumnsBytes = kPoints * 16;
 
 struct Limited : EngineFixture {
   explicit Limited(int64_t bytes_max = 0) : EngineFixture(With(bytes_max)) {
-    for (int64_t i = 0; i < kPoints; ++i) Put("m", {{"host", "a"}}, kHour + i, i);
+    for (int64_t i = 0; i < kPoints; ++i) Put("m", {{"host", "a"}}, kMemoryHour + i, i);
   }
   static Options With(int64_t bytes_max) {
     Options options = UtcOptions();
@@ -30,7 +30,7 @@ struct Limited : EngineFixture {
 
   /// Returns the maximum memory of a query, or −1 if it was refused because of it.
   int64_t Most(const SubQuery& query) {
-    Result<Answer> answer = Run(query, kHour, kHour + kSpan);
+    Result<Answer> answer = Run(query, kMemoryHour, kMemoryHour + kSpan);
     if (answer.ok()) return engine.running().Completed()[0]->memory_most_bytes;
     CHECK(answer.status().code() == StatusCode::kLimitExceeded);
     return -1;
@@ -85,7 +85,7 @@ TEST_CASE("everything that grows is refused beyond the limit") {
 TEST_CASE("many series are charged though each is small") {
   Limited limited(400'000);
   for (int i = 0; i < 1000; ++i) {
-    limited.Put("wide", {{"host", "h" + std::to_string(i)}}, kHour, 1);
+    limited.Put("wide", {{"host", "h" + std::to_string(i)}}, kMemoryHour, 1);
   }
   SubQuery query = EngineFixture::Ask("none", "wide");
   CHECK(limited.Most(query) == -1);
@@ -95,7 +95,8 @@ TEST_CASE("many series are charged though each is small") {
 
 TEST_CASE_FIXTURE(EngineFixture, "many filters of one key cache one verdict per value") {
   constexpr int kValues = 300, kFilters = 200;
-  for (int i = 0; i < kValues; ++i) Put("wide", {{"host", "h" + std::to_string(i)}}, kHour, 1);
+  for (int i = 0; i < kValues; ++i)
+    Put("wide", {{"host", "h" + std::to_string(i)}}, kMemoryHour, 1);
   FakeWatch watch;
   ValidSubQuery query;
   query.text.metric = "wide";

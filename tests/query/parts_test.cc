@@ -25,7 +25,7 @@
 namespace hg::query {
 namespace {
 
-constexpr int64_t kStart = 1'700'006'400;
+constexpr int64_t kPartsStart = 1'700'006'400;
 constexpr int kHosts = 60, kHours = 6;
 
 /// The same points through scans that cannot be divided and return every point.
@@ -67,9 +67,9 @@ class WholeScans : public Points {
   Points& points_;
 };
 
-class Fixture {
+class PartsFixture {
  public:
-  explicit Fixture(KeyLayout layout = {}) {
+  explicit PartsFixture(KeyLayout layout = {}) {
     EmbeddedOptions options;
     options.path = folder_.path();
     options.layout = layout;
@@ -106,7 +106,7 @@ class Fixture {
   void Put(int host, int64_t offset_s, const PointValue& value) {
     const PointEntry entry =
         MakePointEntry(*store->points().Register(tsuids[static_cast<size_t>(host)]),
-                       Timestamp{kStart + offset_s}, value);
+                       Timestamp{kPartsStart + offset_s}, value);
     REQUIRE(store->points().Append({&entry, 1}).ok());
   }
 
@@ -134,7 +134,7 @@ class Fixture {
     const Bytes& tsuid = tsuids[static_cast<size_t>(host)];
     codec::Annotation note;
     note.tsuid = ToHexUpper(tsuid);
-    note.start_time = kStart + offset_s;
+    note.start_time = kPartsStart + offset_s;
     note.description = text;
     const codec::AnnotationPlace place = codec::PlaceAnnotation(note.start_time);
     Bytes key;
@@ -157,8 +157,8 @@ class Fixture {
   static Result<Answer> Run(Engine& engine, const SubQuery& query, int64_t start_s = 0,
                             size_t times = 1, RunningRequest* running = nullptr) {
     Request request;
-    request.start = std::to_string(kStart + start_s);
-    request.end = std::to_string(kStart + kHours * 3600 - 1);
+    request.start = std::to_string(kPartsStart + start_s);
+    request.end = std::to_string(kPartsStart + kHours * 3600 - 1);
     for (size_t i = 1; i <= times; ++i) {
       // Different from the others: equal sub-queries are evaluated once.
       request.queries.push_back(query);
@@ -181,14 +181,14 @@ class Fixture {
   std::set<int64_t> written_[kHosts];
 };
 
-class SaltedFixture : public Fixture {
+class SaltedPartsFixture : public PartsFixture {
  public:
-  SaltedFixture() : Fixture({.salt_width = 1, .salt_buckets = 4}) {}
+  SaltedPartsFixture() : PartsFixture({.salt_width = 1, .salt_buckets = 4}) {}
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a scan in parts gives the same result as one scan, bit for bit") {
+TEST_CASE_FIXTURE(PartsFixture, "a scan in parts gives the same result as one scan, bit for bit") {
   struct Filter {
     const char *type, *tagk, *text;
   };
@@ -224,9 +224,9 @@ TEST_CASE_FIXTURE(Fixture, "a scan in parts gives the same result as one scan, b
 }
 
 TEST_CASE_FIXTURE(
-    SaltedFixture,
+    SaltedPartsFixture,
     "a scan in parts also gives the same result if a row has the salt of another bucket") {
-  Bytes key = codec::MakeRowKey(store->points().layout(), tsuids[2], kStart + 3600);
+  Bytes key = codec::MakeRowKey(store->points().layout(), tsuids[2], kPartsStart + 3600);
   key[0] = static_cast<char>((key[0] + 1) % 4);
   const CellChange put{CellChange::Kind::kPut, "t", Bytes("\0\0", 2), Bytes("\5", 1), {}};
   REQUIRE(store->cells().Mutate("tsdb", {{key, {put}}}).ok());
@@ -242,7 +242,7 @@ TEST_CASE_FIXTURE(
   }
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(PartsFixture,
                   "a query that will read many rows in parts does not start on an event loop") {
   const SubQuery few = Ask("sum", "", "literal_or", "host", "h1|h2|h3|h4", false);
   const SubQuery many = Ask("sum", "", "wildcard", "host", "*", false);
@@ -270,7 +270,7 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(refused(by_hours, 40));
 }
 
-TEST_CASE_FIXTURE(Fixture, "row statistics give the same results as the points, bit for bit") {
+TEST_CASE_FIXTURE(PartsFixture, "row statistics give the same results as the points, bit for bit") {
   REQUIRE(store->cells().Flush().ok());
   REQUIRE(store->cells().Compact().ok());
   PointScanSpec scanned;
@@ -301,7 +301,7 @@ TEST_CASE_FIXTURE(Fixture, "row statistics give the same results as the points, 
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "statistics of several hours at once equal those of single rows") {
+TEST_CASE_FIXTURE(PartsFixture, "statistics of several hours at once equal those of single rows") {
   REQUIRE(store->cells().Flush().ok());
   REQUIRE(store->cells().Compact().ok());
   Put(11, 3 * 3600, PointValue::Int(1));  // one of its rows is also in memory
@@ -334,7 +334,8 @@ TEST_CASE_FIXTURE(Fixture, "statistics of several hours at once equal those of s
     return rows;
   };
   const std::vector<Bytes> some = {tsuids[9], tsuids[11], tsuids[12], tsuids[51]};
-  constexpr auto kBegin = static_cast<uint32_t>(kStart), kCount = static_cast<uint32_t>(kHours);
+  constexpr auto kBegin = static_cast<uint32_t>(kPartsStart),
+                 kCount = static_cast<uint32_t>(kHours);
   for (uint32_t from = 0; from < kCount; ++from) {
     for (uint32_t until = from + 1; until <= kCount; ++until) {
       spec.rows = {kBegin + from * kRowSpan, kBegin + until * kRowSpan};
@@ -350,7 +351,7 @@ TEST_CASE_FIXTURE(Fixture, "statistics of several hours at once equal those of s
   CHECK(ahead > 100);
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(PartsFixture,
                   "filters by value give the same result with and without row statistics") {
   REQUIRE(store->cells().Flush().ok());
   REQUIRE(store->cells().Compact().ok());
@@ -371,7 +372,8 @@ TEST_CASE_FIXTURE(Fixture,
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "hundreds of groups equal those of single queries, and fail in order") {
+TEST_CASE_FIXTURE(PartsFixture,
+                  "hundreds of groups equal those of single queries, and fail in order") {
   constexpr size_t kMany = 600;
   const Bytes tagk = Id(UidKind::kTagk, "host");
   for (size_t i = 0; i < kMany; ++i) {
@@ -407,10 +409,10 @@ TEST_CASE_FIXTURE(Fixture, "hundreds of groups equal those of single queries, an
   }
   const Result<Answer> failed = Run(*in_parts, query);
   REQUIRE_FALSE(failed.ok());
-  CHECK(failed.status().message().ends_with(std::to_string((kStart + 5299) * 1000)));
+  CHECK(failed.status().message().ends_with(std::to_string((kPartsStart + 5299) * 1000)));
 }
 
-TEST_CASE_FIXTURE(Fixture, "sub-queries of one request give the same results as single ones") {
+TEST_CASE_FIXTURE(PartsFixture, "sub-queries of one request give the same results as single ones") {
   // Filters shared by neighbours, separate filters, filters decided by names, explicit tags,
   // TSUIDs.
   const FilterSpec few{"literal_or", "host", "h1|h2|h3|h4|h8|h9|h17", false};
@@ -422,8 +424,8 @@ TEST_CASE_FIXTURE(Fixture, "sub-queries of one request give the same results as 
   size_t shared = 0;
   for (int round = 0; round < 60; ++round) {
     Request request;
-    request.start = std::to_string(kStart + 600);
-    request.end = std::to_string(kStart + kHours * 3600 - 1);
+    request.start = std::to_string(kPartsStart + 600);
+    request.end = std::to_string(kPartsStart + kHours * 3600 - 1);
     for (int i = 0; i < 8; ++i) {
       SubQuery query = Ask(i % 2 == 0 ? "max" : "sum", (std::to_string(i + 1) + "m-max").c_str(),
                            "", "", "", false);
@@ -457,7 +459,7 @@ TEST_CASE_FIXTURE(Fixture, "sub-queries of one request give the same results as 
   CHECK(shared > 100);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the first unreadable row is the failure, in parts too") {
+TEST_CASE_FIXTURE(PartsFixture, "the first unreadable row is the failure, in parts too") {
   // A time that occurs twice, with two widths of value, in series of several parts.
   for (const int host : {55, 31, 12}) {
     Put(host, 7777, PointValue::Int(1));

@@ -9,8 +9,8 @@
 namespace hg::query {
 namespace {
 
-constexpr int64_t kDay = 1499990400;  // midnight; the fixture's clock is at 05:26:40
-constexpr int64_t kHour = 3600;
+constexpr int64_t kMidnight = 1499990400;  // midnight; the fixture's clock is at 05:26:40
+constexpr int64_t kAnHour = 3600;
 
 Options WithHourlyRollups(int64_t delay_s) {
   Options options = EngineFixture::UtcOptions();
@@ -41,7 +41,7 @@ class RollupFixture : public EngineFixture {
   /// A one-byte value under `aggregate` (the byte of an id, or a name with its colon).
   void PutRollup(const std::string& host, const Bytes& aggregate, int hour, int value) {
     Bytes key = Id(UidKind::kMetric, "m");
-    AppendBig(&key, kDay, 4);
+    AppendBig(&key, kMidnight, 4);
     key += Id(UidKind::kTagk, "host") + Id(UidKind::kTagv, host);
     Bytes qualifier = aggregate;
     AppendBig(&qualifier, static_cast<uint64_t>(hour) << 4, 2);
@@ -67,9 +67,9 @@ TEST_CASE("cells of the older form are read together with others") {
   f.PutRollup("a", "count:", 1, 2);
   f.PutRollup("a", "SUM:", 3, 9);  // there is no such form
   f.PutRollup("a", kCount, 2, 4);
-  CHECK(f.Text(f.Downsampled("1h-sum"), kDay, kDay + 4 * kHour) ==
+  CHECK(f.Text(f.Downsampled("1h-sum"), kMidnight, kMidnight + 4 * kAnHour) ==
         "host=a 1499994000:7.0 1499997600:8.0");
-  CHECK(f.Text(f.Downsampled("1h-avg"), kDay, kDay + 4 * kHour) ==
+  CHECK(f.Text(f.Downsampled("1h-avg"), kMidnight, kMidnight + 4 * kAnHour) ==
         "host=a 1499994000:3.5 1499997600:2.0");
 }
 
@@ -78,57 +78,58 @@ TEST_CASE("a series with other aggregates only is not a group, with or without e
   f.PutRollup("a", kSum, 1, 7);
   f.PutRollup("b", kCount, 1, 2);
   SubQuery query = f.Downsampled("1h-sum", true);
-  CHECK(f.Text(query, kDay, kDay + 4 * kHour) == "host=a 1499994000:7.0");
+  CHECK(f.Text(query, kMidnight, kMidnight + 4 * kAnHour) == "host=a 1499994000:7.0");
   query.explicit_tags = true;
-  CHECK(f.Text(query, kDay, kDay + 4 * kHour) == "host=a 1499994000:7.0");
+  CHECK(f.Text(query, kMidnight, kMidnight + 4 * kAnHour) == "host=a 1499994000:7.0");
 }
 
 TEST_CASE("with explicit tags the row after the window is read as an empty group") {
   RollupFixture f;
   f.PutRollup("a", kSum, 1, 7);
   SubQuery query = f.Downsampled("1h-sum", true);
-  constexpr int64_t kDayBefore = kDay - 86400;
-  CHECK(f.Text(query, kDayBefore, kDayBefore + kHour) == "");
+  constexpr int64_t kDayBefore = kMidnight - 86400;
+  CHECK(f.Text(query, kDayBefore, kDayBefore + kAnHour) == "");
   query.explicit_tags = true;
-  CHECK(f.Text(query, kDayBefore, kDayBefore + kHour) == " ");
+  CHECK(f.Text(query, kDayBefore, kDayBefore + kAnHour) == " ");
 }
 
 TEST_CASE("an interval in both forms is a duplicate") {
   RollupFixture f;
   f.PutRollup("a", "sum:", 1, 7);
   f.PutRollup("a", kSum, 1, 8);
-  CHECK(f.Text(f.Downsampled("1h-sum"), kDay, kDay + 4 * kHour).find("Duplicate") !=
+  CHECK(f.Text(f.Downsampled("1h-sum"), kMidnight, kMidnight + 4 * kAnHour).find("Duplicate") !=
         std::string::npos);
 }
 
 TEST_CASE("a query that reaches into delaySla reads raw points from there") {
-  RollupFixture f(2 * kHour);
+  RollupFixture f(2 * kAnHour);
   for (int hour = 0; hour < 4; ++hour) f.PutRollup("a", kSum, hour, 100);
-  for (int hour = 0; hour < 6; ++hour) f.Put("m", {{"host", "a"}}, kDay + hour * kHour, hour);
-  f.Put("m", {{"host", "b"}}, kDay + 4 * kHour, 50);
+  for (int hour = 0; hour < 6; ++hour)
+    f.Put("m", {{"host", "a"}}, kMidnight + hour * kAnHour, hour);
+  f.Put("m", {{"host", "b"}}, kMidnight + 4 * kAnHour, 50);
 
   SUBCASE("rollups before, raw points after, and the hour that both read twice") {
-    CHECK(f.Text(f.Downsampled("1h-sum", true), kDay, kDay + 5 * kHour) ==
+    CHECK(f.Text(f.Downsampled("1h-sum", true), kMidnight, kMidnight + 5 * kAnHour) ==
           "host=a 1499990400:100.0 1499994000:100.0 1499997600:100.0 1500001200:100.0 "
           "1500001200:3.0 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
   }
   SUBCASE("filters by value use raw points") {
     SubQuery query = f.Downsampled("1h-sum", true);
     query.value_filter = "> 2";
-    CHECK(f.Text(query, kDay, kDay + 5 * kHour) ==
+    CHECK(f.Text(query, kMidnight, kMidnight + 5 * kAnHour) ==
           "host=a 1500001200:3.0 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
   }
   SUBCASE("groups without a tag key are one") {
-    CHECK(f.Text(f.Downsampled("1h-sum"), kDay + 2 * kHour, kDay + 5 * kHour) ==
+    CHECK(f.Text(f.Downsampled("1h-sum"), kMidnight + 2 * kAnHour, kMidnight + 5 * kAnHour) ==
           "host=a/host 1499997600:100.0 1500001200:100.0 1500001200:3.0 1500004800:54.0 "
           "1500008400:5.0");
   }
   SUBCASE("an end before the delay reads rollups only") {
-    CHECK(f.Text(f.Downsampled("1h-sum", true), kDay, kDay + 3 * kHour) ==
+    CHECK(f.Text(f.Downsampled("1h-sum", true), kMidnight, kMidnight + 3 * kAnHour) ==
           "host=a 1499990400:100.0 1499994000:100.0 1499997600:100.0 1500001200:100.0");
   }
   SUBCASE("a start within the delay reads raw points only") {
-    CHECK(f.Text(f.Downsampled("1h-sum", true), kDay + 4 * kHour, kDay + 5 * kHour) ==
+    CHECK(f.Text(f.Downsampled("1h-sum", true), kMidnight + 4 * kAnHour, kMidnight + 5 * kAnHour) ==
           "host=a 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
   }
 }
@@ -136,8 +137,9 @@ TEST_CASE("a query that reaches into delaySla reads raw points from there") {
 TEST_CASE("an interval without a delay is not split") {
   RollupFixture f(0);
   f.PutRollup("a", kSum, 1, 100);
-  f.Put("m", {{"host", "a"}}, kDay + 5 * kHour, 1);
-  CHECK(f.Text(f.Downsampled("1h-sum"), kDay, kDay + 5 * kHour) == "host=a 1499994000:100.0");
+  f.Put("m", {{"host", "a"}}, kMidnight + 5 * kAnHour, 1);
+  CHECK(f.Text(f.Downsampled("1h-sum"), kMidnight, kMidnight + 5 * kAnHour) ==
+        "host=a 1499994000:100.0");
 }
 
 }  // namespace

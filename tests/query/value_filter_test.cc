@@ -13,26 +13,19 @@
 #include "query/rows/series_set.h"
 #include "query/rows/special_points.h"
 #include "storage/model/special_double.h"
+#include "tests/query/columns.h"
 #include "tests/query/engine_fixture.h"
 #include "tests/support/fake_watch.h"
 
 namespace hg::query {
 namespace {
 
-constexpr int64_t kHour = 1'500'008'400;
+constexpr int64_t kFilterHour = 1'500'008'400;
 
 ValueFilter Of(std::string_view text) {
   const auto filter = ValueFilter::Parse(text);
   REQUIRE(filter.ok());
   return *filter;
-}
-
-RowStatistics From(double least, double most, bool doubles = false) {
-  RowStatistics row;
-  row.least = least;
-  row.most = most;
-  row.all_double = doubles;
-  return row;
 }
 
 SubQuery OfValues(const std::string& aggregator, const std::string& values,
@@ -51,7 +44,7 @@ class StatisticsScan : public PointScan {
     if (next_ == rows_.size()) return false;
     *row = {};
     row->key = row->tsuid = ByteView("\0\0\1\0\0\1\0\0\1", 9);
-    row->base = static_cast<uint32_t>(kHour + static_cast<int64_t>(next_) * 3600);
+    row->base = static_cast<uint32_t>(kFilterHour + static_cast<int64_t>(next_) * 3600);
     row->statistics = &rows_[next_++];
     return true;
   }
@@ -73,12 +66,12 @@ class StatisticsScan : public PointScan {
 
 struct Stored : EngineFixture {
   Stored() {
-    for (int64_t i = 0; i < 6; ++i) Put("m", {{"host", "a"}}, kHour + i * 10, i * 10);
-    Put("m", {{"host", "b"}}, kHour, PointValue::Double(4.5));
-    Put("m", {{"host", "b"}}, kHour + 10, 5);
+    for (int64_t i = 0; i < 6; ++i) Put("m", {{"host", "a"}}, kFilterHour + i * 10, i * 10);
+    Put("m", {{"host", "b"}}, kFilterHour, PointValue::Double(4.5));
+    Put("m", {{"host", "b"}}, kFilterHour + 10, 5);
   }
   std::string Text(const SubQuery& query) {
-    return EngineFixture::Text(query, kHour, kHour + 3599);
+    return EngineFixture::Text(query, kFilterHour, kFilterHour + 3599);
   }
 };
 
@@ -177,9 +170,10 @@ TEST_CASE("statistics tell like the points whether some or all points of a row a
           CAPTURE(number);
           CAPTURE(least);
           CAPTURE(most);
-          const RowStatistics ints = From(static_cast<double>(least), static_cast<double>(most));
+          const RowStatistics ints =
+              StatisticsFrom(static_cast<double>(least), static_cast<double>(most));
           const RowStatistics doubles =
-              From(static_cast<double>(least), static_cast<double>(most), true);
+              StatisticsFrom(static_cast<double>(least), static_cast<double>(most), true);
           if (some) CHECK(filter.AdmitsSome(ints));
           if (some) CHECK(filter.AdmitsSome(doubles));
           if (filter.AdmitsAll(ints)) CHECK(all);
@@ -188,13 +182,13 @@ TEST_CASE("statistics tell like the points whether some or all points of a row a
       }
     }
   }
-  CHECK_FALSE(Of("> 90").AdmitsSome(From(0, 90)));
-  CHECK_FALSE(Of("< 0").AdmitsSome(From(0, 90, true)));
-  CHECK_FALSE(Of("== 91").AdmitsSome(From(0, 90)));
-  CHECK_FALSE(Of("!= 5").AdmitsSome(From(5, 5)));
-  CHECK(Of(">= 0").AdmitsAll(From(0, 90)));
-  CHECK(Of("!= 91").AdmitsAll(From(0, 90, true)));
-  CHECK(Of("== 5").AdmitsAll(From(5, 5)));
+  CHECK_FALSE(Of("> 90").AdmitsSome(StatisticsFrom(0, 90)));
+  CHECK_FALSE(Of("< 0").AdmitsSome(StatisticsFrom(0, 90, true)));
+  CHECK_FALSE(Of("== 91").AdmitsSome(StatisticsFrom(0, 90)));
+  CHECK_FALSE(Of("!= 5").AdmitsSome(StatisticsFrom(5, 5)));
+  CHECK(Of(">= 0").AdmitsAll(StatisticsFrom(0, 90)));
+  CHECK(Of("!= 91").AdmitsAll(StatisticsFrom(0, 90, true)));
+  CHECK(Of("== 5").AdmitsAll(StatisticsFrom(5, 5)));
 }
 
 TEST_CASE("a row keeps its admitted points, of any type") {
@@ -244,13 +238,13 @@ TEST_CASE("rows are loaded only if their statistics do not decide") {
   FakeWatch watch;
   const KeyLayout layout;
   const ValueFilter filter = Of("> 80");
-  RowStatistics all = From(90, 90);
+  RowStatistics all = StatisticsFrom(90, 90);
   all.count = 2;
   for (const bool downsampled : {false, true}) {
-    StatisticsScan scan({From(0, 80), From(0, 90), From(-5, 7), all});
+    StatisticsScan scan({StatisticsFrom(0, 80), StatisticsFrom(0, 90), StatisticsFrom(-5, 7), all});
     const DownsampleSpec spec = *ParseDownsample("1h-max");
-    const BucketGrid grid(spec, {kHour / 1000, kHour / 1000 + 5 * 3600}, kHour * 1000,
-                          (kHour + 5 * 3600) * 1000);
+    const BucketGrid grid(spec, {kFilterHour / 1000, kFilterHour / 1000 + 5 * 3600},
+                          kFilterHour * 1000, (kFilterHour + 5 * 3600) * 1000);
     SeriesSet set(layout, downsampled ? &grid : nullptr, nullptr, &watch);
     set.WantValues(&filter);
     LimitCounter counter({}, watch);
@@ -260,7 +254,7 @@ TEST_CASE("rows are loaded only if their statistics do not decide") {
     CHECK(set.rows_admitted() == 2);
     CHECK(scan.loads == (downsampled ? 1 : 2));
     CHECK(set.series()[0].points.time_ms.front() ==
-          (kHour + 3600) * 1000 + (downsampled ? 0 : 1000));
+          (kFilterHour + 3600) * 1000 + (downsampled ? 0 : 1000));
   }
 }
 

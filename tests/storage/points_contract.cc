@@ -149,7 +149,7 @@ Answer Read(Driver& d, const PointScanSpec& spec, const ReconcileOptions& option
   return answer;
 }
 
-std::string Row(const std::string& tags, const std::string& points, int hour = 0) {
+std::string RowText(const std::string& tags, const std::string& points, int hour = 0) {
   return ToHex(Tsuid(tags)) + "@" + std::to_string(hour * 3600) + " " + points + "\n";
 }
 
@@ -157,10 +157,10 @@ void PointsComeBackInOrderWithTheirClass(Driver& d) {
   const Bytes series = Tsuid("1=1");
   d.Write(series, kBase + 2, PointValue::Int(-129));
   d.Write(series, kBase, PointValue::Int(42));
-  CHECK(Read(d, Everything()).text == Row("1=1", "0=42 2000=-129"));
+  CHECK(Read(d, Everything()).text == RowText("1=1", "0=42 2000=-129"));
   d.Write(series, int64_t{kBase} * 1000 + 500, PointValue::Float(42.5F));
   d.Write(series, kBase + 3599, PointValue::Double(0.1));
-  const std::string mixed = Row("1=1", "0=42 500=42.5f 2000=-129 3599000=0.10000000000000001f");
+  const std::string mixed = RowText("1=1", "0=42 500=42.5f 2000=-129 3599000=0.10000000000000001f");
   CHECK(Read(d, Everything()).text == mixed);
   d.Disturb();
   CHECK(Read(d, Everything()).text == mixed);
@@ -195,10 +195,10 @@ void TheSamePointAgainOverwritesAndAnotherFormOfItsInstantStandsBesideIt(Driver&
   const ReconcileOptions fix{.fix_duplicates = true};
   d.Write(series, kBase, PointValue::Int(1));
   d.Write(series, kBase, PointValue::Int(2));
-  CHECK(Read(d, Everything()).text == Row("1=1", "0=2"));
+  CHECK(Read(d, Everything()).text == RowText("1=1", "0=2"));
   d.Disturb();
   d.Write(series, kBase, PointValue::Int(3));
-  CHECK(Read(d, Everything()).text == Row("1=1", "0=3"));
+  CHECK(Read(d, Everything()).text == RowText("1=1", "0=3"));
 
   d.Write(series, kBase, PointValue::Int(300));  // two bytes: another qualifier
   for (int i = 0; i < 2; ++i) {
@@ -207,23 +207,23 @@ void TheSamePointAgainOverwritesAndAnotherFormOfItsInstantStandsBesideIt(Driver&
     CHECK_MESSAGE(
         refused.status.message().find(ToHexUpper(d.Key(series))) != std::string_view::npos,
         refused.status.message());
-    CHECK(Read(d, Everything(), fix).text == Row("1=1", "0=300"));
+    CHECK(Read(d, Everything(), fix).text == RowText("1=1", "0=300"));
     d.Disturb();
   }
   d.Write(series, kBase, PointValue::Int(4));
-  CHECK(Read(d, Everything(), fix).text == Row("1=1", "0=4"));
+  CHECK(Read(d, Everything(), fix).text == RowText("1=1", "0=4"));
   d.Disturb();
-  CHECK(Read(d, Everything(), fix).text == Row("1=1", "0=4"));
+  CHECK(Read(d, Everything(), fix).text == RowText("1=1", "0=4"));
   // By series number, not by age.
-  CHECK(Read(d, Everything(), {.use_otsdb_timestamp = true}).text == Row("1=1", "0=300"));
+  CHECK(Read(d, Everything(), {.use_otsdb_timestamp = true}).text == RowText("1=1", "0=300"));
   CHECK(Read(d, Everything(), {.use_otsdb_timestamp = true, .use_max_value = false}).text ==
-        Row("1=1", "0=4"));
+        RowText("1=1", "0=4"));
 }
 
 void OfCellsWrittenTogetherTheSmallerQualifierStays(Driver& d) {
   d.Put(d.Key(Tsuid("1=1")), {{"0071", "012C"}, {"0070", "05"}, {"F006D600", "06"}});
   for (int i = 0; i < 2; ++i) {
-    CHECK(Read(d, Everything(), {.fix_duplicates = true}).text == Row("1=1", "7000=5"));
+    CHECK(Read(d, Everything(), {.fix_duplicates = true}).text == RowText("1=1", "7000=5"));
     d.Disturb();
   }
 }
@@ -233,7 +233,7 @@ void EqualValuesAtOneInstantAreOne(Driver& d) {
   d.Write(series, kBase, PointValue::Int(5));
   d.Write(series, int64_t{kBase} * 1000, PointValue::Int(5));
   d.Disturb();
-  CHECK(Read(d, Everything()).text == Row("1=1", "0=5"));
+  CHECK(Read(d, Everything()).text == RowText("1=1", "0=5"));
 }
 
 void RowsAreChosenByBaseAndMetric(Driver& d) {
@@ -246,8 +246,8 @@ void RowsAreChosenByBaseAndMetric(Driver& d) {
   d.Disturb();
   PointScanSpec spec = Everything();
   spec.rows = {kBase + 3600, kBase + 3 * 3600};
-  CHECK(Read(d, spec).text == Row("1=1", "0=1", 1) + Row("1=1", "0=2", 2) +
-                                  Row("1=2", "3599000=1", 1) + Row("1=2", "3599000=2", 2));
+  CHECK(Read(d, spec).text == RowText("1=1", "0=1", 1) + RowText("1=1", "0=2", 2) +
+                                  RowText("1=2", "3599000=1", 1) + RowText("1=2", "3599000=2", 2));
   spec.batch_rows = 1;
   CHECK(Read(d, spec).text.size() > 0);
   spec.rows = {kBase + 1, kBase + 3600};
@@ -273,7 +273,7 @@ void MatchersChooseSeries(Driver& d) {
   };
   auto rows = [](const std::vector<std::string>& tags) {
     std::string text;
-    for (const auto& t : tags) text += Row(t, "0=1");
+    for (const auto& t : tags) text += RowText(t, "0=1");
     return text;
   };
   CHECK(read({{Id(1), Kind::kAny, {}}}) == rows({"1=1", "1=1 2=1", "1=2", "1=2 2=2"}));
@@ -302,14 +302,14 @@ void KeysThatDoNotFitEndAScanAfterTheRowsThatDo(Driver& d) {
   d.Put(untagged, {{"0000", "07"}});
   d.Disturb();
   Answer answer = Read(d, Everything());
-  CHECK(answer.text == Row("1=1", "0=1"));
+  CHECK(answer.text == RowText("1=1", "0=1"));
   CHECK(answer.status.code() == StatusCode::kInvalidArgument);
   // With a condition on a tag such rows are not selected.
   PointScanSpec any = Everything();
   any.matcher.clauses = {{Id(1), TagClause::Kind::kAny, {}}};
   answer = Read(d, any);
   CHECK(answer.status.ok());
-  CHECK(answer.text == Row("1=1", "0=1"));
+  CHECK(answer.text == RowText("1=1", "0=1"));
 }
 
 void OddBasesAndUnsortedPairsAreReadAsTheyStand(Driver& d) {
@@ -329,9 +329,9 @@ void CellsOfOtherWritersAreReadAsPoints(Driver& d) {
   d.Put(d.Key(Tsuid("1=4")), {{"001B", "0000000040866666"}, {"0003", "0000000000000004"}});
   d.Put(d.Key(Tsuid("1=5")), {{"002000000010", "03010200"}, {"07", "00"}});
   const std::string expected =
-      Row("1=1", "63=300 1000=24 2000=42f") + Row("1=2", "0=10 1000=24 2000=11 3000=25") +
-      Row("1=3", "0=42 2000=25") + Row("1=4", "0=4 1000=4.1999998092651367f") +
-      Row("1=5", "0=1 1000=2 2000=3");
+      RowText("1=1", "63=300 1000=24 2000=42f") + RowText("1=2", "0=10 1000=24 2000=11 3000=25") +
+      RowText("1=3", "0=42 2000=25") + RowText("1=4", "0=4 1000=4.1999998092651367f") +
+      RowText("1=5", "0=1 1000=2 2000=3");
   CHECK(Read(d, Everything()).text == expected);
   d.Disturb();
   CHECK(Read(d, Everything()).text == expected);
@@ -339,9 +339,9 @@ void CellsOfOtherWritersAreReadAsPoints(Driver& d) {
   d.Write(Tsuid("1=1"), kBase + 3, PointValue::Int(1));
   PointScanSpec first = Everything();
   first.matcher.tsuids = {Tsuid("1=1")};
-  CHECK(Read(d, first).text == Row("1=1", "63=300 1000=24 2000=42f 3000=1"));
+  CHECK(Read(d, first).text == RowText("1=1", "63=300 1000=24 2000=42f 3000=1"));
   d.Disturb();
-  CHECK(Read(d, first).text == Row("1=1", "63=300 1000=24 2000=42f 3000=1"));
+  CHECK(Read(d, first).text == RowText("1=1", "63=300 1000=24 2000=42f 3000=1"));
 }
 
 // The times 1, 2 and 3 s of a few rows are written again and again, as points of both resolutions
@@ -400,7 +400,7 @@ void UnderFixDuplicatesTheLaterOfPointsAndCellsStays(Driver& d) {
       for (const auto& [second, shown] : points) {
         row += (row.empty() ? "" : " ") + std::to_string(second * 1000) + "=" + shown;
       }
-      text += Row(name, row);
+      text += RowText(name, row);
     }
     ReconcileOptions later_wins;
     later_wins.fix_duplicates = true;
@@ -467,7 +467,7 @@ void NotesAndHistogramsAreGivenIfAskedFor(Driver& d) {
   CHECK(Read(d, spec).text == ToHex(Tsuid("1=2")) + "@0 010005:D\n");
   spec.matcher.tsuids = {Tsuid("1=1")};
   // 0700 is a point at +112 s.
-  CHECK(Read(d, spec).text == Row("1=1", "0=1 112000=67 010000:A 06000a:B"));
+  CHECK(Read(d, spec).text == RowText("1=1", "0=1 112000=67 010000:A 06000a:B"));
 }
 
 void DeletingRowsTakesNotesTooAndNothingElse(Driver& d) {
@@ -490,16 +490,17 @@ void DeletingRowsTakesNotesTooAndNothingElse(Driver& d) {
   REQUIRE(d.points().DeleteRows(spec).ok());
   PointScanSpec all = Everything();
   all.objects = true;
-  const std::string left = Row("1=1", "0=0") + Row("1=1", "0=2", 2) + Row("1=2", "0=0") +
-                           Row("1=2", "0=1", 1) + Row("1=2", "0=2", 2);
+  const std::string left = RowText("1=1", "0=0") + RowText("1=1", "0=2", 2) +
+                           RowText("1=2", "0=0") + RowText("1=2", "0=1", 1) +
+                           RowText("1=2", "0=2", 2);
   CHECK(Read(d, all).text == left);
   d.Disturb();
   CHECK(Read(d, all).text == left);
   CHECK(d.cells().Get("tsdb", d.Key(Tsuid("1=1"), kBase + 3600))->empty());
   d.Write(Tsuid("1=1"), kBase + 3600, PointValue::Int(7));
-  CHECK(Read(d, spec).text == Row("1=1", "0=7", 1));
+  CHECK(Read(d, spec).text == RowText("1=1", "0=7", 1));
   d.Disturb();
-  CHECK(Read(d, spec).text == Row("1=1", "0=7", 1));
+  CHECK(Read(d, spec).text == RowText("1=1", "0=7", 1));
 }
 
 void SeriesAreListedByTheirBytes(Driver& d) {

@@ -8,6 +8,9 @@
 
 namespace hg {
 
+/// The context of a request without limits.
+inline RequestContext& unlimited = RequestContext::Unlimited();
+
 /// Thread-safe. Set the limits before other threads use the object.
 class FakeWatch : public RequestContext {
  public:

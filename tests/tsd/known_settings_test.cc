@@ -8,18 +8,12 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/file_text.h"
+
 namespace hg::tsd {
 namespace {
 
 const std::filesystem::path kSources = HG_SOURCE_DIR;
-
-std::string TextOf(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  REQUIRE(in);
-  std::stringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
 
 TEST_CASE("the table in docs/settings.md equals the output of tsdb settings") {
   std::istringstream manual(TextOf(kSources / "docs/settings.md"));

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/file_text.h"
+
 namespace hg::tsd {
 namespace {
 
@@ -19,14 +21,6 @@ http::graph::Plot TwoLines() {
   plot.lines = {{"m{host=a}", {{1700000000000, 1}, {1700000060000, 2.5}}, false},
                 {"m{host=b}", {{1700000000000, -3}}, true}};
   return plot;
-}
-
-std::string TextOf(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  REQUIRE(in);
-  std::stringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
 }
 
 TEST_CASE("words with a plus describe the plot") {

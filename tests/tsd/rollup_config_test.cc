@@ -7,8 +7,8 @@
 namespace hg::tsd {
 namespace {
 
-std::string Config(const std::string& intervals,
-                   const std::string& ids = R"({"sum":0,"Count":1})") {
+std::string ConfigText(const std::string& intervals,
+                       const std::string& ids = R"({"sum":0,"Count":1})") {
   return R"({"aggregationIds":)" + ids + R"(,"intervals":[)" + intervals +
          R"({"table":"t","preAggregationTable":"p","interval":"1m","rowSpan":"1h",)" +
          R"("defaultInterval":true}]})";
@@ -20,7 +20,7 @@ std::string Interval(const std::string& interval, const std::string& span) {
 }
 
 TEST_CASE("rollup tables are parsed with their ids, intervals and spans") {
-  const auto tables = ParseRollupConfig(Config(Interval("10m", "6h") + Interval("1d", "1y")));
+  const auto tables = ParseRollupConfig(ConfigText(Interval("10m", "6h") + Interval("1d", "1y")));
   REQUIRE(tables.ok());
   CHECK(tables->aggregator_ids.at("sum") == 0);
   CHECK(tables->aggregator_ids.at("count") == 1);
@@ -43,18 +43,18 @@ TEST_CASE("invalid rollup tables are refused") {
   for (const Case& c :
        {Case{"no JSON", "{"},
         {"no ids", R"({"intervals":[]})"},
-        {"unknown function", Config("", R"({"nosuch":0})")},
-        {"id above 127", Config("", R"({"sum":128})")},
-        {"id twice", Config("", R"({"sum":1,"max":1})")},
-        {"interval twice", Config(Interval("1m", "1h"))},
-        {"odd hours", Config(Interval("1m", "3h"))},
-        {"two days", Config(Interval("1h", "2d"))},
-        {"unit", Config(Interval("1h", "1w"))},
-        {"too few", Config(Interval("10m", "1h"))},
-        {"too many", Config(Interval("1s", "1d"))},
+        {"unknown function", ConfigText("", R"({"nosuch":0})")},
+        {"id above 127", ConfigText("", R"({"sum":128})")},
+        {"id twice", ConfigText("", R"({"sum":1,"max":1})")},
+        {"interval twice", ConfigText(Interval("1m", "1h"))},
+        {"odd hours", ConfigText(Interval("1m", "3h"))},
+        {"two days", ConfigText(Interval("1h", "2d"))},
+        {"unit", ConfigText(Interval("1h", "1w"))},
+        {"too few", ConfigText(Interval("10m", "1h"))},
+        {"too many", ConfigText(Interval("1s", "1d"))},
         {"two defaults",
-         Config(R"({"table":"a","preAggregationTable":"b","interval":"1h","rowSpan":"1d",)"
-                R"("defaultInterval":true},)")}}) {
+         ConfigText(R"({"table":"a","preAggregationTable":"b","interval":"1h","rowSpan":"1d",)"
+                    R"("defaultInterval":true},)")}}) {
     CAPTURE(c.what);
     CHECK(ParseRollupConfig(c.config).status().code() == StatusCode::kInvalidArgument);
   }

@@ -419,14 +419,15 @@ Config Automatic(const std::string& intervals) {
                  R"("defaultInterval":true}]})");
   return config;
 }
-std::string Interval(const std::string& interval, const std::string& span) {
+std::string RollupInterval(const std::string& interval, const std::string& span) {
   return R"({"table":"t)" + interval + R"(","preAggregationTable":"p","interval":")" + interval +
          R"(","rowSpan":")" + span + R"("},)";
 }
 
 TEST_CASE("automatic rollups are on where possible, and an invalid setting has a reason") {
   CHECK_FALSE(ReadAutomaticRollups(Config())->has_value());
-  Config good = Automatic(Interval("10m", "6h") + Interval("1h", "1d") + Interval("1d", "1n"));
+  Config good = Automatic(RollupInterval("10m", "6h") + RollupInterval("1h", "1d") +
+                          RollupInterval("1d", "1n"));
   good.Set("tsd.rollups.automatic.delay", "60");
   const auto rollups = ReadAutomaticRollups(good);
   REQUIRE(rollups.ok());
@@ -450,10 +451,11 @@ TEST_CASE("automatic rollups are on where possible, and an invalid setting has a
   has(refusal(good, "tsd.storage.ttl", "86400"), "86400");
   has(refusal(good, "tsd.rollups.automatic.delay", "-1"), "-1");
   has(refusal(Automatic("")), "beside the default");
-  has(refusal(Automatic(Interval("7m", "6h"))), "\"7m\"");
-  has(refusal(Automatic(Interval("90m", "1d"))), "\"90m\"");
-  has(refusal(Automatic(Interval("4h", "50h"))), "\"4h\"");
-  has(refusal(Automatic(Interval("1h", "1d") + R"({"table":"t1h","preAggregationTable":"p",)" +
+  has(refusal(Automatic(RollupInterval("7m", "6h"))), "\"7m\"");
+  has(refusal(Automatic(RollupInterval("90m", "1d"))), "\"90m\"");
+  has(refusal(Automatic(RollupInterval("4h", "50h"))), "\"4h\"");
+  has(refusal(Automatic(RollupInterval("1h", "1d") +
+                        R"({"table":"t1h","preAggregationTable":"p",)" +
                         R"("interval":"1d","rowSpan":"1n"},)")),
       "used twice");
   Config without = good;

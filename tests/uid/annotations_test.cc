@@ -12,13 +12,11 @@
 namespace hg::uid {
 namespace {
 
-RequestContext& unlimited = RequestContext::Unlimited();
-
 const std::string kSeries = "000001000001000001";
 
 /// A data table in the model, and annotations over it.
-struct Fixture {
-  explicit Fixture(AnnotationsOptions options = {}) : annotations(store, options) {
+struct AnnotationsFixture {
+  explicit AnnotationsFixture(AnnotationsOptions options = {}) : annotations(store, options) {
     REQUIRE(store.CreateTable({options.table, {{"t"}}, true}).ok());
   }
 
@@ -53,7 +51,7 @@ struct Fixture {
 };
 
 TEST_CASE("annotations are next to the points of their series, and global ones in their own rows") {
-  Fixture f;
+  AnnotationsFixture f;
   f.Write(kSeries, 1369141261, "local");
   f.Write("", 1369141261, "global");
   const std::vector<std::string> expected = {
@@ -65,7 +63,7 @@ TEST_CASE("annotations are next to the points of their series, and global ones i
 TEST_CASE("an annotation of a salted series has its bucket in front, and a global one zero") {
   AnnotationsOptions options;
   options.layout.salt_width = 1;
-  Fixture f(options);
+  AnnotationsFixture f(options);
   f.Write(kSeries, 1369141261, "local");
   f.Write("", 1369141261, "global");
   const std::vector<std::string> cells = f.Cells();
@@ -75,7 +73,7 @@ TEST_CASE("an annotation of a salted series has its bucket in front, and a globa
 }
 
 TEST_CASE("times in seconds and milliseconds mean one annotation, which keeps its earlier start") {
-  Fixture f;
+  AnnotationsFixture f;
   f.Write(kSeries, 1369141261, "first");
   f.Write(kSeries, 1369141261000, "second");
   REQUIRE(f.Cells().size() == 1);
@@ -86,7 +84,7 @@ TEST_CASE("times in seconds and milliseconds mean one annotation, which keeps it
 }
 
 TEST_CASE("a write keeps omitted fields, and a replacement does not") {
-  Fixture f;
+  AnnotationsFixture f;
   codec::Annotation request;
   request.tsuid = kSeries;
   request.start_time = 1700000101;
@@ -112,7 +110,7 @@ TEST_CASE("a write keeps omitted fields, and a replacement does not") {
 }
 
 TEST_CASE("a request without content changes nothing") {
-  Fixture f;
+  AnnotationsFixture f;
   codec::Annotation request;
   request.start_time = 1700000101;
   const auto written = f.annotations.Write(request, true, unlimited);
@@ -122,7 +120,7 @@ TEST_CASE("a request without content changes nothing") {
 }
 
 TEST_CASE("invalid annotations are refused") {
-  Fixture f;
+  AnnotationsFixture f;
   codec::Annotation request;
   request.description = "x";
   CHECK(f.annotations.Write(request, false, unlimited).status().message() ==
@@ -143,7 +141,7 @@ TEST_CASE("invalid annotations are refused") {
 }
 
 TEST_CASE("TSUIDs with incomplete pairs have no annotations") {
-  Fixture f;
+  AnnotationsFixture f;
   const std::string odd = "000001000001";
   CHECK(f.annotations.Find(odd, 1700000149, unlimited).status().code() == StatusCode::kNotFound);
   CHECK(f.annotations.Delete(odd, 1700000149, unlimited).ok());
@@ -153,7 +151,7 @@ TEST_CASE("TSUIDs with incomplete pairs have no annotations") {
 }
 
 TEST_CASE("a deleted annotation is gone, and deleting it again succeeds") {
-  Fixture f;
+  AnnotationsFixture f;
   f.Write(kSeries, 1700000101, "x");
   CHECK(f.annotations.Delete(kSeries, 1700000101, unlimited).ok());
   CHECK(f.annotations.Delete(kSeries, 1700000101, unlimited).ok());
@@ -168,7 +166,7 @@ std::vector<std::string> Descriptions(const Result<std::vector<codec::Annotation
 }
 
 TEST_CASE("global annotations are listed by start and by their end, hour by hour") {
-  Fixture f;
+  AnnotationsFixture f;
   f.Write("", 1700000111, "open");
   f.Write("", 1700000121, "span", 1700000151);
   f.Write("", 1700000150, "later, same hour");
@@ -189,7 +187,7 @@ TEST_CASE("a range delete deletes those of series or the global ones, including 
   AnnotationsOptions options;
   SUBCASE("without salt") {}
   SUBCASE("salted") { options.layout.salt_width = 1; }
-  Fixture f(options);
+  AnnotationsFixture f(options);
   for (const std::string& owner : {kSeries, std::string("000001000001000002"), std::string()}) {
     f.Write(owner, 1700000101, "a");
     f.Write(owner, 1700000106, "b");
@@ -211,7 +209,7 @@ std::string Tsuid(int host) {
 }
 
 TEST_CASE("A range delete of many series reads each row of their metric once") {
-  Fixture f;
+  AnnotationsFixture f;
   constexpr int kSeriesCount = 300;
   for (int host = 1; host <= kSeriesCount; ++host) f.Write(Tsuid(host), 1700000101, "x");
   std::vector<std::string> tsuids;
@@ -225,7 +223,7 @@ TEST_CASE("A range delete of many series reads each row of their metric once") {
 }
 
 TEST_CASE("A range delete ends when its request is ended") {
-  Fixture f;
+  AnnotationsFixture f;
   for (int host = 1; host <= 300; ++host) f.Write(Tsuid(host), 1700000101, "x");
   std::vector<std::string> tsuids(1000, Tsuid(9999));
   FakeWatch watch;
@@ -236,7 +234,7 @@ TEST_CASE("A range delete ends when its request is ended") {
 }
 
 TEST_CASE("A range delete with an invalid TSUID deletes nothing") {
-  Fixture f;
+  AnnotationsFixture f;
   f.Write(kSeries, 1700000101, "x");
   CHECK(f.annotations.DeleteRange({kSeries, "zz"}, 1, 1800000000000, unlimited).status().code() ==
         StatusCode::kInvalidArgument);
@@ -244,7 +242,7 @@ TEST_CASE("A range delete with an invalid TSUID deletes nothing") {
 }
 
 TEST_CASE("Global annotations are charged before they are listed") {
-  Fixture f;
+  AnnotationsFixture f;
   for (int i = 1; i <= 500; ++i) f.Write("", 1700000000 + 7 * i, std::string(200, 'x'));
   FakeWatch watch;
   REQUIRE(f.annotations.Globals(1700000000, 1700010000, watch)->size() == 500);
@@ -260,7 +258,7 @@ TEST_CASE("Global annotations are charged before they are listed") {
 }
 
 TEST_CASE("a range delete does not find a start divisible by 1000") {
-  Fixture f;
+  AnnotationsFixture f;
   f.Write("", 1700001000, "quirk");
   CHECK(*f.annotations.DeleteRange({""}, 1700001000000, 1700001000000, unlimited) == 0);
   CHECK(f.annotations.Find("", 1700001000, unlimited).ok());
@@ -269,7 +267,7 @@ TEST_CASE("a range delete does not find a start divisible by 1000") {
 TEST_CASE("cells have the time of the annotation if the option says so") {
   AnnotationsOptions options;
   options.use_otsdb_timestamp = true;
-  Fixture f(options);
+  AnnotationsFixture f(options);
   f.Write("", 1700000101, "x");
   const auto row = f.store.Get("tsdb", std::string("\0\0\0\x65\x53\xed\xe0", 7));
   REQUIRE(row.ok());

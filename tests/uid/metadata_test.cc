@@ -6,6 +6,7 @@
 #include <string>
 
 #include "storage/model/utf8.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 #include "uid/metadata_json.h"
@@ -14,14 +15,12 @@
 namespace hg::uid {
 namespace {
 
-RequestContext& unlimited = RequestContext::Unlimited();
-
 const Bytes kOne("\0\0\1", 3);
-const Bytes kSeries("\0\0\1\0\0\1\0\0\1", 9);
+const Bytes kSeriesId("\0\0\1\0\0\1\0\0\1", 9);
 
 /// metric room.temp, tag host=a, each with id 1.
-struct Fixture {
-  Fixture() : names(store, {}), metadata(store, names, {}) {
+struct MetadataFixture {
+  MetadataFixture() : names(store, {}), metadata(store, names, {}) {
     REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
     REQUIRE(store.CreateTable({"tsdb-meta", {{"name"}}, false}).ok());
     REQUIRE(names.FindOrAssign(UidKind::kMetric, "room.temp").ok());
@@ -42,7 +41,7 @@ struct Fixture {
 };
 
 TEST_CASE("an id without stored metadata has an object with default values") {
-  Fixture f;
+  MetadataFixture f;
   const Result<UidMeta> meta = f.metadata.FindUid(UidKind::kTagk, kOne, unlimited);
   REQUIRE(meta.ok());
   CHECK(meta->name == "host");
@@ -56,7 +55,7 @@ TEST_CASE("an id without stored metadata has an object with default values") {
 }
 
 TEST_CASE("given fields of an id are stored in fixed order and merged") {
-  Fixture f;
+  MetadataFixture f;
   UidMeta request;
   request.id = kOne;
   request.display_name = "Room temperature";
@@ -92,7 +91,7 @@ TEST_CASE("given fields of an id are stored in fixed order and merged") {
 }
 
 TEST_CASE("an object larger than the limit is refused, and the stored one stays") {
-  Fixture f;
+  MetadataFixture f;
   UidMeta request;
   request.id = kOne;
   request.notes = std::string(kObjectBytesMax / 2, 'n');
@@ -106,7 +105,7 @@ TEST_CASE("an object larger than the limit is refused, and the stored one stays"
   CHECK(f.metadata.FindUid(UidKind::kMetric, kOne, unlimited)->description == "");
 
   TsMeta series;
-  series.tsuid = kSeries;
+  series.tsuid = kSeriesId;
   series.notes = std::string(kObjectBytesMax, 'n');
   CHECK(f.metadata.CreateSeries(series, unlimited).status().code() == StatusCode::kLimitExceeded);
   series.notes = "short";
@@ -114,31 +113,31 @@ TEST_CASE("an object larger than the limit is refused, and the stored one stays"
   series.notes = std::string(kObjectBytesMax, 'n');
   CHECK(f.metadata.WriteSeries(series, false, unlimited).status().code() ==
         StatusCode::kLimitExceeded);
-  CHECK(f.metadata.FindSeries(kSeries, unlimited)->notes == "short");
+  CHECK(f.metadata.FindSeries(kSeriesId, unlimited)->notes == "short");
 }
 
 TEST_CASE("a request without fields writes nothing") {
-  Fixture f;
+  MetadataFixture f;
   UidMeta request;
   request.id = kOne;
   CHECK_FALSE(f.metadata.WriteUid(request, true, unlimited)->has_value());
   CHECK(f.Cell("tsdb-uid", kOne, "metric_meta").empty());
   TsMeta series;
-  series.tsuid = kSeries;
+  series.tsuid = kSeriesId;
   CHECK_FALSE(f.metadata.WriteSeries(series, true, unlimited)->has_value());
 }
 
 TEST_CASE("the object of a series is created, found with its ids, merged and replaced") {
-  Fixture f;
+  MetadataFixture f;
   TsMeta request;
-  request.tsuid = kSeries;
+  request.tsuid = kSeriesId;
   request.display_name = "Cpu";
   request.max = 100;
   request.max_said = true;
   request.min = -0.5;
   request.min_said = true;
   CHECK(f.metadata.WriteSeries(request, false, unlimited).status().code() == StatusCode::kNotFound);
-  CHECK(f.metadata.FindSeries(kSeries, unlimited).status().code() == StatusCode::kNotFound);
+  CHECK(f.metadata.FindSeries(kSeriesId, unlimited).status().code() == StatusCode::kNotFound);
 
   const Result<TsMeta> created = f.metadata.CreateSeries(request, unlimited);
   REQUIRE_MESSAGE(created.ok(), created.status().ToString());
@@ -149,12 +148,12 @@ TEST_CASE("the object of a series is created, found with its ids, merged and rep
   CHECK(created->total_points == 0);
   CHECK(created->last_received == 1700000000);
   CHECK(
-      f.Cell("tsdb-meta", kSeries, "ts_meta") ==
+      f.Cell("tsdb-meta", kSeriesId, "ts_meta") ==
       R"({"tsuid":"000001000001000001","displayName":"Cpu","description":"","notes":"","created":0,"custom":null,)"
       R"("units":"","dataType":"","retention":0,"max":100.0,"min":-0.5})");
 
   TsMeta more;
-  more.tsuid = kSeries;
+  more.tsuid = kSeriesId;
   more.units = "%";
   more.max_said = true;  // to NaN
   auto written = f.metadata.WriteSeries(more, false, unlimited);
@@ -165,23 +164,23 @@ TEST_CASE("the object of a series is created, found with its ids, merged and rep
   CHECK((*written)->min == -0.5);
 
   TsMeta other;
-  other.tsuid = kSeries;
+  other.tsuid = kSeriesId;
   other.retention = 30;
   REQUIRE(f.metadata.WriteSeries(other, true, unlimited).ok());
-  const Result<TsMeta> replaced = f.metadata.FindSeries(kSeries, unlimited);
+  const Result<TsMeta> replaced = f.metadata.FindSeries(kSeriesId, unlimited);
   CHECK(replaced->display_name == "");
   CHECK(replaced->retention == 30);
   CHECK(std::isnan(replaced->min));
 
-  REQUIRE(f.metadata.DeleteSeries(kSeries, unlimited).ok());
-  CHECK(f.metadata.FindSeries(kSeries, unlimited).status().code() == StatusCode::kNotFound);
-  CHECK(f.Cell("tsdb-meta", kSeries, "ts_ctr") == Bytes(8, '\0'));
+  REQUIRE(f.metadata.DeleteSeries(kSeriesId, unlimited).ok());
+  CHECK(f.metadata.FindSeries(kSeriesId, unlimited).status().code() == StatusCode::kNotFound);
+  CHECK(f.Cell("tsdb-meta", kSeriesId, "ts_ctr") == Bytes(8, '\0'));
 }
 
 TEST_CASE("series are listed by metric and tags, and counters alone are not objects") {
-  Fixture f;
+  MetadataFixture f;
   TsMeta request;
-  request.tsuid = kSeries;
+  request.tsuid = kSeriesId;
   request.notes = "x";
   REQUIRE(f.metadata.CreateSeries(request, unlimited).ok());
   REQUIRE(f.store.Increment("tsdb-meta", Bytes("\0\0\1\0\0\1\0\0\2", 9), "name", "ts_ctr", 1).ok());
@@ -198,7 +197,7 @@ TEST_CASE("series are listed by metric and tags, and counters alone are not obje
 }
 
 TEST_CASE("an id without a name makes the object of a series unreadable") {
-  Fixture f;
+  MetadataFixture f;
   TsMeta request;
   request.tsuid = Bytes("\0\0\1\0\0\1\0\0\x09", 9);
   request.notes = "x";

@@ -11,10 +11,10 @@
 namespace hg::uid {
 namespace {
 
-const Bytes kSeries("\0\0\1\0\0\1\0\0\1", 9);
+const Bytes kTrackedSeries("\0\0\1\0\0\1\0\0\1", 9);
 
-struct Fixture {
-  explicit Fixture(bool tracking, bool realtime_ts, bool incrementing)
+struct TrackerFixture {
+  explicit TrackerFixture(bool tracking, bool realtime_ts, bool incrementing)
       : tracker(store, clock, {"tsdb-meta", tracking, realtime_ts, incrementing}) {
     REQUIRE(store.CreateTable({"tsdb-meta", {{"name"}}, false}).ok());
     REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
@@ -22,7 +22,7 @@ struct Fixture {
 
   /// Returns "qualifier=value …" of the series, with counters as numbers.
   std::string Cells() {
-    const Result<Row> row = store.Get("tsdb-meta", kSeries);
+    const Result<Row> row = store.Get("tsdb-meta", kTrackedSeries);
     REQUIRE(row.ok());
     std::string text;
     for (const Cell& cell : row->cells) {
@@ -59,31 +59,31 @@ TEST_CASE("three options determine what is stored for points") {
     CAPTURE(c.tracking);
     CAPTURE(c.realtime_ts);
     CAPTURE(c.incrementing);
-    Fixture f(c.tracking, c.realtime_ts, c.incrementing);
+    TrackerFixture f(c.tracking, c.realtime_ts, c.incrementing);
     CHECK(f.tracker.enabled() == c.tracking);
-    REQUIRE(f.tracker.Note(kSeries, RequestContext::Unlimited()).ok());
+    REQUIRE(f.tracker.Note(kTrackedSeries, RequestContext::Unlimited()).ok());
     CHECK(f.Cells() == c.once);
     f.clock.AdvanceMs(5000);
-    REQUIRE(f.tracker.Note(kSeries, RequestContext::Unlimited()).ok());
+    REQUIRE(f.tracker.Note(kTrackedSeries, RequestContext::Unlimited()).ok());
     CHECK(f.Cells() == c.twice);
   }
 }
 
 TEST_CASE("an object written by users is not created again") {
-  Fixture f(true, true, false);
+  TrackerFixture f(true, true, false);
   Names names(f.store, {});
   for (UidKind kind : kUidKinds) REQUIRE(names.FindOrAssign(kind, "x").ok());
   Metadata metadata(f.store, names, {});
   TsMeta mine;
-  mine.tsuid = kSeries;
+  mine.tsuid = kTrackedSeries;
   mine.notes = "mine";
   REQUIRE(metadata.CreateSeries(mine, RequestContext::Unlimited()).ok());
-  REQUIRE(f.tracker.Note(kSeries, RequestContext::Unlimited()).ok());
-  CHECK(metadata.FindSeries(kSeries, RequestContext::Unlimited())->notes == "mine");
+  REQUIRE(f.tracker.Note(kTrackedSeries, RequestContext::Unlimited()).ok());
+  CHECK(metadata.FindSeries(kTrackedSeries, RequestContext::Unlimited())->notes == "mine");
 }
 
 TEST_CASE("each assigned id is reported once, after both mappings are stored") {
-  Fixture f(false, false, false);
+  TrackerFixture f(false, false, false);
   std::string told;
   NamesOptions options;
   options.assigned = [&](UidKind kind, const Bytes& id, Store& store) {

@@ -20,8 +20,6 @@
 namespace hg::uid {
 namespace {
 
-RequestContext& unlimited = RequestContext::Unlimited();
-
 TreeRule Rule(int32_t level, int32_t order, TreeRuleType type, const std::string& field = "") {
   TreeRule rule;
   rule.tree_id = 1;

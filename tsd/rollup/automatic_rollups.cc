@@ -3,11 +3,10 @@
 #include <set>
 
 #include "storage/model/key_layout.h"
+#include "storage/model/timestamp.h"
 
 namespace hg::tsd {
 namespace {
-
-constexpr uint32_t kDay = 86'400;
 
 Status CheckLevel(const codec::RollupLevel& level) {
   const uint32_t interval_s = level.interval.interval_s;
@@ -15,7 +14,7 @@ Status CheckLevel(const codec::RollupLevel& level) {
     return Status::InvalidArgument("tsd.rollups.automatic cannot make the rollups of interval \"" +
                                    level.name + "\": " + why);
   };
-  if (kDay % interval_s != 0) return refuse("it does not divide a day");
+  if (kDayS % interval_s != 0) return refuse("it does not divide a day");
   if (kRowSpan % interval_s != 0 && interval_s % kRowSpan != 0)
     return refuse("it neither divides an hour nor is a number of hours");
   if (level.interval.unit == codec::RollupSpanUnit::kHours &&

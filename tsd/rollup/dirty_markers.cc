@@ -1,16 +1,13 @@
 #include <algorithm>
 
 #include "storage/base/survive.h"
+#include "storage/model/timestamp.h"
 #include "tsd/rollup/rollup_state.h"
 
 // Dirty markers: which hours have changed since their rollups were computed.
 
 namespace hg::tsd {
-namespace {
-
-constexpr uint32_t kDay = 86'400;
-
-}  // namespace
+namespace {}  // namespace
 
 void RollupState::Count(DirtyMarker* marker, bool counted) {
   if (counted && !marker->counted) --uncounted_markers_;
@@ -145,7 +142,7 @@ Status RollupState::MarkOdd(const Bytes& metric, uint32_t base, Odd odd) {
   for (;;) {
     WaitWhileKeeping(&lock, key);
     if (times_forgotten_ != times_forgotten || base < KeptBeforeLocked(metric)) return {};
-    const uint32_t day = base - base % kDay;
+    const uint32_t day = base - base % kDayS;
     const uint32_t unreadable_day = odd == Odd::kUnreadable ? day : OddFrom().unreadable_day;
     if (const auto known = odd_from_.find(metric);
         known != odd_from_.end() && base >= known->second.day) {

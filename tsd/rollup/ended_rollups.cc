@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "storage/model/timestamp.h"
 #include "tsd/rollup/rollup_making.h"
 
 namespace hg::tsd {
-namespace {
-
-constexpr uint32_t kDay = 86'400;
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::unique_ptr<EndedRollups>> EndedRollups::Open(Store& store, const std::string& table) {
   std::unique_ptr<EndedRollups> ended(new EndedRollups(store, table));
@@ -26,14 +23,14 @@ Result<std::unique_ptr<EndedRollups>> EndedRollups::Open(Store& store, const std
     ended->places_.push_back(PlaceIn(made));
     whole = std::min(whole, stored.whole[level]);
   }
-  ended->whole_ = whole - whole % kDay;
+  ended->whole_ = whole - whole % kDayS;
   return ended;
 }
 
 Result<uint32_t> EndedRollups::KeepBefore(const Bytes& metric, uint32_t wanted) {
   const auto known = kept_.find(metric);
   const KeptRollups old = known != kept_.end() ? known->second : KeptRollups();
-  const uint32_t bound = wanted - wanted % kDay;
+  const uint32_t bound = wanted - wanted % kDayS;
   if (bound <= old.before) return std::min(old.before, wanted);
   const uint32_t rolled = complete_ || filled_.contains(metric) ? std::min(bound, whole_) : 0;
   if (rolled <= old.before) return bound;

@@ -11,18 +11,12 @@
 #include "storage/codec/value.h"
 #include "storage/for_each_row.h"
 #include "storage/model/special_double.h"
+#include "storage/model/timestamp.h"
 
 namespace hg::tsd {
 namespace {
 
 constexpr size_t kRowsPerWrite = 256;
-constexpr uint32_t kDay = 86'400;
-
-/// Returns whether the failure is caused by the data, so that retrying does not help until the
-/// points change.
-bool IsOfData(const Status& status) {
-  return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCorruption;
-}
 
 size_t IntervalsOf(const RollupSpan& span, const codec::RollupLevel& level) {
   return (span.end_s - span.begin_s) / level.interval.interval_s;
@@ -126,9 +120,9 @@ Status RollupFill::FillBatch(std::span<const Bytes> tsuids, ByteView metric, con
                              const Levels& levels, OddHours* odd) {
   const Status filled = FillSeries(tsuids, metric, span, levels, odd);
   if (!IsOfData(filled)) return filled;
-  if (span.end_s - span.begin_s <= kDay) return FillAround(tsuids, metric, span, levels, odd);
-  for (uint32_t at = span.begin_s; at < span.end_s; at += kDay) {
-    const RollupSpan day = {at, std::min(at + kDay, span.end_s)};
+  if (span.end_s - span.begin_s <= kDayS) return FillAround(tsuids, metric, span, levels, odd);
+  for (uint32_t at = span.begin_s; at < span.end_s; at += kDayS) {
+    const RollupSpan day = {at, std::min(at + kDayS, span.end_s)};
     RETURN_IF_ERROR(FillBatch(tsuids, metric, day, levels, odd));
     RETURN_IF_ERROR(pause_());
   }

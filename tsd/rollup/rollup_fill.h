@@ -32,6 +32,12 @@ struct OddHour {
 };
 using OddHours = std::map<uint32_t, OddHour>;
 
+/// Returns whether the failure is caused by the data, so that retrying does not help until the
+/// points change.
+inline bool IsOfData(const Status& status) {
+  return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCorruption;
+}
+
 /// Not thread-safe, except rows_written().
 class RollupFill {
  public:

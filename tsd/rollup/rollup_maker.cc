@@ -6,12 +6,13 @@
 #include <chrono>
 
 #include "storage/base/survive.h"
+#include "storage/model/timestamp.h"
+#include "tsd/rollup/rollup_fill.h"
 
 namespace hg::tsd {
 namespace {
 
-constexpr uint32_t kDay = 86'400;
-constexpr uint32_t kYear = 366 * kDay;
+constexpr uint32_t kYear = 366 * kDayS;
 constexpr auto kBetweenRounds = std::chrono::seconds(10);
 /// Minimum time in ns between two repairs of changed hours while older data is filled.
 constexpr int64_t kRepairIntervalNs = 10'000'000'000;
@@ -21,10 +22,6 @@ constexpr int kNice = 10;
 constexpr int64_t kRest = 9;
 /// Maximum number of intervals of one series in memory if several days are processed together.
 constexpr uint32_t kIntervalsAtOnce = 1024;
-
-bool IsOfData(const Status& status) {
-  return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCorruption;
-}
 
 }  // namespace
 
@@ -36,12 +33,12 @@ RollupMaker::RollupMaker(Points& points, WatchedPoints& watched, Store& store, R
       clock_(clock),
       options_(options),
       fill_(points, store, options.ids, options.reconcile, [this] { return Pause(); }) {
-  uint32_t finest_s = kDay;
+  uint32_t finest_s = kDayS;
   for (const codec::RollupLevel* level : state.levels()) {
     by_step_[std::max(kRowSpan, level->interval.interval_s)].push_back(level);
     finest_s = std::min(finest_s, level->interval.interval_s);
   }
-  days_at_once_ = std::clamp(finest_s * kIntervalsAtOnce / kDay, 1U, 32U);
+  days_at_once_ = std::clamp(finest_s * kIntervalsAtOnce / kDayS, 1U, 32U);
 }
 
 void RollupMaker::Start() {
@@ -105,7 +102,7 @@ Status RollupMaker::Round() {
         "notice. Use tsd.retention.config instead of the TTL");
   }
   if (!state_.start()) {
-    const auto start = static_cast<uint32_t>(now_s() - now_s() % kDay);
+    const auto start = static_cast<uint32_t>(now_s() - now_s() % kDayS);
     // All cells except kept ones are deleted first, so that no cells remain whose points are gone.
     for (const codec::RollupLevel* level : state_.levels()) {
       RETURN_IF_ERROR(
@@ -171,8 +168,8 @@ Status RollupMaker::MarkOdd(const Bytes& metric, const OddHours& odd) {
 uint32_t RollupMaker::NextStop(uint32_t whole, uint32_t step) const {
   const int64_t over_s = now_s() - options_.delay_s - whole;
   if (over_s < step) return whole;
-  if (whole % kDay != 0 || over_s < kDay) return whole + step;
-  return whole + std::min(static_cast<uint32_t>(over_s / kDay), days_at_once_) * kDay;
+  if (whole % kDayS != 0 || over_s < kDayS) return whole + step;
+  return whole + std::min(static_cast<uint32_t>(over_s / kDayS), days_at_once_) * kDayS;
 }
 
 Status RollupMaker::GoForward() {
@@ -195,7 +192,7 @@ Status RollupMaker::Repair() {
   repaired_ns_ = clock_.MonotonicNs();
   std::erase_if(resting_, [this](const auto& day) { return day.second <= repaired_ns_; });
   const auto rests = [this](const MetricHour& hour) {
-    return !resting_.empty() && resting_.contains({hour.first, hour.second / kDay});
+    return !resting_.empty() && resting_.contains({hour.first, hour.second / kDayS});
   };
   const std::vector<RollupState::DirtyHour> markers = state_.Repairable(kMarkersPerRound, rests);
   markers_left_ = markers.size() == kMarkersPerRound;
@@ -203,12 +200,12 @@ Status RollupMaker::Repair() {
   for (size_t i = 0; i < markers.size(); ++i) {
     day.push_back(markers[i]);
     if (i + 1 < markers.size() && markers[i + 1].metric == markers[i].metric &&
-        markers[i + 1].base / kDay == markers[i].base / kDay)
+        markers[i + 1].base / kDayS == markers[i].base / kDayS)
       continue;
     const int64_t begun_ns = clock_.MonotonicNs();
     RETURN_IF_ERROR(RepairDay(day));
     const int64_t now_ns = clock_.MonotonicNs();
-    resting_[{markers[i].metric, markers[i].base / kDay}] = now_ns + kRest * (now_ns - begun_ns);
+    resting_[{markers[i].metric, markers[i].base / kDayS}] = now_ns + kRest * (now_ns - begun_ns);
     day.clear();
   }
   return {};
@@ -270,7 +267,7 @@ Status RollupMaker::FillMetric(const Bytes& metric, uint32_t end) {
     const uint32_t year_end = end - year > kYear ? year + kYear : end;
     ASSIGN_OR_RETURN(const bool any, HasPoints(metric, {year, year_end}));
     for (uint32_t at = year; any && at < year_end;) {
-      const uint32_t stop = std::min(year_end, at + days_at_once_ * kDay);
+      const uint32_t stop = std::min(year_end, at + days_at_once_ * kDayS);
       RETURN_IF_ERROR(FillOrMark(metric, {at, stop}, levels));
       RETURN_IF_ERROR(GoForward());
       if (clock_.MonotonicNs() - repaired_ns_ > kRepairIntervalNs) RETURN_IF_ERROR(Repair());

@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "storage/base/survive.h"
+#include "storage/model/timestamp.h"
 
 namespace hg::tsd {
-namespace {
-
-constexpr uint32_t kDay = 86'400;
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::shared_ptr<RollupState>> RollupState::Open(
     Store& store, const std::string& table, std::vector<const codec::RollupLevel*> levels,
@@ -225,7 +222,7 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
   for (auto at = markers_.lower_bound(MetricHour(metric, old.before));
        at != markers_.end() && at->first.first == metric && at->first.second < bound; ++at)
     if (KeepsPoints(at->second)) bound = at->first.second;
-  bound -= bound % kDay;
+  bound -= bound % kDayS;
   if (bound <= old.before) return had;
   // Until this line, allocation failures change nothing. In the write below, they are handled as a
   // failure.

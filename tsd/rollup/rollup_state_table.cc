@@ -2,11 +2,11 @@
 
 #include "storage/base/bytes.h"
 #include "storage/for_each_row.h"
+#include "storage/model/timestamp.h"
 
 namespace hg::tsd {
 namespace {
 
-constexpr uint32_t kDay = 86'400;
 constexpr std::string_view kComplete = "complete", kFilled = "filled", kLevel = "level",
                            kMarker = "mark", kStart = "start", kKept = "kept", kMissed = "missed",
                            kTable = "table", kOdd = "odd";
@@ -82,7 +82,7 @@ Status Take(const Row& row, StoredRollupState* state) {
 }
 
 Bytes MarkerKey(const MetricHour& hour) {
-  return Bytes(kMarker) + hour.first + Number(hour.second - hour.second % kDay);
+  return Bytes(kMarker) + hour.first + Number(hour.second - hour.second % kDayS);
 }
 
 }  // namespace

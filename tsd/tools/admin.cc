@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kAdminOptions[] = {
     {"--url", "URL", "URL of a daemon to call, such as http://127.0.0.1:4242 or https://HOST:PORT"},
     kCredentialsOption,
     kAuthoritiesOption,
@@ -75,7 +75,7 @@ const Command kAdminCommand{
     "region that begins with the key and the region before it. Without --url the command uses\n"
     "the store of the settings, also while a daemon uses the data directory. `tsdb table` creates\n"
     "and changes tables.",
-    kOptions,
+    kAdminOptions,
     "/api/admin, which --url=http://HOST:PORT calls",
     RunAdmin};
 

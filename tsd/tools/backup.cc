@@ -12,8 +12,6 @@
 namespace hg::tsd {
 namespace {
 
-constexpr auto kProgressInterval = std::chrono::seconds(1);
-
 /// Prints the progress once per second.
 class ProgressLines {
  public:

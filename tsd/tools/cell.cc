@@ -11,7 +11,7 @@
 namespace hg::tsd {
 namespace {
 
-constexpr std::chrono::seconds kProgressInterval(5);
+constexpr std::chrono::seconds kCountInterval(5);
 
 /// Refuses writes to OpenTSDB's tables. Other commands write to them and keep names, points and
 /// rollups consistent.
@@ -123,7 +123,7 @@ int RunCell(Invocation& call) {
   const bool writes = WritesCells(request->verb);
   if (Status s = call.Open(writes ? StoreUse::kWork : StoreUse::kLook); !s.ok())
     return call.Fail(s);
-  RowProgress progress(kProgressInterval, [&call](const std::string& text) {
+  RowProgress progress(kCountInterval, [&call](const std::string& text) {
     call.err << "tsdb cell: " << text << std::endl;
   });
   const Status done =

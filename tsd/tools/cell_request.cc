@@ -23,15 +23,15 @@ struct VerbOption {
   std::string verbs;
 };
 
-std::string Words(std::initializer_list<std::string_view> groups) {
+std::string AllWords(std::initializer_list<std::string_view> groups) {
   std::string all;
   for (const std::string_view group : groups) all += group;
   return all;
 }
 
 const std::vector<VerbOption>& VerbOptions() {
-  static const std::string ranges = Words({"scan ", kAggregates});
-  static const std::string reads = Words({"get scan ", kAggregates});
+  static const std::string ranges = AllWords({"scan ", kAggregates});
+  static const std::string reads = AllWords({"get scan ", kAggregates});
   static const std::vector<VerbOption> options = {
       {{"--prefix", "KEY", "scan and aggregates: only rows that begin with the key"}, ranges},
       {{"--start", "KEY", "scan and aggregates: the first row"}, ranges},
@@ -45,20 +45,20 @@ const std::vector<VerbOption>& VerbOptions() {
       {{"--to-time", "MS", "reads: only cells before this time"}, reads},
       {{"--timestamp", "MS",
         "put: time of the cell; delete: only cells up to this time. Both are now by default"},
-       Words({kPuts, kDeletes})},
+       AllWords({kPuts, kDeletes})},
       {{"--version", "MS", "delete: only the version of this time, or 'newest'"},
-       Words({kDeletes})},
-      {{"--ttl", "TIME", "put: how long the cell is kept, such as 90m or 3d"}, Words({kPuts})},
+       AllWords({kDeletes})},
+      {{"--ttl", "TIME", "put: how long the cell is kept, such as 90m or 3d"}, AllWords({kPuts})},
       {{"--expect", "VALUE", "check-and-…: write only if the column has this value"},
-       Words({kChecks})},
+       AllWords({kChecks})},
       {{"--expect-absent", "", "check-and-…: write only if the column is absent or empty"},
-       Words({kChecks})},
+       AllWords({kChecks})},
       {{"--check", "COLUMN", "check-and-…: compare this column; the default is the changed column"},
-       Words({kChecks})},
+       AllWords({kChecks})},
       {{"--durability", "LEVEL",
         "writes: at least none, buffered, logged or synced, as in tsd.storage.durability"},
-       Words({kWrites})},
-      {{"--json", "", "print JSON"}, Words({kWrites, reads})}};
+       AllWords({kWrites})},
+      {{"--json", "", "print JSON"}, AllWords({kWrites, reads})}};
   return options;
 }
 

@@ -19,7 +19,6 @@ namespace {
 
 constexpr size_t kBatchPoints = 1024;
 constexpr uint64_t kBatchesPerCommit = 64;
-constexpr int kBusyRetries = 10;
 constexpr uint64_t kPointsPerReport = 1'000'000;
 
 class Importer {

@@ -16,7 +16,7 @@ namespace hg::tsd {
 namespace {
 
 constexpr const char* kStateFile = "tsdb-migrate.json";
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kMigrateOptions[] = {
     {"--from", "URI", "store to read: dir:///PATH or hbase://HOST:PORT[,…][/NAMESPACE]"},
     {"--to", "URI", "store to write, in the same form"},
     {"--state", "FILE", "file that keeps the progress (tsdb-migrate.json)"},
@@ -200,7 +200,7 @@ const Command kMigrateCommand{
     "points are written. --delete is refused for a target that a daemon uses. Exit status 1 means\n"
     "that the command failed, or that --verify found rows that are missing or differ\n"
     "(docs/hbase.md).",
-    kOptions,
+    kMigrateOptions,
     "",
     RunMigrate};
 

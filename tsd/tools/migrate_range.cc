@@ -7,11 +7,11 @@
 
 #include "storage/for_each_row.h"
 #include "tsd/tools/migrate_reader.h"
+#include "tsd/tools/tools.h"
 
 namespace hg::tsd {
 namespace {
 
-constexpr int kBusyRetries = 10;
 /// Maximum attempts for a row that others change concurrently.
 constexpr int kRowTries = 1000;
 

@@ -26,7 +26,7 @@ std::string Clock(uint64_t seconds) {
   return text;
 }
 
-std::string Words(const RowSum& sum) {
+std::string SumText(const RowSum& sum) {
   return std::to_string(sum.rows) + " rows, " + std::to_string(sum.items) + " items, sum " +
          sum.Hex();
 }
@@ -211,7 +211,7 @@ void MigrateRun::TellDifference(const Table& table, const Bytes& start, const By
                                 const RowSum& source, const RangeReport& report) {
   if (report_.rows_different - report.rows_different > kDifferencesTold) return;
   err_ << "tsdb migrate: " << table.name << " [" << ToHex(start) << ", " << ToHex(stop)
-       << "): " << Words(source) << "; the other side " << Words(report.there) << "; "
+       << "): " << SumText(source) << "; the other side " << SumText(report.there) << "; "
        << report.rows_different << " rows differ, " << report.rows_missing
        << " of them are missing, the first one is " << ToHex(report.first_different) << "\n";
 }

@@ -15,14 +15,14 @@ Status Damaged(const char* field) {
   return Status::Corruption(std::string("it has no usable \"") + field + "\"");
 }
 
-Result<std::string> TextOf(const Value& object, const char* field) {
+Result<std::string> TextField(const Value& object, const char* field) {
   const auto it = object.FindMember(field);
   if (it == object.MemberEnd() || !it->value.IsString()) return Damaged(field);
   return std::string(it->value.GetString(), it->value.GetStringLength());
 }
 
 Result<Bytes> KeyOf(const Value& object, const char* field) {
-  ASSIGN_OR_RETURN(const std::string hex, TextOf(object, field));
+  ASSIGN_OR_RETURN(const std::string hex, TextField(object, field));
   Bytes key;
   if (!FromHex(hex, &key)) return Damaged(field);
   return key;
@@ -37,7 +37,7 @@ Result<uint64_t> NumberOf(const Value& object, const char* field) {
 Result<MigratePart> PartOf(const Value& object) {
   if (!object.IsObject()) return Damaged("parts");
   MigratePart part;
-  ASSIGN_OR_RETURN(part.table, TextOf(object, "table"));
+  ASSIGN_OR_RETURN(part.table, TextField(object, "table"));
   ASSIGN_OR_RETURN(part.start, KeyOf(object, "start"));
   ASSIGN_OR_RETURN(part.stop, KeyOf(object, "stop"));
   ASSIGN_OR_RETURN(part.at, KeyOf(object, "at"));
@@ -108,8 +108,8 @@ Result<MigrateState> ReadMigrateState(std::string_view text) {
     return Status::Corruption("it is no JSON object");
   }
   MigrateState state;
-  ASSIGN_OR_RETURN(state.from, TextOf(document, "from"));
-  ASSIGN_OR_RETURN(state.to, TextOf(document, "to"));
+  ASSIGN_OR_RETURN(state.from, TextField(document, "from"));
+  ASSIGN_OR_RETURN(state.to, TextField(document, "to"));
   ASSIGN_OR_RETURN(const uint64_t pass, NumberOf(document, "pass"));
   ASSIGN_OR_RETURN(const uint64_t began_ms, NumberOf(document, "pass_began_ms"));
   state.pass = static_cast<int>(pass);

@@ -23,15 +23,16 @@ const Cell* FindColumn(const Row& row, const Cell& like) {
   return found == row.cells.end() ? nullptr : &*found;
 }
 
-std::string Quoted(const Bytes& name) { return "\"" + name + "\""; }
+std::string QuotedName(const Bytes& name) { return "\"" + name + "\""; }
 
 Status Differs(const Bytes& key, const Cell& here, const Bytes& there) {
   if (here.family == kIdFamily) {
-    return Status::Conflict(here.qualifier + " " + Quoted(key) + " has the id " + ToHex(there) +
+    return Status::Conflict(here.qualifier + " " + QuotedName(key) + " has the id " + ToHex(there) +
                             ", and the id " + ToHex(here.value) + " in the source");
   }
   return Status::Conflict("the id " + ToHex(key) + " of " + here.qualifier + " is that of " +
-                          Quoted(there) + ", and of " + Quoted(here.value) + " in the source");
+                          QuotedName(there) + ", and of " + QuotedName(here.value) +
+                          " in the source");
 }
 
 /// One call of BringNames or MatchNames.

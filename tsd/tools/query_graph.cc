@@ -15,7 +15,7 @@ using http::graph::Plot;
 using http::graph::ValueAxis;
 
 /// Returns a gnuplot string in which only the quote has a special meaning.
-std::string Quoted(std::string_view text) {
+std::string GnuplotText(std::string_view text) {
   std::string out = "'";
   for (char c : text) {
     if (c == '\'') out += '\'';
@@ -40,8 +40,8 @@ void AppendAxis(const ValueAxis& axis, const std::string& name, std::string* scr
   if (axis.low || axis.high)
     *script += "set " + name + "range [" + (axis.low ? Number(*axis.low) : "*") + ":" +
                (axis.high ? Number(*axis.high) : "*") + "]\n";
-  if (!axis.label.empty()) *script += "set " + name + "label " + Quoted(axis.label) + "\n";
-  if (!axis.format.empty()) *script += "set format " + name + " " + Quoted(axis.format) + "\n";
+  if (!axis.label.empty()) *script += "set " + name + "label " + GnuplotText(axis.label) + "\n";
+  if (!axis.format.empty()) *script += "set format " + name + " " + GnuplotText(axis.format) + "\n";
   if (axis.logarithmic) *script += "set logscale " + name + "\n";
 }
 
@@ -80,13 +80,13 @@ std::string GnuplotScript(const std::string& base, const Plot& plot) {
   std::string script =
       "set terminal png size " + std::to_string(style.width) + "," + std::to_string(style.height);
   if (style.background) script += " background " + ColorText(*style.background);
-  script += "\nset output " + Quoted(base + ".png") +
+  script += "\nset output " + GnuplotText(base + ".png") +
             "\nset xdata time\nset timefmt '%s'\nset grid\nset format x " +
             (end_s - begin_s < 86400        ? "'%H:%M'"
              : end_s - begin_s < 60 * 86400 ? "'%m/%d %H:%M'"
                                             : "'%Y/%m/%d'") +
             "\nset xrange ['" + std::to_string(begin_s) + "':'" + std::to_string(end_s) + "']\n";
-  if (!style.title.empty()) script += "set title " + Quoted(style.title) + "\n";
+  if (!style.title.empty()) script += "set title " + GnuplotText(style.title) + "\n";
   if (!style.legend.shown) script += "unset key\n";
   AppendAxis(style.left, "y", &script);
   AppendAxis(style.right, "y2", &script);
@@ -98,8 +98,8 @@ std::string GnuplotScript(const std::string& base, const Plot& plot) {
   if (plot.lines.empty())
     return script + "set label 'No data' at graph 0.5,0.5 center\nplot 0 notitle\n";
   for (size_t i = 0; i < plot.lines.size(); ++i) {
-    script += (i == 0 ? "plot " : ", \\\n     ") + Quoted(DataPath(base, i)) +
-              " using 1:2 with lines title " + Quoted(plot.lines[i].title);
+    script += (i == 0 ? "plot " : ", \\\n     ") + GnuplotText(DataPath(base, i)) +
+              " using 1:2 with lines title " + GnuplotText(plot.lines[i].title);
     if (plot.lines[i].second_axis) script += " axes x1y2";
   }
   return script + "\n";

@@ -22,7 +22,6 @@ using std::chrono::steady_clock;
 
 /// A folder below the data directory. If a call is killed, the next one removes it.
 constexpr const char* kFolder = "restoring";
-constexpr auto kTellInterval = std::chrono::seconds(1);
 
 /// Returns whether both folders belong to one store with the same history.
 bool OneHistory(const std::string& backup, const std::string& data) {
@@ -145,7 +144,7 @@ class Restoring {
   void Tell(const std::string& table) {
     const auto now = steady_clock::now();
     if (now < tell_at_) return;
-    tell_at_ = now + kTellInterval;
+    tell_at_ = now + kProgressInterval;
     Say("table " + table + ": " + std::to_string(done_.rows) + " rows looked at, " +
         std::to_string(done_.written) + " written");
   }
@@ -154,7 +153,7 @@ class Restoring {
   Session& from_;
   Session& to_;
   RestoredRows done_;
-  steady_clock::time_point tell_at_ = steady_clock::now() + kTellInterval;
+  steady_clock::time_point tell_at_ = steady_clock::now() + kProgressInterval;
 };
 
 }  // namespace

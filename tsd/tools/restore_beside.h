@@ -2,12 +2,16 @@
 // Implements `restore` for a data directory that a daemon uses. Data that the daemon lacks is
 // written through the daemon while its clients write. Existing data is never replaced.
 
+#include <chrono>
 #include <string>
 
 #include "storage/maintenance.h"
 #include "tsd/command.h"
 
 namespace hg::tsd {
+
+/// Time between two reports of the progress of a backup or a restore.
+inline constexpr auto kProgressInterval = std::chrono::seconds(1);
 
 struct RestoredRows {
   uint64_t rows = 0;     // rows in the backup

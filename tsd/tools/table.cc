@@ -22,16 +22,16 @@
 namespace hg::tsd {
 namespace {
 
-struct Verb {
+struct TableVerb {
   std::string_view name;
   std::string_view call;  // of /api/admin
   bool takes_families = false;
 };
 
-constexpr Verb kVerbs[] = {{"list", "tables"},       {"create", "create", true},
-                           {"describe", "describe"}, {"alter", "alter", true},
-                           {"drop", "drop"},         {"truncate", "truncate"},
-                           {"regions", "regions"}};
+constexpr TableVerb kTableVerbs[] = {{"list", "tables"},       {"create", "create", true},
+                                     {"describe", "describe"}, {"alter", "alter", true},
+                                     {"drop", "drop"},         {"truncate", "truncate"},
+                                     {"regions", "regions"}};
 
 const std::vector<OptionSpec>& Options() {
   static const std::vector<OptionSpec> options = [] {
@@ -110,7 +110,7 @@ Result<std::string> FamiliesOfOptions(const CommandLine& line) {
   return text;
 }
 
-Result<http::Parameters> ReadParameters(const CommandLine& line, const Verb& verb) {
+Result<http::Parameters> ReadParameters(const CommandLine& line, const TableVerb& verb) {
   const std::vector<std::string>& words = line.words();
   const size_t words_max = verb.takes_families ? SIZE_MAX : verb.name == "list" ? 1 : 2;
   if (words.size() > words_max) {
@@ -157,7 +157,7 @@ Result<http::Parameters> ReadParameters(const CommandLine& line, const Verb& ver
 }
 
 /// Returns what the command deletes, or "".
-Result<std::string> DeletedBy(const Verb& verb, const http::Parameters& parameters) {
+Result<std::string> DeletedBy(const TableVerb& verb, const http::Parameters& parameters) {
   const std::string* const table = parameters.Find("table");
   if (verb.name == "drop") return "table '" + *table + "' and all its data";
   if (verb.name == "truncate") return "all data of table '" + *table + "'";
@@ -216,7 +216,7 @@ Status CheckOwn(Session& session, std::string_view name) {
   return {};
 }
 
-Result<std::string> RunHere(Invocation& call, const Verb& verb,
+Result<std::string> RunHere(Invocation& call, const TableVerb& verb,
                             const http::Parameters& parameters) {
   RETURN_IF_ERROR(call.Open(StoreUse::kLook));
   if (verb.name == "drop" || verb.name == "truncate")
@@ -232,9 +232,10 @@ Result<std::string> RunHere(Invocation& call, const Verb& verb,
 int RunTable(Invocation& call) {
   const std::vector<std::string>& words = call.line.words();
   if (words.empty()) return call.Misused("expected one of " + std::string(call.command.words));
-  const Verb* const verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
-                                        [&](const Verb& v) { return v.name == words[0]; });
-  if (verb == std::end(kVerbs)) return call.Misused("no such action: " + words[0]);
+  const TableVerb* const verb =
+      std::find_if(std::begin(kTableVerbs), std::end(kTableVerbs),
+                   [&](const TableVerb& v) { return v.name == words[0]; });
+  if (verb == std::end(kTableVerbs)) return call.Misused("no such action: " + words[0]);
   const auto parameters = ReadParameters(call.line, *verb);
   if (!parameters.ok()) return call.Misused(parameters.status().message());
   const auto deleted = DeletedBy(*verb, *parameters);

@@ -6,6 +6,9 @@
 
 namespace hg::tsd {
 
+/// Number of times that a tool repeats a write that the store refuses because memory is full.
+inline constexpr int kBusyRetries = 10;
+
 extern const Command kTsdCommand;       // defined in tsd/tsd_command.cc, the daemon
 extern const Command kImportCommand;    // defined in import.cc
 extern const Command kExportCommand;    // defined in export.cc

@@ -21,7 +21,7 @@ namespace {
 
 using http::User;
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kUserOptions[] = {
     {"--file", "PATH", "file of users (default: tsd.core.authentication.users)"},
     {"--no-password", "", "add: the user has no password, only a token or a client certificate"},
 };
@@ -215,7 +215,7 @@ const Command kUserCommand{
     "ROLES is a list of read, write and admin, separated by commas. The command asks for\n"
     "passwords at the terminal, or reads one line of standard input. `token` creates another\n"
     "token and prints it; only its hash is stored. `revoke` removes all tokens of a user.",
-    kOptions,
+    kUserOptions,
     "",
     RunUser};
 

@@ -15,16 +15,6 @@ std::string Shown(const std::string& tsuid, int64_t start, const std::string& de
          R"(","startTime":)" + std::to_string(start) + R"(,"endTime":)" + std::to_string(end) + "}";
 }
 
-void Check(ApiFixture& f, std::string_view method, std::string_view target, std::string_view body,
-           int status, std::string_view reply) {
-  CAPTURE(method);
-  CAPTURE(target);
-  CAPTURE(body);
-  const BufferResponse got = f.Ask(method, target, body);
-  CHECK(got.status == status);
-  CHECK(got.body == reply);
-}
-
 TEST_CASE(
     "POST merges, PUT replaces, and both report nothing changed for a request without fields") {
   ApiFixture f;

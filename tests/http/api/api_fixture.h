@@ -2,6 +2,8 @@
 // All objects that an HTTP handler may use, over a store in memory. Requests go through the table
 // of endpoints, but not through a socket.
 
+#include <doctest/doctest.h>
+
 #include <map>
 #include <string>
 #include <string_view>
@@ -71,5 +73,16 @@ class ApiFixture {
   ClientNotes notes{options};
   Services services;
 };
+
+/// Sends a request and checks the status and the body of its reply.
+inline void Check(ApiFixture& f, std::string_view method, std::string_view target,
+                  std::string_view body, int status, std::string_view reply) {
+  CAPTURE(method);
+  CAPTURE(target);
+  CAPTURE(body);
+  const BufferResponse got = f.Ask(method, target, body);
+  CHECK(got.status == status);
+  CHECK(got.body == reply);
+}
 
 }  // namespace hg::http

@@ -48,7 +48,7 @@ std::string RemoteWriteBody(const std::string& series) {
   return PackSnappy(message.SerializeAsString());
 }
 
-std::string OtlpBody(const std::string& series) {
+std::string OtlpBodyOf(const std::string& series) {
   std::string points;
   for (int i = 0; i < kPoints; ++i) {
     points += std::string(i > 0 ? "," : "") + R"({"timeUnixNano":")" +
@@ -74,7 +74,7 @@ const Language kLanguages[] = {{"/api/v1/write",
                                  {"content-encoding", "snappy"},
                                  {"x-prometheus-remote-write-version", "0.1.0"}},
                                 RemoteWriteBody},
-                               {"/v1/metrics", {{"content-type", "application/json"}}, OtlpBody},
+                               {"/v1/metrics", {{"content-type", "application/json"}}, OtlpBodyOf},
                                {"/write?precision=s", {}, InfluxBody}};
 
 struct LimitedEdge : EdgeFixture {
@@ -155,7 +155,7 @@ TEST_CASE("every handler charges its request with the memory of parsing it") {
     Dispatch(request, edge.services, reply);
     return !share.refusal().ok();
   };
-  const std::string json = OtlpBody("a");
+  const std::string json = OtlpBodyOf("a");
   std::string protobuf;
   REQUIRE(OtlpJsonToProtobuf(json, &protobuf, nullptr));
   for (const auto& [target, type, body] :

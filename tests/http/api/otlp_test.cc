@@ -26,7 +26,7 @@ std::string Gauge(const std::string& value, int tags = 1) {
          "]}";
 }
 
-std::string Request(const std::string& points, const std::string& metric = "m.n") {
+std::string RequestText(const std::string& points, const std::string& metric = "m.n") {
   return R"({"resourceMetrics":[{"resource":{"attributes":[
       {"key":"service.name","value":{"stringValue":"shop:1"}},
       {"key":"process.pid","value":{"intValue":"7"}}]},
@@ -48,7 +48,7 @@ std::string AsProtobuf(const std::string& json) {
 
 TEST_CASE_FIXTURE(EdgeFixture,
                   "data points are stored under their attributes, as JSON or protobuf") {
-  const std::string body = Request(Gauge(R"("asInt":"5")"));
+  const std::string body = RequestText(Gauge(R"("asInt":"5")"));
   BufferResponse reply = PostWith(*this, kJson, "/v1/metrics", body);
   CHECK(reply.status == 200);
   CHECK(reply.content_type == "application/json");
@@ -71,8 +71,8 @@ TEST_CASE_FIXTURE(EdgeFixture,
 TEST_CASE_FIXTURE(EdgeFixture,
                   "data points that cannot be stored are reported, and the others are stored") {
   const std::string body =
-      Request(Gauge(R"("asDouble":1.5)") + "," + Gauge(R"("asInt":1)", 40) + "," +
-              Gauge(R"("asDouble":"Infinity")") + "," + Gauge(R"("asDouble":"NaN")"));
+      RequestText(Gauge(R"("asDouble":1.5)") + "," + Gauge(R"("asInt":1)", 40) + "," +
+                  Gauge(R"("asDouble":"Infinity")") + "," + Gauge(R"("asDouble":"NaN")"));
   BufferResponse reply = PostWith(*this, kJson, "/v1/metrics", body);
   CHECK(reply.status == 200);
   CHECK(reply.body.find(R"("rejectedDataPoints":"1")") != std::string::npos);
@@ -98,7 +98,7 @@ TEST_CASE_FIXTURE(EdgeFixture, "a histogram that is refused counts as one point"
 
 TEST_CASE_FIXTURE(EdgeFixture,
                   "resource attributes that distinguish processes and machines become tags") {
-  REQUIRE(PostWith(*this, kJson, "/v1/metrics", Request(Gauge(R"("asInt":5)"))).status == 200);
+  REQUIRE(PostWith(*this, kJson, "/v1/metrics", RequestText(Gauge(R"("asInt":5)"))).status == 200);
   CHECK(names.Find(UidKind::kTagk, "service.name").ok());
   CHECK_FALSE(names.Find(UidKind::kTagk, "process.pid").ok());
 }
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(EdgeFixture, "large series are stored before more of them are 
 
 TEST_CASE_FIXTURE(EdgeFixture,
                   "a store that refuses writes gives 503 in the format of the protocol") {
-  const std::string body = Request(Gauge(R"("asInt":5)"));
+  const std::string body = RequestText(Gauge(R"("asInt":5)"));
   points.RefuseAppends(2);
   BufferResponse reply = PostWith(*this, kProtobuf, "/v1/metrics", AsProtobuf(body));
   CHECK(reply.status == 503);
@@ -144,8 +144,8 @@ TEST_CASE_FIXTURE(EdgeFixture,
 TEST_CASE_FIXTURE(
     OnePointASecond,
     "a metric over its rate gives 429 in the format of the protocol, so that clients retry") {
-  const std::string body = Request(Gauge(R"("asInt":1)") + "," + Gauge(R"("asInt":2)", 2) + "," +
-                                   Gauge(R"("asInt":3)", 3));
+  const std::string body = RequestText(Gauge(R"("asInt":1)") + "," + Gauge(R"("asInt":2)", 2) +
+                                       "," + Gauge(R"("asInt":3)", 3));
   CHECK(PostWith(*this, kJson, "/v1/metrics", body).status == 200);
   const BufferResponse refused = PostWith(*this, kJson, "/v1/metrics", body);
   CHECK(refused.status == 429);
@@ -249,11 +249,12 @@ TEST_CASE_FIXTURE(EdgeFixture, "a request may end between two series that get na
 
 TEST_CASE_FIXTURE(EdgeFixture,
                   "if no new series is accepted, known ones are stored and the request gets 503") {
-  REQUIRE(PostWith(*this, kJson, "/v1/metrics", Request(Gauge(R"("asInt":"5")"))).status == 200);
+  REQUIRE(PostWith(*this, kJson, "/v1/metrics", RequestText(Gauge(R"("asInt":"5")"))).status ==
+          200);
   points.RefuseNewSeries(Status::Exhausted("no memory for series"));
-  const auto reply = PostWith(
-      *this, kJson, "/v1/metrics",
-      Request(Gauge(R"("asInt":"6")", 2) + R"(,{"timeUnixNano":"1700000001000000000","asInt":"7",
+  const auto reply = PostWith(*this, kJson, "/v1/metrics",
+                              RequestText(Gauge(R"("asInt":"6")", 2) +
+                                          R"(,{"timeUnixNano":"1700000001000000000","asInt":"7",
               "attributes":[{"key":"k0","value":{"stringValue":"v"}}]})"));
   CHECK(reply.status == 503);
   CHECK(*reply.Header("Retry-After") == "1");

@@ -28,7 +28,7 @@ struct QueryStatsFixture : ApiFixture {
   std::string List() { return Ask("GET", "/api/stats/query").body; }
 };
 
-constexpr const char* kQuery = "/api/query?start=1699999999&m=sum:m{host=a}";
+constexpr const char* kStatsQuery = "/api/query?start=1699999999&m=sum:m{host=a}";
 
 bool Has(const std::string& text, const std::string& part) {
   CAPTURE(text);
@@ -40,12 +40,12 @@ bool Has(const std::string& text, const std::string& part) {
 
 TEST_CASE_FIXTURE(QueryStatsFixture,
                   "a completed query is listed with its outcome and statistics") {
-  Query(kQuery, {{"user-agent", "x"},
-                 {"authorization", "Basic abc"},
-                 {"cookie", "k=v"},
-                 {"x-api-key", "secret1"},
-                 {"x-auth-token", "secret2"},
-                 {"some-plugins-token", "secret3"}});
+  Query(kStatsQuery, {{"user-agent", "x"},
+                      {"authorization", "Basic abc"},
+                      {"cookie", "k=v"},
+                      {"x-api-key", "secret1"},
+                      {"x-auth-token", "secret2"},
+                      {"some-plugins-token", "secret3"}});
   const std::string list = List();
   CHECK(Has(list,
             R"({"completed":[{"query":{"start":"1699999999","end":null,"timezone":null,)"
@@ -61,7 +61,7 @@ TEST_CASE_FIXTURE(QueryStatsFixture,
   CHECK(Has(list, R"("emittedDPs":1)"));
   CHECK(Has(list, R"("sentToClient":true)"));
   CHECK(Has(list, R"("running":[])"));
-  Query(kQuery);
+  Query(kStatsQuery);
   CHECK(Has(List(), R"("executed":2)"));
 }
 

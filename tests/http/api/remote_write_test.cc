@@ -8,6 +8,7 @@
 
 #include "http/telnet/lines.h"
 #include "http/wire/snappy_block.h"
+#include "storage/model/special_double.h"
 #include "tests/http/post_with.h"
 
 namespace hg::http {
@@ -15,11 +16,10 @@ namespace {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-const Headers kHeaders = {{"content-type", "application/x-protobuf"},
-                          {"content-encoding", "snappy"},
-                          {"x-prometheus-remote-write-version", "0.1.0"}};
-constexpr int64_t kTime = 1700000000123;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const Headers kWriteHeaders = {{"content-type", "application/x-protobuf"},
+                               {"content-encoding", "snappy"},
+                               {"x-prometheus-remote-write-version", "0.1.0"}};
+constexpr int64_t kSampleMs = 1700000000123;
 const double kStale = std::bit_cast<double>(UINT64_C(0x7ff0000000000002));
 
 class RemoteWrite : public EdgeFixture {
@@ -39,7 +39,7 @@ class RemoteWrite : public EdgeFixture {
     }
     return series;
   }
-  void Add(const Labels& labels, double value, int64_t time_ms = kTime) {
+  void Add(const Labels& labels, double value, int64_t time_ms = kSampleMs) {
     prometheus::Sample* sample = Add(labels)->add_samples();
     sample->set_value(value);
     sample->set_timestamp(time_ms);
@@ -48,7 +48,7 @@ class RemoteWrite : public EdgeFixture {
   BufferResponse Post(std::string_view body, const Headers& headers) {
     return PostWith(*this, headers, "/api/v1/write", body);
   }
-  BufferResponse Send(const Headers& headers = kHeaders) {
+  BufferResponse Send(const Headers& headers = kWriteHeaders) {
     return Post(PackSnappy(message.SerializeAsString()), headers);
   }
 
@@ -89,8 +89,8 @@ TEST_CASE_FIXTURE(RemoteWrite, "a sample is a double under its metric and labels
 TEST_CASE_FIXTURE(RemoteWrite, "a batch of known series is stored by one append") {
   for (int i = 0; i < 3; ++i) {
     message.Clear();
-    Add({{"__name__", "up"}, {"job", "node"}}, i, kTime + i);
-    Add({{"__name__", "up"}, {"job", "db"}}, i, kTime + i);
+    Add({{"__name__", "up"}, {"job", "node"}}, i, kSampleMs + i);
+    Add({{"__name__", "up"}, {"job", "db"}}, i, kSampleMs + i);
     CHECK(Send().status == 204);
   }
   CHECK(points.appends == 3);
@@ -138,10 +138,10 @@ TEST_CASE_FIXTURE(RemoteWrite, "the raw series key of labels means nothing in a 
 TEST_CASE_FIXTURE(
     RemoteWrite,
     "stale markers, NaN and infinities are stored with the bits that Prometheus uses") {
-  Add({{"__name__", "m"}, {"job", "a"}}, kStale, kTime);
-  Add({{"__name__", "m"}, {"job", "a"}}, std::nan(""), kTime + 1);
-  Add({{"__name__", "m"}, {"job", "a"}}, kInfinity, kTime + 2);
-  Add({{"__name__", "m"}, {"job", "a"}}, -kInfinity, kTime + 3);
+  Add({{"__name__", "m"}, {"job", "a"}}, kStale, kSampleMs);
+  Add({{"__name__", "m"}, {"job", "a"}}, std::nan(""), kSampleMs + 1);
+  Add({{"__name__", "m"}, {"job", "a"}}, kInfinity, kSampleMs + 2);
+  Add({{"__name__", "m"}, {"job", "a"}}, -kInfinity, kSampleMs + 3);
   CHECK(Send().status == 204);
   CHECK(Cells() ==
         std::vector<std::string>{"0000016553ede0000001000001 f30d5ecf 7ff0000000000002",
@@ -163,13 +163,13 @@ TEST_CASE_FIXTURE(RemoteWrite,
       {"the time 4294967296000 ms cannot", {{"__name__", "up"}, {"job", "a"}}, 1, 4294967296000},
       {"the time 999 ms cannot", {{"__name__", "up"}, {"job", "a"}}, 1, 999},
       {"the time -1000 ms cannot", {{"__name__", "up"}, {"job", "a"}}, 1, -1000},
-      {"has no name", {{"job", "a"}}, 1, kTime},
-      {"has a label without a name", {{"__name__", "up"}, {"", "a"}}, 1, kTime},
-      {"has the label job twice", {{"__name__", "up"}, {"job", "a"}, {"job", "b"}}, 1, kTime},
-      {"has the label __name__ twice", {{"__name__", "up"}, {"__name__", "b"}}, 1, kTime},
-      {"has text that is not UTF-8", {{"__name__", "up"}, {"job", "\xFF"}}, 1, kTime},
-      {"has text that is not UTF-8", {{"__name__", "up"}, {"\xC3(", "a"}}, 1, kTime},
-      {"has text that is not UTF-8", {{"__name__", "\xFF"}, {"job", "a"}}, 1, kTime},
+      {"has no name", {{"job", "a"}}, 1, kSampleMs},
+      {"has a label without a name", {{"__name__", "up"}, {"", "a"}}, 1, kSampleMs},
+      {"has the label job twice", {{"__name__", "up"}, {"job", "a"}, {"job", "b"}}, 1, kSampleMs},
+      {"has the label __name__ twice", {{"__name__", "up"}, {"__name__", "b"}}, 1, kSampleMs},
+      {"has text that is not UTF-8", {{"__name__", "up"}, {"job", "\xFF"}}, 1, kSampleMs},
+      {"has text that is not UTF-8", {{"__name__", "up"}, {"\xC3(", "a"}}, 1, kSampleMs},
+      {"has text that is not UTF-8", {{"__name__", "\xFF"}, {"job", "a"}}, 1, kSampleMs},
   };
   for (const Case& c : cases) {
     CAPTURE(c.reason);
@@ -256,7 +256,7 @@ TEST_CASE_FIXTURE(
 TEST_CASE(
     "samples over the rate of a metric give 429, and none of them counts as refused permanently") {
   RemoteWrite edge(EdgeFixture::AllAutomatic(), {.points_per_s = 1, .series_max = 0});
-  for (int i = 0; i < 3; ++i) edge.Add({{"__name__", "m"}, {"a", "b"}}, i, kTime + i);
+  for (int i = 0; i < 3; ++i) edge.Add({{"__name__", "m"}, {"a", "b"}}, i, kSampleMs + i);
   CHECK(edge.Send().status == 204);
   const BufferResponse refused = edge.Send();
   CHECK(refused.status == 429);
@@ -276,7 +276,7 @@ TEST_CASE_FIXTURE(RemoteWrite,
                                                 : s == 1 ? "1"
                                                          : "2"}});
     for (int i = 0; i < kSamples; ++i) {
-      series->add_samples()->set_timestamp(kTime + i);
+      series->add_samples()->set_timestamp(kSampleMs + i);
       series->mutable_samples(i)->set_value(i);
     }
     for (int i = 0; i < 10; ++i) Add({{"__name__", "nothing"}});
@@ -304,11 +304,11 @@ TEST_CASE_FIXTURE(RemoteWrite, "other versions, codings and types are 415") {
 }
 
 TEST_CASE_FIXTURE(RemoteWrite, "an invalid body gives 400, and one that is too large 413") {
-  CHECK(Post("not snappy", kHeaders).status == 400);
-  CHECK(Post(PackSnappy("not protobuf"), kHeaders).status == 400);
-  CHECK(Post("", kHeaders).status == 400);
+  CHECK(Post("not snappy", kWriteHeaders).status == 400);
+  CHECK(Post(PackSnappy("not protobuf"), kWriteHeaders).status == 400);
+  CHECK(Post("", kWriteHeaders).status == 400);
   options.body_bytes_max = 100;
-  CHECK(Post(PackSnappy(std::string(101, '\0')), kHeaders).status == 413);
+  CHECK(Post(PackSnappy(std::string(101, '\0')), kWriteHeaders).status == 413);
   message.add_timeseries()->add_labels()->set_name(std::string(4 << 20, 'x'));
   options.body_bytes_max = 64 << 20;
   CHECK(Message(Send()).find("is longer than 4194304") != std::string::npos);
@@ -327,7 +327,7 @@ class RemoteWrite2 : public RemoteWrite {
   prometheus::WriteRequest2 request;
 
   /// Adds a series with one sample.
-  prometheus::TimeSeries2* Put(const Labels& labels, int64_t time_ms = kTime) {
+  prometheus::TimeSeries2* Put(const Labels& labels, int64_t time_ms = kSampleMs) {
     prometheus::TimeSeries2* const series = request.add_timeseries();
     if (request.symbols_size() == 0) request.add_symbols("");
     for (const auto& [name, value] : labels) {
@@ -445,10 +445,10 @@ TEST_CASE_FIXTURE(RemoteWrite2, "2.0: a store that refuses writes gives 503 and 
 
 TEST_CASE_FIXTURE(RemoteWrite, "only POST writes, and only if the mode allows writes") {
   BufferResponse reply;
-  reply = Post(PackSnappy(""), kHeaders);
+  reply = Post(PackSnappy(""), kWriteHeaders);
   CHECK(reply.status == 204);
   options.mode = Mode::kReadOnly;
-  CHECK(Post(PackSnappy(""), kHeaders).status == 404);
+  CHECK(Post(PackSnappy(""), kWriteHeaders).status == 404);
 }
 
 }  // namespace hg::http

@@ -8,15 +8,6 @@
 namespace hg::http {
 namespace {
 
-void Check(ApiFixture& f, std::string_view method, std::string_view target, std::string_view body,
-           int status, std::string_view reply) {
-  CAPTURE(target);
-  CAPTURE(body);
-  const BufferResponse got = f.Ask(method, target, body);
-  CHECK(got.status == status);
-  CHECK(got.body == reply);
-}
-
 void Post(ApiFixture& f, std::string_view body, int status, std::string_view reply) {
   Check(f, "POST", "/api/uid/assign", body, status, reply);
 }

@@ -11,14 +11,14 @@
 namespace hg::http {
 namespace {
 
-Result<query::ExpRequest> Read(const std::string& text) {
+Result<query::ExpRequest> ReadExp(const std::string& text) {
   Result<JsonValue> body = ParseJson(text, nullptr);
   REQUIRE(body.ok());
   return ReadExpRequest(*body);
 }
 
 std::string Echo(const std::string& text) {
-  Result<query::ExpRequest> request = Read(text);
+  Result<query::ExpRequest> request = ReadExp(text);
   if (!request.ok()) return "error: " + std::string(request.status().message());
   std::string out;
   JsonWriter json(&out);
@@ -64,10 +64,10 @@ TEST_CASE("all members of a request are parsed") {
 }
 
 TEST_CASE("joins and fill policies are accepted in any case") {
-  CHECK(Read(R"({"expressions":[{"join":{"operator":"Intersection"}}]})")
+  CHECK(ReadExp(R"({"expressions":[{"join":{"operator":"Intersection"}}]})")
             ->expressions->front()
             .join.intersection);
-  CHECK(Read(R"({"metrics":[{"fillPolicy":{"policy":"NaN"}}]})")->metrics[0].fill->policy ==
+  CHECK(ReadExp(R"({"metrics":[{"fillPolicy":{"policy":"NaN"}}]})")->metrics[0].fill->policy ==
         query::FillPolicy::kNan);
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("documents with the wrong structure are refused") {
         R"({"expressions":[{"join":{"operator":"cross"}}]})", R"({"expressions":[{"join":{}}]})",
         R"({"filters":[{"tags":1}]})", R"({"time":{"rate":"maybe"}})", R"({"name":[]})"}) {
     CAPTURE(text);
-    CHECK(Read(text).status().code() == StatusCode::kInvalidArgument);
+    CHECK(ReadExp(text).status().code() == StatusCode::kInvalidArgument);
   }
 }
 

@@ -36,7 +36,7 @@ std::string Pickle(std::string_view pickle) {
   return read.ok() ? out : std::string(read.message());
 }
 
-std::string Bytes(std::string_view text) { return std::string(text); }
+std::string ShownBytes(std::string_view text) { return std::string(text); }
 
 struct Case {
   const char* line;
@@ -198,7 +198,7 @@ TEST_CASE("elements of a pickle that are not points are refused, and the others 
 
 TEST_CASE("a pickle that would execute something, or is invalid, is refused") {
   const auto wrong = [](const char* byte, int offset) {
-    return "byte " + Bytes(byte) + " at offset " + std::to_string(offset) +
+    return "byte " + ShownBytes(byte) + " at offset " + std::to_string(offset) +
            " of the pickle: not a list of (path, (time, value)) of texts and numbers";
   };
   using namespace std::string_view_literals;

@@ -36,7 +36,7 @@ std::vector<std::string> Lines(std::string_view body) {
   return lines;
 }
 
-struct Case {
+struct LineCase {
   const char* line;
   const char* outcome;
 };
@@ -53,7 +53,7 @@ TEST_CASE("empty lines and comments are returned one by one, as empty lines") {
 }
 
 TEST_CASE("a line has a measurement, tags, fields and a time") {
-  const Case cases[] = {
+  const LineCase cases[] = {
       {"cpu,host=a,dc=x user=1i,idle=2.5 1700000000000000000",
        "cpu|host=a;dc=x;|user=1;idle=2.500000f;|1700000000000000000"},
       {"cpu v=1", "cpu||v=1.000000f;|"},
@@ -61,7 +61,7 @@ TEST_CASE("a line has a measurement, tags, fields and a time") {
       {"cpu v=1 -5", "cpu||v=1.000000f;|-5"},
       {"a.b-c,x.y=z/w v=1", "a.b-c|x.y=z/w;|v=1.000000f;|"},
   };
-  for (const Case& c : cases) {
+  for (const LineCase& c : cases) {
     CAPTURE(c.line);
     CHECK(Parsed(c.line) == c.outcome);
   }
@@ -69,20 +69,20 @@ TEST_CASE("a line has a measurement, tags, fields and a time") {
 
 TEST_CASE(
     "a backslash escapes commas, equals signs and blanks, and is literal before other characters") {
-  const Case cases[] = {
+  const LineCase cases[] = {
       {R"(my\ cpu,a\=b=c\,d\ e v\ w=1i)", "my cpu|a=b=c,d e;|v w=1;|"},
       {R"(c:\dir,path=C:\x\y v=1i)", R"(c:\dir|path=C:\x\y;|v=1;|)"},
       {R"(a\\,b=c v=1i)", R"(a\,b=c||v=1;|)"},
       {R"(m,a=b\ v=1i)", R"(a second = in the tag "a": in a value it is written \=)"},
   };
-  for (const Case& c : cases) {
+  for (const LineCase& c : cases) {
     CAPTURE(c.line);
     CHECK(Parsed(c.line) == c.outcome);
   }
 }
 
 TEST_CASE("values are doubles, integers, booleans or texts") {
-  const Case cases[] = {
+  const LineCase cases[] = {
       {"m v=-0i", "m||v=0;|"},
       {"m v=007i", "m||v=7;|"},
       {"m v=9223372036854775807i", "m||v=9223372036854775807;|"},
@@ -102,7 +102,7 @@ TEST_CASE("values are doubles, integers, booleans or texts") {
       {R"(m a="x, y=\"z\" \\",v=1i 7)", "m||v=1;|7|1"},
       {"m a=\"two\nlines\" 7", "m|||7|1"},
   };
-  for (const Case& c : cases) {
+  for (const LineCase& c : cases) {
     CAPTURE(c.line);
     CHECK(Parsed(c.line) == c.outcome);
   }
@@ -117,7 +117,7 @@ TEST_CASE("values are doubles, integers, booleans or texts") {
 }
 
 TEST_CASE("errors of a line are described") {
-  const Case cases[] = {
+  const LineCase cases[] = {
       {"cpu", "the line has no fields"},
       {"cpu,a=b", "the line has no fields"},
       {",a=b v=1", "the line begins without a measurement"},
@@ -139,7 +139,7 @@ TEST_CASE("errors of a line are described") {
       {"cpu v=1 5 6", "behind the time: \"6\""},
       {"cpu v=1 99999999999999999999", "\"99999999999999999999\" is no time"},
   };
-  for (const Case& c : cases) {
+  for (const LineCase& c : cases) {
     CAPTURE(c.line);
     CHECK(Parsed(c.line) == c.outcome);
   }

@@ -49,9 +49,9 @@ std::string Number(int field, char number) { return {static_cast<char>(field << 
 std::string Attribute(const std::string& key, const std::string& value) {
   return Sized(7, Sized(1, key) + Sized(2, value));
 }
-std::string Body(const std::string& metric) { return Sized(1, Sized(2, Sized(2, metric))); }
-std::string Gauge(const std::string& point) {
-  return Body(Sized(1, "m") + Sized(5, Sized(1, point)));
+std::string BodyBytes(const std::string& metric) { return Sized(1, Sized(2, Sized(2, metric))); }
+std::string GaugeBytes(const std::string& point) {
+  return BodyBytes(Sized(1, "m") + Sized(5, Sized(1, point)));
 }
 
 bool TakenInPlace(const std::string& body) {
@@ -62,7 +62,7 @@ bool TakenInPlace(const std::string& body) {
   return true;
 }
 
-const std::string kTime = Fixed(3, 1), kDouble = Fixed(4, 2);
+const std::string kTimeBytes = Fixed(3, 1), kDouble = Fixed(4, 2);
 
 /// A request with several resources and scopes, and with everything that a metric may have.
 std::string LargeBody() {
@@ -98,13 +98,14 @@ std::string LargeBody() {
 
 TEST_CASE("numbers with text and number attributes are parsed in place") {
   const std::string text = Sized(1, "v"), boolean = Number(2, 1), integer = Number(3, 7);
-  const std::string body =
-      Gauge(Attribute("b", text) + Attribute("a", boolean) + kDouble + kTime + Number(8, 0));
+  const std::string body = GaugeBytes(Attribute("b", text) + Attribute("a", boolean) + kDouble +
+                                      kTimeBytes + Number(8, 0));
   CHECK(TakenInPlace(body));
-  CHECK(TakenInPlace(Gauge(kTime + Fixed(6, 1) + Attribute("a", integer))));
-  CHECK(TakenInPlace(Gauge(Fixed(2, 1) + kTime + kDouble + Attribute("a", Fixed(4, 1)))));
-  CHECK(TakenInPlace(Body(Sized(1, "m") + Sized(2, "\xFF") + Sized(3, "unit") +
-                          Sized(7, Sized(1, kTime + kDouble) + Number(2, 2) + Number(3, 1)))));
+  CHECK(TakenInPlace(GaugeBytes(kTimeBytes + Fixed(6, 1) + Attribute("a", integer))));
+  CHECK(TakenInPlace(GaugeBytes(Fixed(2, 1) + kTimeBytes + kDouble + Attribute("a", Fixed(4, 1)))));
+  CHECK(TakenInPlace(
+      BodyBytes(Sized(1, "m") + Sized(2, "\xFF") + Sized(3, "unit") +
+                Sized(7, Sized(1, kTimeBytes + kDouble) + Number(2, 2) + Number(3, 1)))));
   CHECK(TakenInPlace(""));
   OtlpBody read(nullptr);
   REQUIRE(read.Read(body));
@@ -119,38 +120,38 @@ TEST_CASE("numbers with text and number attributes are parsed in place") {
 
 TEST_CASE("metrics that are not only numbers are left to protobuf, each on its own") {
   const std::string points[] = {
-      kTime,                                           // no value
-      kDouble,                                         // no time
-      kTime + kDouble + Fixed(6, 1),                   // two values
-      kTime + kTime + kDouble,                         // two times
-      kTime + kDouble + Number(8, 1),                  // a flag that says that it has no value
-      kTime + kDouble + Attribute("a", ""),            // an attribute without a value
-      kTime + kDouble + Attribute("a", Sized(5, "")),  // a list
-      kTime + kDouble + Attribute("a", Sized(1, "x") + Number(3, 1)),
-      kTime + kDouble + Sized(7, Sized(2, Sized(1, "x")) + Sized(1, "a")),
-      kTime + Attribute("a", Sized(1, "x")) + kDouble + Attribute("b", Sized(1, "y")),
+      kTimeBytes,                                           // no value
+      kDouble,                                              // no time
+      kTimeBytes + kDouble + Fixed(6, 1),                   // two values
+      kTimeBytes + kTimeBytes + kDouble,                    // two times
+      kTimeBytes + kDouble + Number(8, 1),                  // a flag that says that it has no value
+      kTimeBytes + kDouble + Attribute("a", ""),            // an attribute without a value
+      kTimeBytes + kDouble + Attribute("a", Sized(5, "")),  // a list
+      kTimeBytes + kDouble + Attribute("a", Sized(1, "x") + Number(3, 1)),
+      kTimeBytes + kDouble + Sized(7, Sized(2, Sized(1, "x")) + Sized(1, "a")),
+      kTimeBytes + Attribute("a", Sized(1, "x")) + kDouble + Attribute("b", Sized(1, "y")),
   };
   for (const std::string& point : points) {
     CAPTURE(point);
-    CHECK_FALSE(TakenInPlace(Gauge(point)));
-    CheckBothWays(Gauge(point));
-    CheckBothWays(Gauge(point) + Gauge(kTime + kDouble));
+    CHECK_FALSE(TakenInPlace(GaugeBytes(point)));
+    CheckBothWays(GaugeBytes(point));
+    CheckBothWays(GaugeBytes(point) + GaugeBytes(kTimeBytes + kDouble));
   }
-  const std::string gauge = Sized(5, Sized(1, kTime + kDouble)),
-                    sum = Sized(7, Sized(1, kTime + kDouble));
+  const std::string gauge = Sized(5, Sized(1, kTimeBytes + kDouble)),
+                    sum = Sized(7, Sized(1, kTimeBytes + kDouble));
   for (const std::string& metric :
        {gauge, Sized(1, "") + gauge, Sized(1, "a") + Sized(1, "b") + gauge,
         Sized(1, "m") + gauge + gauge, Sized(1, "m") + sum, Sized(1, "m") + gauge + sum,
         Sized(1, "m") + Sized(9, "") + gauge, Sized(1, "m"),
-        Sized(1, "m") + Sized(7, Sized(1, kTime + kDouble) + Number(2, 3))}) {
+        Sized(1, "m") + Sized(7, Sized(1, kTimeBytes + kDouble) + Number(2, 3))}) {
     CAPTURE(metric);
-    CHECK_FALSE(TakenInPlace(Body(metric)));
-    CheckBothWays(Body(metric));
+    CHECK_FALSE(TakenInPlace(BodyBytes(metric)));
+    CheckBothWays(BodyBytes(metric));
   }
 }
 
 TEST_CASE("split or reordered messages are left to protobuf as a whole, or parsed equally") {
-  const std::string metric = Sized(1, "m") + Sized(5, Sized(1, kTime + kDouble));
+  const std::string metric = Sized(1, "m") + Sized(5, Sized(1, kTimeBytes + kDouble));
   const auto resource = [](const char* host) {
     return Sized(1, Sized(1, Sized(1, "host") + Sized(2, Sized(1, host))));
   };
@@ -165,7 +166,7 @@ TEST_CASE("split or reordered messages are left to protobuf as a whole, or parse
         Sized(1, resource("a") + resource("b") + scope), Sized(1, resource("a") + scope + scope),
         Sized(1, Sized(2, Sized(2, metric) + Sized(1, Sized(1, "lib")))),
         Sized(1, resource("a") + scope) + Sized(1, scope) + Sized(1, resource("b")),
-        Body(Sized(5, Sized(1, kTime + kDouble)) + Sized(1, "m"))}) {
+        BodyBytes(Sized(5, Sized(1, kTimeBytes + kDouble)) + Sized(1, "m"))}) {
     CAPTURE(body);
     CheckBothWays(body);
   }
@@ -173,12 +174,12 @@ TEST_CASE("split or reordered messages are left to protobuf as a whole, or parse
 
 TEST_CASE("texts that are not UTF-8 make a request invalid, as with protobuf") {
   for (const char* text : {"\xFF", "12345678\xC3", "\xED\xA0\x80", "\xC0\x80"}) {
-    CheckBothWays(Gauge(kTime + kDouble + Attribute("a", Sized(1, text))));
-    CheckBothWays(Gauge(kTime + kDouble + Attribute(text, Sized(1, "a"))));
-    CheckBothWays(Body(Sized(1, text) + Sized(5, Sized(1, kTime + kDouble))));
+    CheckBothWays(GaugeBytes(kTimeBytes + kDouble + Attribute("a", Sized(1, text))));
+    CheckBothWays(GaugeBytes(kTimeBytes + kDouble + Attribute(text, Sized(1, "a"))));
+    CheckBothWays(BodyBytes(Sized(1, text) + Sized(5, Sized(1, kTimeBytes + kDouble))));
     Told told;
-    CHECK_FALSE(AddDataPoints(Gauge(kTime + kDouble + Attribute("a", Sized(1, text))), {{}}, &told,
-                              nullptr));
+    CHECK_FALSE(AddDataPoints(GaugeBytes(kTimeBytes + kDouble + Attribute("a", Sized(1, text))),
+                              {{}}, &told, nullptr));
     CHECK(told.text.empty());
   }
 }

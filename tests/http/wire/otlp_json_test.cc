@@ -27,14 +27,14 @@ bool Taken(const std::string& json) {
   return true;
 }
 
-std::string Body(const std::string& metric) {
+std::string BodyText(const std::string& metric) {
   return R"({"resourceMetrics":[{"scopeMetrics":[{"metrics":[)" + metric + "]}]}]}";
 }
-std::string Gauge(const std::string& point) {
-  return Body(R"({"name":"m","gauge":{"dataPoints":[{)" + point + "}]}}");
+std::string GaugeText(const std::string& point) {
+  return BodyText(R"({"name":"m","gauge":{"dataPoints":[{)" + point + "}]}}");
 }
 std::string Attribute(const std::string& value) {
-  return Gauge(R"("attributes":[{"key":"a","value":{)" + value + "}}]");
+  return GaugeText(R"("attributes":[{"key":"a","value":{)" + value + "}}]");
 }
 
 /// A request with everything that a request may have.
@@ -67,12 +67,12 @@ TEST_CASE("requests in the form of exporters are parsed") {
   CHECK(Taken(R"({"resourceMetrics":[]})"));
   // The resource after its scopes, and names with escapes.
   CHECK(Taken(R"({"resourceMetrics":[{"scopeMetrics":[{}],"resource":{}}]})"));
-  CHECK(Taken(Gauge("\"as\\u0049nt\":\"1\"")));
+  CHECK(Taken(GaugeText("\"as\\u0049nt\":\"1\"")));
   for (const char* number :
        {"0", "-0", "1", "-1", "0.1", "1e3", "-0.0", "1.7976931348623157e308", "4.9e-324",
         "9007199254740992", "-9007199254740992", "12.345678901234567"}) {
     CAPTURE(number);
-    CHECK(Taken(Gauge(std::string("\"asDouble\":") + number)));
+    CHECK(Taken(GaugeText(std::string("\"asDouble\":") + number)));
   }
 }
 
@@ -90,23 +90,23 @@ TEST_CASE("other forms are left to protobuf") {
            std::string(R"({"resourceMetrics":[null]})"),
            std::string(R"({"resourceMetrics":[],"resourceMetrics":[]})"),
            std::string(R"({"":1})"),
-           Gauge(R"("asDouble":"NaN")"),
-           Gauge(R"("asDouble":"1.5")"),
-           Gauge(R"("asDouble":9007199254740993)"),
-           Gauge(R"("asDouble":1e999)"),
-           Gauge(R"("asDouble":1,"asInt":"1")"),
-           Gauge(R"("asInt":1,"asInt":1)"),
-           Gauge(R"("asInt":1.0)"),
-           Gauge(R"("asInt":"1x")"),
-           Gauge(R"("asInt":" 1")"),
-           Gauge(R"("asInt":"9223372036854775808")"),
-           Gauge(R"("timeUnixNano":-1)"),
-           Gauge(R"("timeUnixNano":"18446744073709551616")"),
-           Gauge(R"("flags":4294967296)"),
-           Body(R"({"name":1})"),
-           Body(R"({"name":"a","gauge":{},"sum":{}})"),
-           Body(R"({"sum":{"aggregationTemporality":7}})"),
-           Body(R"({"sum":{"aggregationTemporality":"DELTA"}})"),
+           GaugeText(R"("asDouble":"NaN")"),
+           GaugeText(R"("asDouble":"1.5")"),
+           GaugeText(R"("asDouble":9007199254740993)"),
+           GaugeText(R"("asDouble":1e999)"),
+           GaugeText(R"("asDouble":1,"asInt":"1")"),
+           GaugeText(R"("asInt":1,"asInt":1)"),
+           GaugeText(R"("asInt":1.0)"),
+           GaugeText(R"("asInt":"1x")"),
+           GaugeText(R"("asInt":" 1")"),
+           GaugeText(R"("asInt":"9223372036854775808")"),
+           GaugeText(R"("timeUnixNano":-1)"),
+           GaugeText(R"("timeUnixNano":"18446744073709551616")"),
+           GaugeText(R"("flags":4294967296)"),
+           BodyText(R"({"name":1})"),
+           BodyText(R"({"name":"a","gauge":{},"sum":{}})"),
+           BodyText(R"({"sum":{"aggregationTemporality":7}})"),
+           BodyText(R"({"sum":{"aggregationTemporality":"DELTA"}})"),
            Attribute(R"("bytesValue":"AQ==")"),
            Attribute(R"("boolValue":"true")"),
            Attribute("\"stringValue\":\"\xFF\""),
@@ -133,7 +133,7 @@ TEST_CASE("a truncated or damaged text gives the same result as protobuf, for ev
 }
 
 TEST_CASE("memory of a regular text is charged, and given back if protobuf must parse it") {
-  const std::string regular = Gauge(R"("asInt":1)"), other = Gauge(R"("asInt":1.0)");
+  const std::string regular = GaugeText(R"("asInt":1)"), other = GaugeText(R"("asInt":1.0)");
   std::string protobuf;
   RequestMemory memory(1 << 20);
   {

@@ -14,7 +14,7 @@ namespace hg::http {
 namespace {
 
 /// Records the calls, one item per line: "metric{a=b} time=value; …", or the reason of a refusal.
-class Told : public LabelledSink {
+class ToldPoints : public LabelledSink {
  public:
   std::vector<std::string> items;
 
@@ -45,7 +45,7 @@ class Told : public LabelledSink {
 using Items = std::vector<std::string>;
 
 /// Parses the protocol's JSON form.
-otlp::ExportMetricsServiceRequest Request(std::string_view json) {
+otlp::ExportMetricsServiceRequest RequestOf(std::string_view json) {
   otlp::ExportMetricsServiceRequest request;
   const Status parsed = ParseJsonMessage(json, &request, nullptr);
   REQUIRE_MESSAGE(parsed.ok(), parsed.message());
@@ -54,8 +54,8 @@ otlp::ExportMetricsServiceRequest Request(std::string_view json) {
 
 /// By protobuf's objects and in place, with the same result.
 Items ItemsOf(std::string_view json, const OtlpNaming& naming = {{"host"}}) {
-  const otlp::ExportMetricsServiceRequest request = Request(json);
-  Told told, in_place;
+  const otlp::ExportMetricsServiceRequest request = RequestOf(json);
+  ToldPoints told, in_place;
   AddDataPoints(request, naming, &told);
   CHECK(AddDataPoints(request.SerializeAsString(), naming, &in_place, nullptr));
   CHECK(in_place.items == told.items);

@@ -66,7 +66,7 @@ std::string ShownByProtobuf(const std::string& bytes) {
   return text;
 }
 
-std::string Request(const std::vector<std::string>& names) {
+std::string WriteBytes(const std::vector<std::string>& names) {
   prometheus::WriteRequest message;
   for (const std::string& name : names) message.add_timeseries()->add_labels()->set_name(name);
   return message.SerializeAsString();
@@ -157,13 +157,14 @@ TEST_CASE("series are visited in order, without remains of the previous series")
 TEST_CASE("unknown fields are skipped") {
   // Field 3 is metadata, a message; field 15 is a number. Both are ignored.
   const std::string metadata("\x1a\x03\x08\x01\x12", 5), number("\x78\x05", 2);
-  const Visited visited = Read(metadata + Request({"a"}) + number + Request({"b"}) + metadata);
+  const Visited visited =
+      Read(metadata + WriteBytes({"a"}) + number + WriteBytes({"b"}) + metadata);
   CHECK(visited.status.ok());
   CHECK(visited.names == std::vector<std::string>{"a", "b"});
 }
 
 TEST_CASE("a truncated request is refused, wherever it is cut") {
-  const std::string first = Request({"a"}), whole = Request({"a", "bcd"});
+  const std::string first = WriteBytes({"a"}), whole = WriteBytes({"a", "bcd"});
   for (size_t size = 1; size < whole.size(); ++size) {
     CAPTURE(size);
     CHECK(Read(whole.substr(0, size)).status.ok() == (size == first.size()));
@@ -174,7 +175,7 @@ TEST_CASE("invalid requests are refused") {
   CHECK_FALSE(Read("not a message").status.ok());
   CHECK_FALSE(Read(std::string("\x0a\x80\x80\x80\x80\x08", 6)).status.ok());  // 2 GiB long
   CHECK_FALSE(Read(std::string("\0", 1)).status.ok());
-  const Status large = Read(Request({std::string(kWriteSeriesBytesMax, 'x')})).status;
+  const Status large = Read(WriteBytes({std::string(kWriteSeriesBytesMax, 'x')})).status;
   CHECK(large.message().find("is longer than 4194304") != std::string::npos);
 }
 
@@ -315,10 +316,10 @@ TEST_CASE("the series after the one at which a request ends are not read") {
       return ++visited == 3 ? Status::DeadlineExceeded("ended") : Status();
     };
     const auto ignore = [](const MetricDescription&) {};
-    const Status read =
-        version_2
-            ? ReadWriteRequest2(second.SerializeAsString(), 1 << 20, end_at_third, ignore, nullptr)
-            : ReadWriteRequest(Request({"a", "b", "c", "d", "e"}), end_at_third, ignore, nullptr);
+    const Status read = version_2 ? ReadWriteRequest2(second.SerializeAsString(), 1 << 20,
+                                                      end_at_third, ignore, nullptr)
+                                  : ReadWriteRequest(WriteBytes({"a", "b", "c", "d", "e"}),
+                                                     end_at_third, ignore, nullptr);
     CHECK(read.code() == StatusCode::kDeadlineExceeded);
     CHECK(visited == 3);
   }
@@ -347,7 +348,7 @@ TEST_CASE("symbols and references of 2.0 are charged before they are kept") {
 TEST_CASE("metadata of both versions is reported, of 2.0 under the name of the family") {
   // type 1, family "up", help "h", unit "s"; then one that is truncated, and a series.
   const std::string one("\x1a\x0c\x08\x01\x12\x02up\x22\x01h\x2a\x01s", 14);
-  CHECK(Described(one + std::string("\x1a\x03\x08\x01\x12", 5) + Request({"a"}), false) ==
+  CHECK(Described(one + std::string("\x1a\x03\x08\x01\x12", 5) + WriteBytes({"a"}), false) ==
         "up counter h s;");
   for (const auto& [name, type, family] : std::vector<std::tuple<std::string, int, std::string>>{
            {"up", 2, "up gauge"},

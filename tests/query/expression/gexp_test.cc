@@ -12,13 +12,12 @@
 #include "query/expression/gexp_functions.h"
 #include "query/expression/gexp_run.h"
 #include "query/expression/limits.h"
+#include "storage/model/special_double.h"
 #include "tests/query/expression/exp_fixture.h"
 #include "tests/support/fake_watch.h"
 
 namespace hg::query {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // "metric{host=a} 0:1 10:2; …", or the error.
 std::string EvaluateAll(const std::vector<std::string>& texts,

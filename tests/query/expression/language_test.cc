@@ -7,11 +7,10 @@
 #include "query/expression/limits.h"
 #include "query/expression/program.h"
 #include "storage/model/number_text.h"
+#include "storage/model/special_double.h"
 
 namespace hg::query {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Every variable is looked up here by its first letter.
 struct Inputs {

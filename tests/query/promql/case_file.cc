@@ -158,7 +158,7 @@ std::optional<Described> ReadSeries(std::string_view line) {
 }
 
 /// The loaded series.
-class Store : public SampleReader {
+class CaseStore : public SampleReader {
  public:
   void Load(const Described& series, int64_t step_ms, bool with_histograms) {
     Stored& stored = series_[series.labels.Key()];
@@ -389,7 +389,7 @@ class Runner {
       const std::string& line = lines_[at_];
       if (line.empty()) continue;
       if (line == "clear") {
-        store_ = Store();
+        store_ = CaseStore();
       } else if (line.starts_with("load")) {
         RunLoad();
       } else {
@@ -623,7 +623,7 @@ class Runner {
 
   std::vector<std::string> lines_;
   size_t at_ = 0;
-  Store store_;
+  CaseStore store_;
   std::vector<CaseResult> results_;
 };
 

@@ -37,7 +37,7 @@ class IndexedPoints : public points::PointsOverCells {
   const bool& from_index_;
 };
 
-class Fixture : public EngineFixture {
+class SeriesFixture : public EngineFixture {
  public:
   std::vector<std::string> Read(const std::string& selector, int64_t from_ms = 0,
                                 int64_t to_ms = INT64_C(1) << 42) {
@@ -62,7 +62,7 @@ using Lines = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a series has its metric as name and its tags as labels") {
-  Fixture fixture;
+  SeriesFixture fixture;
   fixture.Put("sys.cpu.user", {{"host", "web-1"}, {"cpu", "0"}}, 1700000000, int64_t{42});
   const Lines expected = {
       "{__name__=\"sys.cpu.user\", cpu=\"0\", host=\"web-1\"} 42.000000@1700000000000"};
@@ -73,7 +73,7 @@ TEST_CASE("a series has its metric as name and its tags as labels") {
 }
 
 TEST_CASE("only samples of the requested times are delivered") {
-  Fixture fixture;
+  SeriesFixture fixture;
   for (const int64_t second : {3599, 3600, 3601, 7300})
     fixture.Put("m", {{"a", "b"}}, second, second);
   CHECK(fixture.Read("m", 3600000, 3601000) ==
@@ -83,7 +83,7 @@ TEST_CASE("only samples of the requested times are delivered") {
 }
 
 TEST_CASE("series are selected before they are read if the store has an index") {
-  Fixture fixture;
+  SeriesFixture fixture;
   fixture.Put("m", {{"host", "a"}, {"dc", "x"}}, 100, int64_t{1});
   fixture.Put("m", {{"host", "b"}}, 100, int64_t{2});
   fixture.Put("n", {{"host", "a"}}, 100, int64_t{3});
@@ -120,7 +120,7 @@ TEST_CASE("series are selected before they are read if the store has an index") 
 }
 
 TEST_CASE("series with the default tag only have no labels except the name") {
-  Fixture fixture;
+  SeriesFixture fixture;
   fixture.Put("job_x003A_up", {{"instance", "localhost_x003A_9090"}}, 100, int64_t{1});
   fixture.Put("up", {{"source", "unknown"}}, 100, int64_t{2});
   const Lines rule = {"{__name__=\"job:up\", instance=\"localhost:9090\"} 1.000000@100000"};
@@ -130,7 +130,7 @@ TEST_CASE("series with the default tag only have no labels except the name") {
 }
 
 TEST_CASE("series are listed whenever they have samples") {
-  Fixture fixture;
+  SeriesFixture fixture;
   fixture.Put("m", {{"host", "a"}}, 100, int64_t{1});
   fixture.Put("m", {{"host", "b"}}, 2000000000, int64_t{1});
   StoredSeries series(fixture.points, fixture.names, fixture.options, fixture.watch);
@@ -150,7 +150,7 @@ TEST_CASE("series are listed whenever they have samples") {
 }
 
 TEST_CASE("work on rows is reported, and its errors end the reading") {
-  Fixture fixture;
+  SeriesFixture fixture;
   fixture.Put("m", {{"a", "b"}}, 100, int64_t{1});
   (void)fixture.Read("m");
   CHECK(fixture.watch.steps > 0);

@@ -14,7 +14,7 @@ namespace hg::engine {
 namespace {
 
 constexpr uint32_t kStart = 1700006400;
-const KeyLayout kLayout;
+const KeyLayout kFileLayout;
 
 Bytes Tsuid(uint32_t series) {
   Bytes tsuid;
@@ -82,7 +82,7 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
   std::map<RowDensity, uint64_t> bytes;
   std::shared_ptr<const lsm::BlockFile> file;
   for (const RowDensity density : {RowDensity::kPlain, RowDensity::kPacked, RowDensity::kPacked}) {
-    PartWriter writer(disk, "d", kLayout, ++number, nullptr, nullptr, density);
+    PartWriter writer(disk, "d", kFileLayout, ++number, nullptr, nullptr, density);
     if (file == nullptr) {
       for (const auto& [id, part] : rows) {
         REQUIRE(writer.AddPoints(Tsuid(id.first), {}, id.second, part).ok());
@@ -107,7 +107,7 @@ TEST_CASE("a part has the same rows in each density, and after another move") {
     CHECK(file->entries() == rows.size());
     for (const auto& [id, expected] : rows) {
       points::RowPart part;
-      auto found = ReadFileRow(kLayout, *file, Tsuid(id.first), id.second, 0, &part, nullptr);
+      auto found = ReadFileRow(kFileLayout, *file, Tsuid(id.first), id.second, 0, &part, nullptr);
       REQUIRE(found.ok());
       REQUIRE(*found);
       REQUIRE(part == expected);

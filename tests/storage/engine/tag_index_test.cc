@@ -8,7 +8,7 @@
 namespace hg::engine {
 namespace {
 
-Bytes Id(uint32_t number) {
+Bytes NameId(uint32_t number) {
   Bytes id;
   AppendBig(&id, number, 3);
   return id;
@@ -16,7 +16,7 @@ Bytes Id(uint32_t number) {
 
 SeriesMatcher OneOf(const Bytes& value) {
   SeriesMatcher matcher;
-  matcher.clauses.push_back({Id(1), TagClause::Kind::kOneOf, {value}});
+  matcher.clauses.push_back({NameId(1), TagClause::Kind::kOneOf, {value}});
   return matcher;
 }
 
@@ -28,17 +28,17 @@ TEST_CASE("series are found by a tag, however many tag sets have it") {
   std::deque<Bytes> tsuids;
   for (uint32_t i = 1; i <= kMost; ++i) {
     for (uint32_t value = i; value <= kMost; ++value) {
-      tsuids.push_back(Id(1) + Id(1) + Id(value) + Id(2) + Id(i));
+      tsuids.push_back(NameId(1) + NameId(1) + NameId(value) + NameId(2) + NameId(i));
       index.Add(static_cast<uint32_t>(tsuids.size() - 1), tsuids.back());
     }
     for (uint32_t value = 1; value <= kMost + 1; ++value) {
-      const auto found = index.Match(Id(1), OneOf(Id(value)));
+      const auto found = index.Match(NameId(1), OneOf(NameId(value)));
       REQUIRE(found.size() == (value > kMost ? 0 : std::min(i, value)));
-      for (const uint32_t number : found) REQUIRE(tsuids[number].substr(6, 3) == Id(value));
+      for (const uint32_t number : found) REQUIRE(tsuids[number].substr(6, 3) == NameId(value));
     }
   }
-  CHECK(index.Match(Id(1), OneOf(Id(1) + Id(2))).empty());
-  CHECK(index.Match(Id(1), OneOf("")).empty());
+  CHECK(index.Match(NameId(1), OneOf(NameId(1) + NameId(2))).empty());
+  CHECK(index.Match(NameId(1), OneOf("")).empty());
 }
 
 TEST_CASE("a tag of one host takes few bytes") {
@@ -46,7 +46,7 @@ TEST_CASE("a tag of one host takes few bytes") {
   TagIndex index{KeyLayout()};
   std::deque<Bytes> tsuids;
   for (uint32_t i = 0; i < kHosts; ++i) {
-    tsuids.push_back(Id(1) + Id(1) + Id(i));
+    tsuids.push_back(NameId(1) + NameId(1) + NameId(i));
     index.Add(i, tsuids.back());
   }
   CHECK(index.bytes() < 120 * kHosts);

@@ -27,6 +27,18 @@ inline HbaseOptions Hasty(HbaseOptions options) {
   return options;
 }
 
+/// Changes the column "q" of a row of the bed's table "g".
+inline RowMutation PutRow(const Bytes& key, const Bytes& value, const Bytes& family = "a") {
+  return {key, {PutCell(family, "q", value)}};
+}
+
+/// Returns the value that PutRow stored, or "" if there is none.
+inline Bytes ValueOf(Store& store, const Bytes& key) {
+  auto row = store.Get("g", key, "a", {"q"});
+  REQUIRE(row.ok());
+  return row->cells.empty() ? Bytes() : row->cells[0].value;
+}
+
 /// A gateway over the model store with table "g", and the clients of this gateway.
 struct Bed {
   explicit Bed(GatewayOptions with = {}) : options(std::move(with)) {

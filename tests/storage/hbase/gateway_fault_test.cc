@@ -14,16 +14,6 @@
 namespace hg::hbase {
 namespace {
 
-RowMutation PutRow(const Bytes& key, const Bytes& value) {
-  return {key, {PutCell("a", "q", value)}};
-}
-
-Bytes ValueOf(Store& store, const Bytes& key) {
-  auto row = store.Get("g", key, "a", {"q"});
-  REQUIRE(row.ok());
-  return row->cells.empty() ? Bytes() : row->cells[0].value;
-}
-
 /// A client with short timeouts.
 HbaseOptions Impatient(const Bed& bed) {
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());

@@ -12,16 +12,6 @@
 namespace hg::hbase {
 namespace {
 
-RowMutation PutRow(const Bytes& key, const Bytes& value) {
-  return {key, {PutCell("a", "q", value)}};
-}
-
-Bytes ValueOf(Store& store, const Bytes& key) {
-  auto row = store.Get("g", key, "a", {"q"});
-  REQUIRE(row.ok());
-  return row->cells.empty() ? Bytes() : row->cells[0].value;
-}
-
 void CheckGoesOn(HbaseStore& store, const Bytes& n) {
   REQUIRE(store.Stats().puts_waiting == 0);
   REQUIRE(store.Mutate("g", {PutRow("k", "after" + n), PutRow("after", n)}).ok());

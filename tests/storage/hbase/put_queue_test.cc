@@ -15,16 +15,6 @@
 namespace hg::hbase {
 namespace {
 
-RowMutation PutRow(const Bytes& key, const Bytes& value, const Bytes& family = "a") {
-  return {key, {PutCell(family, "q", value)}};
-}
-
-Bytes ValueOf(Store& store, const Bytes& key) {
-  auto row = store.Get("g", key, "a", {"q"});
-  REQUIRE(row.ok());
-  return row->cells.empty() ? Bytes() : row->cells[0].value;
-}
-
 /// Several callers with one call each, which wait for a call that the gateway delays.
 struct Crowd {
   explicit Crowd(Bed* bed, const HbaseOptions& options) : bed(bed), store(bed->Connect(options)) {

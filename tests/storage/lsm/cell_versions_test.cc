@@ -185,7 +185,7 @@ TEST_CASE("kept deleted cells are visible to reads of the time before their dele
   }
 }
 
-CellVersion Random(std::mt19937_64& random, uint64_t sequence) {
+CellVersion RandomVersion(std::mt19937_64& random, uint64_t sequence) {
   CellVersion cell =
       Cell(kKinds[random() % 2 ? 0 : random() % 5], static_cast<int64_t>(random() % 6), sequence,
            random() % 2 ? "a" : "", std::to_string(sequence));
@@ -210,7 +210,7 @@ TEST_CASE("a history by time may be split anywhere: readers see the result of th
     uint64_t sequence = 0;
     for (CellVersions& part : parts) {
       for (int i = 0; i < 5; ++i) {
-        const CellVersion cell = Random(random, ++sequence);
+        const CellVersion cell = RandomVersion(random, ++sequence);
         AddVersion(families, cell, &whole);
         AddVersion(families, cell, &part);
       }

@@ -16,7 +16,7 @@ namespace {
 
 std::string Number(int64_t v) { return std::to_string(v); }
 
-std::string LogFile(const FormatExample& example) {
+std::string LogFileAgain(const FormatExample& example) {
   LogFileHeader header;
   REQUIRE(DecodeLogFileHeader(example.bytes(), &header));
   char written[kLogFileHeaderBytes];
@@ -105,10 +105,10 @@ std::string FilterBits(const FormatExample& example) {
   return ToHex(MakeBloom(hashes));
 }
 
-using Entries = std::vector<std::pair<Bytes, Bytes>>;
+using EntryList = std::vector<std::pair<Bytes, Bytes>>;
 
-Entries EntriesOf(const std::shared_ptr<const BlockFile>& file) {
-  Entries entries;
+EntryList EntriesOf(const std::shared_ptr<const BlockFile>& file) {
+  EntryList entries;
   BlockFileScan scan(file, "", "");
   for (;;) {
     const auto more = scan.Next();
@@ -130,7 +130,7 @@ std::shared_ptr<const BlockFile> OpenBytes(FaultyFileSystem& disk, ByteView byte
   return *opened;
 }
 
-std::string BlockFileText(const BlockFile& file, const Entries& entries) {
+std::string BlockFileText(const BlockFile& file, const EntryList& entries) {
   std::string text =
       Number(static_cast<int64_t>(file.blocks())) + " blocks, times " +
       (file.times().known() ? Number(file.times().min_ms) + " to " + Number(file.times().max_ms)
@@ -150,7 +150,7 @@ std::string BlockFileText(const BlockFile& file, const Entries& entries) {
 std::string BlockFileExample(const FormatExample& example) {
   FaultyFileSystem disk(1);
   const auto file = OpenBytes(disk, example.bytes(1));
-  const Entries entries = EntriesOf(file);
+  const EntryList entries = EntriesOf(file);
   BlockWriting writing;
   writing.packing = Packing::kPlain;
   writing.block_bytes = static_cast<size_t>(example.number(0));
@@ -223,7 +223,7 @@ std::string Row(const FormatExample& example) {
 }
 
 TEST_CASE("the examples of the engine's formats match the code") {
-  CheckFormatExamples(HG_SOURCE_DIR "/storage/lsm/FORMAT.md", {{"log-file", LogFile},
+  CheckFormatExamples(HG_SOURCE_DIR "/storage/lsm/FORMAT.md", {{"log-file", LogFileAgain},
                                                                {"log-record", LogRecordText},
                                                                {"manifest", ManifestExample},
                                                                {"filter", FilterBits},

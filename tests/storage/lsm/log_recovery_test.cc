@@ -16,7 +16,7 @@ constexpr char kFirstFile[] = "log/000000000001.log";
 
 using Records = std::map<uint64_t, Bytes>;
 
-Result<LogRecovery> Recover(FaultyFileSystem& disk, Records* records) {
+Result<LogRecovery> RecoverWhole(FaultyFileSystem& disk, Records* records) {
   records->clear();
   return RecoverLog(disk, "log", 1, 0, 0, [&](const LogRecord& record) {
     (*records)[record.sequence] = record.body;
@@ -77,7 +77,7 @@ TEST_CASE("a torn end is cut, whatever the torn record contains") {
   log.Close();
   REQUIRE((*log.disk.Open(kFirstFile, OpenMode::kReadWrite))->Truncate(torn + 500).ok());
   Records records;
-  const auto recovered = Recover(log.disk, &records);
+  const auto recovered = RecoverWhole(log.disk, &records);
   INFO(recovered.status().ToString());
   REQUIRE(recovered.ok());
   CHECK(records == Records{{1, "first"}});
@@ -95,7 +95,7 @@ TEST_CASE("unsynced data is cut at a damage, whatever later complete records con
     log.disk.FlipBit(kFirstFile, damaged + kLogRecordHeaderBytes + 2, 0);
   }
   Records records;
-  const auto recovered = Recover(log.disk, &records);
+  const auto recovered = RecoverWhole(log.disk, &records);
   INFO(recovered.status().ToString());
   REQUIRE(recovered.ok());
   CHECK(records == Records{{1, "first"}});
@@ -108,7 +108,7 @@ TEST_CASE("a record with an implausible synced position does not count") {
   log.Close();
   log.disk.FlipBit(kFirstFile, damaged + 2, 0);
   Records records;
-  const auto recovered = Recover(log.disk, &records);
+  const auto recovered = RecoverWhole(log.disk, &records);
   INFO(recovered.status().ToString());
   REQUIRE(recovered.ok());
   CHECK(records == Records{{1, "first"}});
@@ -121,12 +121,12 @@ TEST_CASE(
   log.Close();
   REQUIRE(log.disk.List("log")->size() > 1);
   Records records;
-  REQUIRE(Recover(log.disk, &records).ok());
+  REQUIRE(RecoverWhole(log.disk, &records).ok());
   CHECK(records == log.bodies);
   for (uint64_t byte = 0; byte < 500; ++byte) {
     CAPTURE(byte);
     log.disk.FlipBit(kFirstFile, byte, 0);
-    CHECK(Recover(log.disk, &records).status().code() == StatusCode::kCorruption);
+    CHECK(RecoverWhole(log.disk, &records).status().code() == StatusCode::kCorruption);
     log.disk.FlipBit(kFirstFile, byte, 0);
   }
 }
@@ -138,7 +138,7 @@ TEST_CASE("a log whose first file is missing is refused") {
   REQUIRE(log.disk.List("log")->size() > 2);
   REQUIRE(log.disk.Remove(kFirstFile).ok());
   Records records;
-  CHECK(Recover(log.disk, &records).status().code() == StatusCode::kCorruption);
+  CHECK(RecoverWhole(log.disk, &records).status().code() == StatusCode::kCorruption);
 }
 
 TEST_CASE("a log is replayed even if no thread can be started") {
@@ -148,7 +148,7 @@ TEST_CASE("a log is replayed even if no thread can be started") {
   REQUIRE(log.disk.List("log")->size() > 5);
   const NoThreads none;
   Records records;
-  REQUIRE(Recover(log.disk, &records).ok());
+  REQUIRE(RecoverWhole(log.disk, &records).ok());
   CHECK(records == log.bodies);
 }
 

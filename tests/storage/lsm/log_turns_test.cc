@@ -51,7 +51,7 @@ class HookedDisk : public FaultyFileSystem {
   };
 };
 
-LogOptions Options() {
+LogOptions TurnOptions() {
   LogOptions options;
   options.folder = "log";
   options.sync_interval_ms = 3'600'000;
@@ -65,7 +65,7 @@ LogPosition AddOne(Log& log) {
 
 TEST_CASE("written data is synced while other threads continue to write") {
   HookedDisk disk(1);
-  Log log(disk, Options(), {});
+  Log log(disk, TurnOptions(), {});
   std::mutex mutex;
   std::condition_variable changed;
   int writes = 0;
@@ -103,7 +103,7 @@ TEST_CASE("a thread that writes for others returns, and all is written") {
   HookedDisk disk(1);
   std::atomic<int> acknowledged{0};
   {
-    Log log(disk, Options(), {});
+    Log log(disk, TurnOptions(), {});
     const std::thread::id loop = std::this_thread::get_id();
     int own_writes = 0;
     std::atomic<int> others{0};
@@ -131,7 +131,7 @@ TEST_CASE("A thread that writes for others returns while a sync takes long") {
   bool released = false;
   std::atomic<int> acknowledged{0};
   {
-    Log log(disk, Options(), {});
+    Log log(disk, TurnOptions(), {});
     disk.on_sync = [&] {
       std::unique_lock lock(mutex);
       syncing = true;
@@ -176,7 +176,7 @@ TEST_CASE("A thread that writes for others returns while a sync takes long") {
 
 TEST_CASE("after a failed sync a write in progress is not acknowledged") {
   HookedDisk disk(1);
-  Log log(disk, Options(), {});
+  Log log(disk, TurnOptions(), {});
   REQUIRE(log.WaitWritten(AddOne(log)).ok());
   bool first = true;
   disk.on_write = [&] {

@@ -25,7 +25,7 @@ Bytes MessageOf(std::string_view text) {
   return Bytes(bytes.status().message());
 }
 
-bool Passes(std::string_view text, ByteView key, Cell* cell) {
+bool TextPasses(std::string_view text, ByteView key, Cell* cell) {
   CAPTURE(text);
   const auto bytes = FilterBytesOf(text);
   REQUIRE(bytes.ok());
@@ -35,35 +35,35 @@ bool Passes(std::string_view text, ByteView key, Cell* cell) {
   return *(*filter)->Passes(key, cell, &RequestContext::Unlimited());
 }
 
-bool Passes(std::string_view text, ByteView key, Cell cell = {"f", "q", "v", 1}) {
-  return Passes(text, key, &cell);
+bool TextPasses(std::string_view text, ByteView key, Cell cell = {"f", "q", "v", 1}) {
+  return TextPasses(text, key, &cell);
 }
 
 TEST_CASE("each filter and comparator of a text has its meaning") {
-  CHECK(Passes("PrefixFilter('ro')", "row"));
-  CHECK_FALSE(Passes("PrefixFilter('rx')", "row"));
-  CHECK(Passes("ColumnPrefixFilter('q')", "row"));
-  CHECK_FALSE(Passes("ColumnPrefixFilter('p')", "row"));
-  CHECK(Passes("MultipleColumnPrefixFilter('x', 'q')", "row"));
-  CHECK_FALSE(Passes("MultipleColumnPrefixFilter('x', 'y')", "row"));
-  CHECK(Passes("RowFilter(=, 'binary:row')", "row"));
-  CHECK(Passes("RowFilter(!=, 'binary:ro')", "row"));
-  CHECK(Passes("RowFilter(<, 'binary:rp')", "row"));
-  CHECK(Passes("RowFilter(<=, 'binary:row')", "row"));
-  CHECK(Passes("RowFilter(>, 'binary:ro')", "row"));
-  CHECK(Passes("RowFilter(>=, 'binary:row')", "row"));
-  CHECK_FALSE(Passes("RowFilter(>, 'binary:row')", "row"));
-  CHECK(Passes("FamilyFilter(=, 'binary:f')", "row"));
-  CHECK(Passes("QualifierFilter(=, 'binaryprefix:q')", "row", {"f", "qr", "v", 1}));
-  CHECK(Passes("ValueFilter(=, 'substring:ALU')", "row", {"f", "q", "value", 1}));
-  CHECK(Passes("ValueFilter(=, 'regexstring:^v.l')", "row", {"f", "q", "v\nlue", 1}));
-  CHECK(Passes("ValueFilter(!=, 'regexstring:^a')", "row", {"f", "q", "value", 1}));
-  CHECK(Passes("ValueFilter(=, 'binary:a:b')", "row", {"f", "q", "a:b", 1}));
+  CHECK(TextPasses("PrefixFilter('ro')", "row"));
+  CHECK_FALSE(TextPasses("PrefixFilter('rx')", "row"));
+  CHECK(TextPasses("ColumnPrefixFilter('q')", "row"));
+  CHECK_FALSE(TextPasses("ColumnPrefixFilter('p')", "row"));
+  CHECK(TextPasses("MultipleColumnPrefixFilter('x', 'q')", "row"));
+  CHECK_FALSE(TextPasses("MultipleColumnPrefixFilter('x', 'y')", "row"));
+  CHECK(TextPasses("RowFilter(=, 'binary:row')", "row"));
+  CHECK(TextPasses("RowFilter(!=, 'binary:ro')", "row"));
+  CHECK(TextPasses("RowFilter(<, 'binary:rp')", "row"));
+  CHECK(TextPasses("RowFilter(<=, 'binary:row')", "row"));
+  CHECK(TextPasses("RowFilter(>, 'binary:ro')", "row"));
+  CHECK(TextPasses("RowFilter(>=, 'binary:row')", "row"));
+  CHECK_FALSE(TextPasses("RowFilter(>, 'binary:row')", "row"));
+  CHECK(TextPasses("FamilyFilter(=, 'binary:f')", "row"));
+  CHECK(TextPasses("QualifierFilter(=, 'binaryprefix:q')", "row", {"f", "qr", "v", 1}));
+  CHECK(TextPasses("ValueFilter(=, 'substring:ALU')", "row", {"f", "q", "value", 1}));
+  CHECK(TextPasses("ValueFilter(=, 'regexstring:^v.l')", "row", {"f", "q", "v\nlue", 1}));
+  CHECK(TextPasses("ValueFilter(!=, 'regexstring:^a')", "row", {"f", "q", "value", 1}));
+  CHECK(TextPasses("ValueFilter(=, 'binary:a:b')", "row", {"f", "q", "a:b", 1}));
 }
 
 TEST_CASE("the ends of a range of columns are in it as the text says, and an empty end is none") {
   const auto passes = [](std::string_view text, const char* qualifier) {
-    return Passes(text, "row", {"f", qualifier, "v", 1});
+    return TextPasses(text, "row", {"f", qualifier, "v", 1});
   };
   CHECK(passes("ColumnRangeFilter('b', true, 'd', false)", "b"));
   CHECK_FALSE(passes("ColumnRangeFilter('b', true, 'd', false)", "d"));
@@ -75,28 +75,28 @@ TEST_CASE("the ends of a range of columns are in it as the text says, and an emp
 
 TEST_CASE("KeyOnlyFilter of a text removes values, or replaces them by their lengths") {
   Cell cell{"f", "q", "value", 1};
-  CHECK(Passes("KeyOnlyFilter()", "row", &cell));
+  CHECK(TextPasses("KeyOnlyFilter()", "row", &cell));
   CHECK(cell.value.empty());
   cell.value = "value";
-  CHECK(Passes("KeyOnlyFilter(true)", "row", &cell));
+  CHECK(TextPasses("KeyOnlyFilter(true)", "row", &cell));
   CHECK(cell.value == Bytes("\0\0\0\5", 4));
 }
 
 TEST_CASE("AND binds more tightly than OR in a text, and parentheses more than both") {
   const Bytes a = "PrefixFilter('a')", b = "PrefixFilter('b')", none = "PrefixFilter('x')";
-  CHECK(Passes(a + " OR " + b + " AND " + none, "a"));
-  CHECK_FALSE(Passes("(" + a + " OR " + b + ") AND " + none, "a"));
-  CHECK(Passes(" (" + a + "AND  FirstKeyOnlyFilter ( ) ) OR\t" + none, "a"));
-  CHECK(Passes(none + " OR " + none + " OR (" + a + ")", "a"));
+  CHECK(TextPasses(a + " OR " + b + " AND " + none, "a"));
+  CHECK_FALSE(TextPasses("(" + a + " OR " + b + ") AND " + none, "a"));
+  CHECK(TextPasses(" (" + a + "AND  FirstKeyOnlyFilter ( ) ) OR\t" + none, "a"));
+  CHECK(TextPasses(none + " OR " + none + " OR (" + a + ")", "a"));
 }
 
 TEST_CASE("a doubled quotation mark is one, and a backslash and other bytes are themselves") {
-  CHECK(Passes("PrefixFilter('a''b')", "a'bc"));
-  CHECK(Passes("PrefixFilter('''')", "'"));
-  CHECK(Passes("PrefixFilter('')", "row"));
-  CHECK(Passes("PrefixFilter('a) AND (')", "a) AND (b"));
-  CHECK(Passes("PrefixFilter('\\x41')", "\\x41"));
-  CHECK(Passes(Bytes("PrefixFilter('\0\xFF')", 18), Bytes("\0\xFFz", 3)));
+  CHECK(TextPasses("PrefixFilter('a''b')", "a'bc"));
+  CHECK(TextPasses("PrefixFilter('''')", "'"));
+  CHECK(TextPasses("PrefixFilter('')", "row"));
+  CHECK(TextPasses("PrefixFilter('a) AND (')", "a) AND (b"));
+  CHECK(TextPasses("PrefixFilter('\\x41')", "\\x41"));
+  CHECK(TextPasses(Bytes("PrefixFilter('\0\xFF')", 18), Bytes("\0\xFFz", 3)));
 }
 
 TEST_CASE("texts that HBase refuses are invalid") {

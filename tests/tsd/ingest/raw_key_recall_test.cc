@@ -10,7 +10,7 @@
 namespace hg::tsd {
 namespace {
 
-constexpr size_t kPlenty = size_t{1} << 29;
+constexpr size_t kRecallBytes = size_t{1} << 29;
 
 /// Returns the content of a file with tag formats that have these texts.
 Bytes SomeTagFormats(const std::vector<std::string>& words) {
@@ -112,7 +112,7 @@ TEST_CASE("if there is not enough memory, keys of the newest series are restored
     process.Learn({Dialect::kWords, "m", "host=" + std::to_string(i)});
   RawKeyTable raw_keys(1, size_t{1} << 30);
   constexpr size_t kRoom = size_t{1} << 20;
-  RawKeyRecall recall{process.points, *process.names, raw_keys, nullptr, 8, kRoom, kPlenty};
+  RawKeyRecall recall{process.points, *process.names, raw_keys, nullptr, 8, kRoom, kRecallBytes};
   const auto all = recall.Run(process.ingest->formats().All(), kGoOn);
   REQUIRE(all.ok());
   CHECK_FALSE(*all);
@@ -139,7 +139,7 @@ TEST_CASE("the memory of names is limited, and keys with other names are not res
   RawKeyTable raw_keys(1, size_t{1} << 30);
   // A slot of 24 bytes and about 28 of text each; twice the slots while the maps grow.
   constexpr size_t kRoom = size_t{1} << 18;
-  RawKeyRecall recall{process.points, *process.names, raw_keys, nullptr, 8, kPlenty, kRoom};
+  RawKeyRecall recall{process.points, *process.names, raw_keys, nullptr, 8, kRecallBytes, kRoom};
   auto all = recall.Run(formats.All(), kGoOn);
   REQUIRE(all.ok());
   CHECK_FALSE(*all);
@@ -228,7 +228,8 @@ TEST_CASE("with random data, each restored key means the series of its names") {
     REQUIRE(formats.Decode(process.ingest->formats().Encode()));
     process.Start();
     RawKeyTable recalled(seed, size_t{1} << 30);
-    RawKeyRecall recall{process.points, *process.names, recalled, nullptr, 8, kPlenty, kPlenty};
+    RawKeyRecall recall{process.points, *process.names, recalled, nullptr, 8,
+                        kRecallBytes,   kRecallBytes};
     REQUIRE(recall.Run(formats.All(), kGoOn).ok());
     CHECK(recalled.stats().raw_keys > 0);
     size_t known = 0;

@@ -16,8 +16,8 @@ namespace {
 
 namespace promql = query::promql;
 
-constexpr int64_t kSecondDay = kMidnight + kDayS;
-constexpr int64_t kThirdDay = kMidnight + 2 * kDayS;
+constexpr int64_t kDayTwo = kMidnight + kDayS;
+constexpr int64_t kDayThree = kMidnight + 2 * kDayS;
 
 std::string Numbers(const std::vector<double>& values) {
   std::string out;
@@ -44,14 +44,14 @@ struct KeptDays {
     }
     metric = world.Tsuid("m", "a")->substr(0, 3);
     REQUIRE(world.maker->Round().ok());
-    clock.SetMs((kThirdDay + 600) * 1000);
+    clock.SetMs((kDayThree + 600) * 1000);
     REQUIRE(world.maker->Round().ok());
     options.reconcile.fix_duplicates = true;
     options.rollups = world.tables;
   }
 
-  void Keep() { REQUIRE(*world.state->KeepBefore(metric, kSecondDay) == kSecondDay); }
-  void DeleteFirstDay(const std::string& host) { REQUIRE(world.Delete(host, 0, kSecondDay).ok()); }
+  void Keep() { REQUIRE(*world.state->KeepBefore(metric, kDayTwo) == kDayTwo); }
+  void DeleteFirstDay(const std::string& host) { REQUIRE(world.Delete(host, 0, kDayTwo).ok()); }
   void LoseFirstDay() {
     Keep();
     DeleteFirstDay("a");
@@ -121,7 +121,7 @@ TEST_CASE_FIXTURE(KeptDays, "sums, counts, averages and extremes of whole hours 
 
 TEST_CASE_FIXTURE(KeptDays, "an hour is a sample with its mean at its end, and points are points") {
   LoseFirstDay();
-  CHECK(Ask("m{host=\"a\"}[3h]", kSecondDay + 1300) ==
+  CHECK(Ask("m{host=\"a\"}[3h]", kDayTwo + 1300) ==
         "a: 12@79199.999 11.75@82799.999 11.5@86399.999 4@87000 14@87600; ");
   // Neither its beginning nor its end alone is in the range.
   CHECK(Ask("m{host=\"b\"}[30m]", kMidnight + 2 * kHourS - 1) == "");
@@ -132,9 +132,9 @@ TEST_CASE_FIXTURE(KeptDays, "an instant has the mean of its hour") {
   CHECK(Ask("m{host=\"b\"}", kMidnight, 1800, 5) == "b: 1025 1025 1065 1065 1105; ");
   CHECK(Ask("timestamp(m{host=\"b\"}) - time()", kMidnight, 1800, 3) == "b: 0 0 0; ");
   // After the last hour that has rollups, the look-back counts from the end of this hour.
-  CHECK(Ask("m{host=\"b\"}", kSecondDay, 299, 2) == "b: 722 722; ");
-  CHECK(Ask("m{host=\"b\"}", kSecondDay + 300) == "");
-  CHECK(Ask("m{host=\"b\"}", kSecondDay + 600) == "b: 747; ");
+  CHECK(Ask("m{host=\"b\"}", kDayTwo, 299, 2) == "b: 722 722; ");
+  CHECK(Ask("m{host=\"b\"}", kDayTwo + 300) == "");
+  CHECK(Ask("m{host=\"b\"}", kDayTwo + 600) == "b: 747; ");
   CHECK(Ask("m{host=\"b\"}", kMidnight - 1) == "");
 }
 
@@ -146,30 +146,30 @@ TEST_CASE_FIXTURE(KeptDays, "a counter is read by its maximum, so that it increa
   CHECK(Ask("round(increase(m{host=\"b\"}[2h]))", kMidnight + 22 * kHourS, kHourS, 3) ==
         "b: 80 80 80; ");
   // It was reset in the sixth hour.
-  CHECK(Ask("resets(m{host=\"b\"}[1d])", kSecondDay) == "b: 1; ");
+  CHECK(Ask("resets(m{host=\"b\"}[1d])", kDayTwo) == "b: 1; ");
   CHECK(Ask("rate(m{host=\"b\"}[5m])", kMidnight + 2 * kHourS) == "");
 }
 
 TEST_CASE_FIXTURE(KeptDays, "series with all their points are read from points") {
   const std::string asked[] = {"m{host=\"b\"}[1d]", "avg_over_time(m{host=\"b\"}[1h])"};
-  const std::string before[] = {Ask(asked[0], kSecondDay), Ask(asked[1], kSecondDay - 600)};
+  const std::string before[] = {Ask(asked[0], kDayTwo), Ask(asked[1], kDayTwo - 600)};
   Keep();
   DeleteFirstDay("a");
-  CHECK(Ask(asked[0], kSecondDay) == before[0]);
-  CHECK(Ask(asked[1], kSecondDay - 600) == before[1]);
-  CHECK(Ask("sum(count_over_time(m[1d]))", kSecondDay) == ": 192; ");
+  CHECK(Ask(asked[0], kDayTwo) == before[0]);
+  CHECK(Ask(asked[1], kDayTwo - 600) == before[1]);
+  CHECK(Ask("sum(count_over_time(m[1d]))", kDayTwo) == ": 192; ");
 }
 
 TEST_CASE_FIXTURE(KeptDays, "a late point for a deleted hour does not hide the hour") {
   LoseFirstDay();
   REQUIRE(world.PutInt("a", kMidnight + 7 * kHourS + 1, 1000).ok());
-  CHECK(Ask("max_over_time(m[1d])", kSecondDay) == "a: 22; b: 1220; ");
-  CHECK(Ask("count_over_time(m[1d])", kSecondDay) == "a: 96; b: 96; ");
+  CHECK(Ask("max_over_time(m[1d])", kDayTwo) == "a: 22; b: 1220; ");
+  CHECK(Ask("count_over_time(m[1d])", kDayTwo) == "a: 96; b: 96; ");
 }
 
 TEST_CASE_FIXTURE(KeptDays, "a range of all times skips the years before the first point") {
   LoseFirstDay();
-  CHECK(Ask("count_over_time(m{host=\"b\"}[100y])", kThirdDay) == "b: 192; ");
+  CHECK(Ask("count_over_time(m{host=\"b\"}[100y])", kDayThree) == "b: 192; ");
   const uint64_t steps = watch.steps;
   CHECK(steps < 200'000);  // one year of scans, not fifty
 }
@@ -177,13 +177,13 @@ TEST_CASE_FIXTURE(KeptDays, "a range of all times skips the years before the fir
 TEST_CASE("if only days are rolled up, a day is a sample") {
   KeptDays days(false);
   days.LoseFirstDay();
-  CHECK(days.Ask("count_over_time(m[1d])", kSecondDay, kDayS, 2) == "a: 96 96; b: 96 96; ");
+  CHECK(days.Ask("count_over_time(m[1d])", kDayTwo, kDayS, 2) == "a: 96 96; b: 96 96; ");
   CHECK(days.Ask("m{host=\"b\"} * 96", kMidnight + 5 * kHourS) ==
-        days.Ask("sum_over_time(m{host=\"b\"}[1d])", kSecondDay));
+        days.Ask("sum_over_time(m{host=\"b\"}[1d])", kDayTwo));
 }
 
 TEST_CASE_FIXTURE(KeptDays, "all series are listed for a time whose points were deleted") {
-  REQUIRE(world.PutInt("c", kThirdDay + 60, 1).ok());
+  REQUIRE(world.PutInt("c", kDayThree + 60, 1).ok());
   const auto count = [&](query::RolledHoursSource* rolled, int64_t from_s, int64_t to_s) {
     promql::StoredSeries series(world.store->points(), *world.names, options, watch, {}, {},
                                 &world.store->cells(), rolled);
@@ -201,28 +201,28 @@ TEST_CASE_FIXTURE(KeptDays, "all series are listed for a time whose points were 
   };
   LoseFirstDay();
   CHECK(count(world.state.get(), kMidnight, kMidnight + kHourS) == 3);
-  CHECK(count(world.state.get(), kSecondDay, kSecondDay + kHourS) == 2);
-  CHECK(count(world.state.get(), kThirdDay, kThirdDay + kHourS) == 1);
+  CHECK(count(world.state.get(), kDayTwo, kDayTwo + kHourS) == 2);
+  CHECK(count(world.state.get(), kDayThree, kDayThree + kHourS) == 1);
   CHECK(count(nullptr, kMidnight, kMidnight + kHourS) < 3);
 }
 
 TEST_CASE_FIXTURE(KeptDays, "without rollups only points are read") {
   LoseFirstDay();
-  CHECK(Ask(nullptr, "count_over_time(m[1d])", kSecondDay) == "");
-  CHECK(Ask(nullptr, "count_over_time(m[1d])", kThirdDay) == "a: 96; b: 96; ");
+  CHECK(Ask(nullptr, "count_over_time(m[1d])", kDayTwo) == "");
+  CHECK(Ask(nullptr, "count_over_time(m[1d])", kDayThree) == "a: 96; b: 96; ");
 }
 
 TEST_CASE_FIXTURE(KeptDays, "rollups in memory are charged, and refused if the charge is refused") {
   LoseFirstDay();
   watch.bytes_max = 1000;
-  CHECK(Ask("count_over_time(m[1d])", kSecondDay).find("too many bytes") != std::string::npos);
+  CHECK(Ask("count_over_time(m[1d])", kDayTwo).find("too many bytes") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(KeptDays,
                   "points that are deleted while they are read are read again from rollups") {
   SourceBefore source(*world.state);
   source.then = [this] { LoseFirstDay(); };
-  CHECK(Ask(&source, "count_over_time(m[1d])", kSecondDay) == "a: 96; b: 96; ");
+  CHECK(Ask(&source, "count_over_time(m[1d])", kDayTwo) == "a: 96; b: 96; ");
 }
 
 }  // namespace

@@ -16,8 +16,8 @@
 namespace hg::tsd {
 namespace {
 
-constexpr auto kFirstDay = static_cast<uint32_t>(kMidnight);
-constexpr auto kSecondDay = static_cast<uint32_t>(kMidnight + kDayS);
+constexpr auto kRolledDay = static_cast<uint32_t>(kMidnight);
+constexpr auto kOpenDay = static_cast<uint32_t>(kMidnight + kDayS);
 constexpr uint32_t kHour = 3600;
 
 /// The state of metric "m", whose hours before the second day are all rolled up.
@@ -27,7 +27,7 @@ struct Known {
     for (const char* table : {"state", "tsdb-1h"})
       REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
     state = *RollupState::Open(store, "state", {&tables.levels[2]}, {*RollupIds::Of(tables), {}});
-    REQUIRE(state->Begin(kSecondDay).ok());
+    REQUIRE(state->Begin(kOpenDay).ok());
     REQUIRE(state->SetComplete().ok());
   }
   StoreOfTest store;
@@ -56,36 +56,36 @@ class KeptStore : public ModelStore {
 TEST_CASE_FIXTURE(Known<KeptStore>,
                   "a change during a failing record of kept rollups leaves its marker") {
   store.refuses = true;
-  store.meanwhile = [this] { CHECK(state->BeforeChange({"m", kFirstDay}).ok()); };
-  CHECK_FALSE(state->KeepBefore("m", kSecondDay).ok());
+  store.meanwhile = [this] { CHECK(state->BeforeChange({"m", kRolledDay}).ok()); };
+  CHECK_FALSE(state->KeepBefore("m", kOpenDay).ok());
   store.other.join();
   CHECK(state->markers() == 1);
 }
 
 TEST_CASE_FIXTURE(Known<KeptStore>, "no hour of kept rollups is read from raw points") {
-  REQUIRE(state->MarkOdd("m", kFirstDay + 3 * kHour, Odd::kExtras).ok());
+  REQUIRE(state->MarkOdd("m", kRolledDay + 3 * kHour, Odd::kExtras).ok());
   store.meanwhile = [this] {
-    const query::RolledHours hours = state->Of("m", {kFirstDay, kSecondDay});
+    const query::RolledHours hours = state->Of("m", {kRolledDay, kOpenDay});
     if (hours.kept_before_s == 0) return;  // it was faster
-    CHECK(hours.kept_before_s == kSecondDay);
+    CHECK(hours.kept_before_s == kOpenDay);
     CHECK(hours.changed.empty());
   };
-  CHECK(*state->KeepBefore("m", kSecondDay) == kSecondDay);
+  CHECK(*state->KeepBefore("m", kOpenDay) == kOpenDay);
   store.other.join();
 }
 
 TEST_CASE_FIXTURE(Known<ModelStore>, "an hour that became unreadable keeps its points") {
-  const uint32_t hour = kFirstDay + 3 * kHour;
+  const uint32_t hour = kRolledDay + 3 * kHour;
   REQUIRE(state->MarkOdd("m", hour, Odd::kExtras).ok());
   REQUIRE(state->MarkOdd("m", hour, Odd::kUnreadable).ok());
   REQUIRE(state->MarkOdd("m", hour, Odd::kExtras).ok());
-  CHECK(*state->KeepBefore("m", kSecondDay) == kFirstDay);
+  CHECK(*state->KeepBefore("m", kOpenDay) == kRolledDay);
 }
 
 TEST_CASE("with more odd hours than allowed markers, all later hours of a metric count as odd") {
   constexpr uint32_t kHours = 10 * 24;
-  constexpr uint32_t kEnd = kFirstDay + kHours * kHour, kOddDay = kFirstDay + 4 * 24 * kHour;
-  constexpr uint32_t kUnreadableDay = kFirstDay + 7 * 24 * kHour;
+  constexpr uint32_t kEnd = kRolledDay + kHours * kHour, kOddDay = kRolledDay + 4 * 24 * kHour;
+  constexpr uint32_t kUnreadableDay = kRolledDay + 7 * 24 * kHour;
   for (const bool some_unreadable : {false, true}) {
     CAPTURE(some_unreadable);
     ModelStore store;
@@ -99,21 +99,21 @@ TEST_CASE("with more odd hours than allowed markers, all later hours of a metric
     auto state = open();
     REQUIRE(state->Begin(kEnd).ok());
     REQUIRE(state->SetComplete().ok());
-    for (uint32_t hour = kFirstDay; hour < kEnd; hour += kHour) {
+    for (uint32_t hour = kRolledDay; hour < kEnd; hour += kHour) {
       const bool unreadable = some_unreadable && hour == kUnreadableDay + 5 * kHour;
       REQUIRE(state->MarkOdd("m", hour, unreadable ? Odd::kUnreadable : Odd::kExtras).ok());
     }
     CHECK(state->markers() == RollupState::kOddOfMetric);
-    REQUIRE(state->MarkOdd("other", kFirstDay, Odd::kExtras).ok());  // it has few odd hours
+    REQUIRE(state->MarkOdd("other", kRolledDay, Odd::kExtras).ok());  // it has few odd hours
     CHECK(state->markers() == RollupState::kOddOfMetric + 1);
     for (const bool next_process : {false, true}) {
       CAPTURE(next_process);
       if (next_process) state = open();
-      const query::RolledHours hours = state->Of("m", {kFirstDay, kEnd});
+      const query::RolledHours hours = state->Of("m", {kRolledDay, kEnd});
       REQUIRE(hours.levels.size() == 1);
       CHECK(hours.levels[0].end_s == kOddDay);
       CHECK(hours.changed.size() == RollupState::kOddOfMetric);
-      CHECK(state->Of("other", {kFirstDay, kEnd}).levels[0].end_s == kEnd);
+      CHECK(state->Of("other", {kRolledDay, kEnd}).levels[0].end_s == kEnd);
       CHECK(state->CountsAsOdd("m", kOddDay));
       CHECK_FALSE(state->CountsAsOdd("m", kOddDay - 1));
       CHECK_FALSE(state->CountsAsOdd("other", kOddDay));
@@ -133,8 +133,8 @@ TEST_CASE("with more odd hours than allowed markers, all later hours of a metric
     for (const RollupState::DirtyHour& each : state->Repairable(1000))
       state->GiveUp(each, Odd::kExtras);
     CHECK(*state->KeepBefore("m", kEnd) == (some_unreadable ? kUnreadableDay : kEnd));
-    CHECK(state->Of("m", {kFirstDay, kEnd}).changed.empty());
-    CHECK(state->Of("m", {kFirstDay, kEnd}).levels[0].end_s ==
+    CHECK(state->Of("m", {kRolledDay, kEnd}).changed.empty());
+    CHECK(state->Of("m", {kRolledDay, kEnd}).levels[0].end_s ==
           (some_unreadable ? kUnreadableDay : kEnd));
     REQUIRE(state->Begin(kEnd).ok());
     CHECK_FALSE(state->CountsAsOdd("m", kEnd));
@@ -162,30 +162,30 @@ class TurnStore : public ModelStore {
 
 TEST_CASE_FIXTURE(Known<TurnStore>,
                   "a change that waits for a marker also waits for the record of kept rollups") {
-  const ChangedRows rows{"m", kFirstDay + 3 * kHour};
+  const ChangedRows rows{"m", kRolledDay + 3 * kHour};
   REQUIRE(state->BeforeChange(rows).ok());
   state->AfterChange(rows);
   const auto marked = state->Repairable(1);
   REQUIRE(marked.size() == 1);
   store.meanwhile = [&] { CHECK(state->BeforeChange(rows).ok()); };
   CHECK(*state->Unmark(marked[0]));
-  const uint32_t kept = *state->KeepBefore("m", kSecondDay);
+  const uint32_t kept = *state->KeepBefore("m", kOpenDay);
   store.let_go.set_value();
   store.other.join();
   // The change and KeepBefore run concurrently. Whichever comes first, kept rollups have no
   // markers.
-  CHECK((kept == kSecondDay || kept == kFirstDay));
-  CHECK(state->markers() == (kept == kSecondDay ? 0 : 1));
+  CHECK((kept == kOpenDay || kept == kRolledDay));
+  CHECK(state->markers() == (kept == kOpenDay ? 0 : 1));
   state->AfterChange(rows);
-  CHECK(state->markers() == (kept == kSecondDay ? 0 : 1));
+  CHECK(state->markers() == (kept == kOpenDay ? 0 : 1));
 }
 
 TEST_CASE("work that fails at any allocation keeps no change of its hour waiting") {
-  const ChangedRows rows{"m", kFirstDay + 3 * kHour};
+  const ChangedRows rows{"m", kRolledDay + 3 * kHour};
   using State = Known<ModelStore>;
   const std::function<Status(State&)> works[] = {
       [&](State& known) { return known.state->BeforeChange(rows); },
-      [&](State& known) { return known.state->KeepBefore("m", kSecondDay).status(); },
+      [&](State& known) { return known.state->KeepBefore("m", kOpenDay).status(); },
       [&](State& known) { return known.state->MarkOdd("m", rows.base, Odd::kExtras); },
       [&](State& known) { return known.state->Unmark(known.state->Repairable(1)[0]).status(); },
   };

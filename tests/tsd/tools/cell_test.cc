@@ -9,9 +9,9 @@
 namespace hg::tsd {
 namespace {
 
-class Program : public ToolProgram {
+class CellProgram : public ToolProgram {
  public:
-  Program() : ToolProgram(OpenEmbeddedBackend, "") {
+  CellProgram() : ToolProgram(OpenEmbeddedBackend, "") {
     REQUIRE(Run({"table", "create", "t1", "--family=f1", "--versions=2", "--family=f2"}).exit == 0);
   }
   /// The output without the times.
@@ -32,7 +32,7 @@ class Program : public ToolProgram {
 };
 
 TEST_CASE("cells are put, got, scanned, counted and deleted") {
-  const Program program;
+  const CellProgram program;
   program.Cell({"put", "t1", "row1", "f1:q", "one"});
   program.Cell({"put", "t1", "row1", "f2:", R"(\x00\\)"});
   program.Cell({"put", "t1", "row2", "f1:q", "old"});
@@ -69,7 +69,7 @@ TEST_CASE("long reads report the number of rows at intervals") {
 }
 
 TEST_CASE("wrong words and OpenTSDB's tables are refused with the value") {
-  const Program program;
+  const CellProgram program;
   const auto refusal = [&](std::vector<std::string> words, int exit, const std::string& word) {
     words.insert(words.begin(), "cell");
     const Outcome outcome = program.Run(std::move(words));

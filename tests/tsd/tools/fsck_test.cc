@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/support/file_text.h"
 #include "tests/support/model_backend.h"
 #include "tests/support/tool_program.h"
 #include "tsd/embedded_backend.h"
@@ -21,14 +22,6 @@ struct Engine {
 
 std::vector<Engine> Engines() {
   return {{"model", OpenModelBackend}, {"embedded", OpenEmbeddedBackend}};
-}
-
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  REQUIRE(in);
-  std::stringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
 }
 
 std::vector<std::string> Lines(const std::string& text) {
@@ -78,7 +71,7 @@ TEST_CASE("the recorded scenarios leave the recorded cells, with the recorded re
   size_t scenarios = 0;
   for (const Engine& engine : Engines()) {
     for (const auto& entry : std::filesystem::directory_iterator(kRecorded / "cli")) {
-      const std::string text = ReadFile(entry.path());
+      const std::string text = TextOf(entry.path());
       if (!entry.path().filename().string().starts_with("fsck-") ||
           text.find("setup cli-broken") == std::string::npos)
         continue;
@@ -86,7 +79,7 @@ TEST_CASE("the recorded scenarios leave the recorded cells, with the recorded re
       CAPTURE(entry.path().filename().string());
       CAPTURE(engine.name);
       const ToolProgram program(engine.open, "tsd.storage.enable_compaction = false\n");
-      program.Load(ReadFile(kRecorded / "cells_in" / "cli-broken.tsv"));
+      program.Load(TextOf(kRecorded / "cells_in" / "cli-broken.tsv"));
       for (const Step& step : Steps(text)) {
         if (step.words[0] == "cells") {
           std::vector<std::string> cells = Lines(program.Dump(step.words[1]));

@@ -20,7 +20,7 @@ Cell CellAt(int64_t time_ms, std::initializer_list<codec::StoredPoint> points) {
   return cell;
 }
 
-codec::StoredPoint PointAt(uint32_t second, uint64_t value) {
+codec::StoredPoint StoredAt(uint32_t second, uint64_t value) {
   return {codec::Qualifier::Seconds(second, 0), value};
 }
 
@@ -29,27 +29,27 @@ codec::StoredPoint FloatAt(uint32_t second) {
 }
 
 TEST_CASE("of values at one time the newer cell's is migrated, whichever cell it is in") {
-  const Cell both = CellAt(100, {PointAt(0, 1), PointAt(10, 2)});
-  Row newer_single{"key", {CellAt(200, {PointAt(0, 9)}), both}};
+  const Cell both = CellAt(100, {StoredAt(0, 1), StoredAt(10, 2)});
+  Row newer_single{"key", {CellAt(200, {StoredAt(0, 9)}), both}};
   SettleSourceRow(kSettle, &newer_single);
   CHECK(newer_single.cells ==
-        std::vector<Cell>{CellAt(200, {PointAt(0, 9)}), CellAt(100, {PointAt(10, 2)})});
-  Row older_single{"key", {CellAt(50, {PointAt(0, 9)}), both}};
+        std::vector<Cell>{CellAt(200, {StoredAt(0, 9)}), CellAt(100, {StoredAt(10, 2)})});
+  Row older_single{"key", {CellAt(50, {StoredAt(0, 9)}), both}};
   SettleSourceRow(kSettle, &older_single);
   CHECK(older_single.cells == std::vector<Cell>{both});
 
-  Row kinds{"key", {CellAt(100, {PointAt(0, 5)}), CellAt(200, {FloatAt(0)})}};
+  Row kinds{"key", {CellAt(100, {StoredAt(0, 5)}), CellAt(200, {FloatAt(0)})}};
   SettleSourceRow(kSettle, &kinds);
   CHECK(kinds.cells == std::vector<Cell>{CellAt(200, {FloatAt(0)})});
 
-  Row untouched{"key", {CellAt(200, {PointAt(20, 9)}), both, {"t", Bytes("\5\0\0", 3), "x", 1}}};
+  Row untouched{"key", {CellAt(200, {StoredAt(20, 9)}), both, {"t", Bytes("\5\0\0", 3), "x", 1}}};
   const Row before = untouched;
   SettleSourceRow(kSettle, &untouched);
   CHECK(untouched.cells == before.cells);
 }
 
 TEST_CASE("a cell's time is not in the future, except the point's own time") {
-  Row row{"key", {CellAt(100, {PointAt(0, 1)}), CellAt(900, {PointAt(1, 1)})}};
+  Row row{"key", {CellAt(100, {StoredAt(0, 1)}), CellAt(900, {StoredAt(1, 1)})}};
   SettleSourceRow({.points = true, .time_max_ms = 500}, &row);
   CHECK(row.cells[0].timestamp_ms == 100);
   CHECK(row.cells[1].timestamp_ms == 500);
@@ -67,8 +67,8 @@ TEST_CASE("a point corrected next to a compacted cell is migrated, and so in the
   RowMutation folded{row.key, {}};
   for (const Cell& cell : row.cells) folded.changes.push_back(DeleteColumn("t", cell.qualifier));
   REQUIRE(cluster.model.Mutate("tsdb", {folded}).ok());
-  const Cell both = CellAt(0, {PointAt(0, 1), PointAt(10, 2)});
-  const Cell nine = CellAt(0, {PointAt(0, 9)});
+  const Cell both = CellAt(0, {StoredAt(0, 1), StoredAt(10, 2)});
+  const Cell nine = CellAt(0, {StoredAt(0, 9)});
   for (const Cell& cell : {both, nine}) {
     REQUIRE(
         cluster.model.Mutate("tsdb", {{row.key, {PutCell("t", cell.qualifier, cell.value)}}}).ok());

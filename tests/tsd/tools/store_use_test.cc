@@ -15,9 +15,9 @@ namespace hg::tsd {
 namespace {
 
 /// Records how each run opens the store.
-class Program : public ToolProgram {
+class UseProgram : public ToolProgram {
  public:
-  Program()
+  UseProgram()
       : ToolProgram(
             [this](const Config& config, const std::string& words, StoreUse use) {
               uses.push_back(use);
@@ -43,7 +43,7 @@ class Program : public ToolProgram {
 const std::string kPoints = "m 1699999200 1 host=a\nm 1700009200 1 host=b\n";
 
 TEST_CASE("commands that only read leave every file unchanged, even if merges are due") {
-  Program program;
+  UseProgram program;
   program.Import(kPoints);
   REQUIRE(program.Run({"admin", "flush"}).exit == 0);
   REQUIRE(program.Run({"admin", "split", "tsdb"}).exit == 0);
@@ -69,7 +69,7 @@ TEST_CASE("commands that only read leave every file unchanged, even if merges ar
 }
 
 TEST_CASE("commands that write much let the store flush and merge meanwhile") {
-  Program program;
+  UseProgram program;
   program.Import(kPoints);
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"uid", "metasync"},

@@ -10,13 +10,13 @@
 namespace hg::tsd {
 namespace {
 
-struct Cluster {
+struct TableCluster {
   ModelStore model;
   hbase::FakeGateway gateway{[this]() -> Store& { return model; }, {}};
 };
 
 TEST_CASE("over HBase tables are created, altered, emptied and dropped through the gateway") {
-  Cluster cluster;
+  TableCluster cluster;
   const ToolProgram program(OpenBackend,
                             "tsd.storage.backend = hbase\n"
                             "tsd.storage.hbase.thrift = 127.0.0.1:" +
@@ -50,7 +50,7 @@ TEST_CASE("over HBase tables are created, altered, emptied and dropped through t
 }
 
 TEST_CASE("over HBase the tables of OpenTSDB are not dropped, because other daemons may use them") {
-  Cluster cluster;
+  TableCluster cluster;
   REQUIRE(cluster.model.CreateTable({"tsdb-meta", {{"name"}}, false}).ok());
   const ToolProgram program(OpenBackend,
                             "tsd.storage.backend = hbase\n"

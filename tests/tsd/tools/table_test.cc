@@ -8,9 +8,10 @@
 namespace hg::tsd {
 namespace {
 
-class Program : public ToolProgram {
+class TableProgram : public ToolProgram {
  public:
-  explicit Program(const std::string& settings = "") : ToolProgram(OpenEmbeddedBackend, settings) {}
+  explicit TableProgram(const std::string& settings = "")
+      : ToolProgram(OpenEmbeddedBackend, settings) {}
 
   std::string Table(std::vector<std::string> words) const {
     words.insert(words.begin(), "table");
@@ -50,7 +51,7 @@ bool Has(const std::string& text, const std::string& word) {
 }
 
 TEST_CASE("tables are listed, with their families and regions") {
-  const Program program("tsd.storage.salt.width = 1\ntsd.storage.salt.buckets = 3\n");
+  const TableProgram program("tsd.storage.salt.width = 1\ntsd.storage.salt.buckets = 3\n");
   const std::string tables = program.Table({"list"});
   CHECK(Has(tables, R"({"table":"tsdb","families":["t"],"points":true,"regions":3})"));
   CHECK(Has(tables, R"({"table":"tsdb-uid","families":["id","name"],"points":false,"regions":1})"));
@@ -58,7 +59,7 @@ TEST_CASE("tables are listed, with their families and regions") {
 }
 
 TEST_CASE("braces of HBase's shell describe families and do not name them") {
-  const Program program;
+  const TableProgram program;
   program.Table({"create", "t5", "{NAME=>f1,TTL=>180}"});
   CHECK(Has(program.Table({"list"}), R"({"table":"t5","families":["f1"],)"));
   CHECK(program.Describes("t5", R"({"NAME":"f1","VERSIONS":"1","MIN_VERSIONS":"0","TTL":"180",)"));
@@ -68,7 +69,7 @@ TEST_CASE("braces of HBase's shell describe families and do not name them") {
 }
 
 TEST_CASE("options after --family are attributes of that family") {
-  const Program program;
+  const TableProgram program;
   program.Table({"create", "t1", "--family", "f1", "--ttl=3d", "--versions", "3", "--family=f2",
                  "--compression", "zstd", "--keep-deleted-cells", "true"});
   CHECK(program.Describes("t1",
@@ -81,7 +82,7 @@ TEST_CASE("options after --family are attributes of that family") {
 }
 
 TEST_CASE("a table is created with regions: by keys, by a file of keys, or by equal shares") {
-  const Program program;
+  const TableProgram program;
   program.Table({"create", "a", "f", "--splits", R"(m,\x00,b\\)"});
   CHECK(program.Starts("a") == R"(|\\x00|b\\\\|m|)");
   program.Write("keys", "x,y\r\n\\x7f\r\n\r\n");
@@ -98,7 +99,7 @@ TEST_CASE("a table is created with regions: by keys, by a file of keys, or by eq
 }
 
 TEST_CASE("names that HBase forbids and attributes without support are refused with their value") {
-  const Program program;
+  const TableProgram program;
   CHECK(Has(program.Refusal({"create", "a b", "f"}), "'a b'"));
   CHECK(Has(program.Refusal({"create", "-x", "f"}, 2), "-x"));
   for (const char* family : {"a:b", "a/b", ".a", "recovered.edits"})
@@ -114,7 +115,7 @@ TEST_CASE("names that HBase forbids and attributes without support are refused w
 }
 
 TEST_CASE("a table is altered: attributes, new families, removed families") {
-  const Program program;
+  const TableProgram program;
   program.Table({"create", "t", "--family=a", "--ttl=60", "--versions=2", "--family=b"});
   program.Table({"alter", "t", "--family=a", "--ttl", "7d", "--family=c"});
   CHECK(program.Describes("t", R"({"NAME":"a","VERSIONS":"2","MIN_VERSIONS":"0","TTL":"604800",)"));
@@ -130,7 +131,7 @@ TEST_CASE("a table is altered: attributes, new families, removed families") {
 }
 
 TEST_CASE("drop and truncate need --yes without a terminal; truncate keeps families and regions") {
-  const Program program;
+  const TableProgram program;
   program.Load("tsdb-meta\t6b\tname\t71\t76\n");
   program.Table({"create", "t", "--family=f", "--ttl=9d", "--splits=m"});
   const std::string before = program.Table({"describe", "t"});
@@ -147,7 +148,7 @@ TEST_CASE("drop and truncate need --yes without a terminal; truncate keeps famil
 }
 
 TEST_CASE("tables of points and of their names are never dropped") {
-  const Program program;
+  const TableProgram program;
   program.Import("m 1699999200 1 host=a\n");
   for (const char* verb : {"drop", "truncate"}) {
     CHECK(Has(program.Refusal({verb, "tsdb", "--yes"}), "holds the points"));
@@ -162,7 +163,7 @@ TEST_CASE("tables of rollups get a TTL, and keep it when they are emptied") {
       R"({"intervals":[{"table":"r1h","preAggregationTable":"p1h","interval":"1h","rowSpan":"1d"},)"
       R"({"table":"tsdb","preAggregationTable":"tsdb","interval":"1m","rowSpan":"1h",)"
       R"("defaultInterval":true}],"aggregationIds":{"sum":0,"count":1,"min":2,"max":3}})";
-  const Program program("tsd.rollups.enable = true\ntsd.rollups.config = " + intervals + "\n");
+  const TableProgram program("tsd.rollups.enable = true\ntsd.rollups.config = " + intervals + "\n");
   program.Load("r1h\t6b\tt\t71\t76\n");
   CHECK(!program.Dump("r1h").empty());
   program.Table({"alter", "r1h", "--family=t", "--ttl=400d"});
@@ -174,7 +175,7 @@ TEST_CASE("tables of rollups get a TTL, and keep it when they are emptied") {
 }
 
 TEST_CASE("the regions of a table are shown with their share, and the one with most bytes") {
-  const Program program;
+  const TableProgram program;
   program.Table({"create", "t1", "--family=f", "--splits=g,n"});
   const std::string big(3000, 'x');
   for (const auto& [row, value] : {std::pair<std::string, std::string>("a", "x"), {"h", big}}) {
@@ -194,7 +195,7 @@ TEST_CASE("the regions of a table are shown with their share, and the one with m
 }
 
 TEST_CASE("a table has a split policy, which alter changes and describe shows") {
-  const Program program;
+  const TableProgram program;
   program.Table({"create", "t1", "--family", "f", "--split-policy", "KeyPrefix",
                  "--split-prefix-length", "4"});
   const std::string package = "org.apache.hadoop.hbase.regionserver.";
@@ -220,7 +221,7 @@ TEST_CASE("a table has a split policy, which alter changes and describe shows") 
 }
 
 TEST_CASE("a split policy without meaning is refused by its name") {
-  const Program program;
+  const TableProgram program;
   program.Table({"create", "t1", "f"});
   const auto refused = [&](std::vector<std::string> options, int exit = 1) {
     options.insert(options.begin(), {"alter", "t1"});
@@ -239,7 +240,7 @@ TEST_CASE("a split policy without meaning is refused by its name") {
 }
 
 TEST_CASE("admin names the command that replaces its calls") {
-  const Program program;
+  const TableProgram program;
   const Outcome created = program.Run({"admin", "create", "t5", "{NAME=>f1,TTL=>180}"});
   CHECK(created.exit == 2);
   CHECK(Has(created.err, "tsdb table create"));
