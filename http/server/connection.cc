@@ -26,6 +26,9 @@ constexpr size_t kKeptBytes = 1 << 20;
 constexpr int64_t kLingerS = 2;
 /// Maximum duration of a TLS handshake in seconds.
 constexpr int64_t kHandshakeS = 10;
+/// Memory of an unfinished TLS handshake. OpenSSL allocates as much as the first message of the
+/// client announces, which is at most 128 KiB, and its own structures.
+constexpr uint64_t kHandshakeBytes = 192 * 1024;
 /// Number of sent bytes after which they are removed from the front of out_.
 constexpr size_t kSentBytesKept = 64 * 1024;
 /// Telnet clients often never read. After this time their lines run again, and replies are dropped.
@@ -147,6 +150,11 @@ void Connection::ClientLeft() {
 }
 
 bool Connection::Receive() {
+  const bool in_handshake = stream_.InHandshake();
+  if (in_handshake && !kept_memory_.Cover(kHandshakeBytes)) {
+    handshake_waits_ = true;
+    return false;
+  }
   // For a body of known length the buffer is already large enough, so few system calls are needed.
   // Otherwise there is space for one read, which doubles as the request grows.
   size_t room = protocol_ == Protocol::kTelnet ? kTelnetRoom : kHttpRoom;
@@ -160,7 +168,9 @@ bool Connection::Receive() {
     buffer_.Reserve(buffer_.size() + std::max(room, buffer_.size()));
   }
   size_t received = 0;
-  switch (stream_.Receive(buffer_.room(), buffer_.room_size(), &received)) {
+  const Transfer transfer = stream_.Receive(buffer_.room(), buffer_.room_size(), &received);
+  if (in_handshake && !stream_.InHandshake()) kept_memory_.GiveAll();
+  switch (transfer) {
     case Transfer::kLater:
       WaitReadable();
       return false;
@@ -288,6 +298,10 @@ void Connection::Sweep() {
   if (stream_.InHandshake() && idle > kHandshakeS) {
     edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
     return Close();
+  }
+  if (handshake_waits_) {
+    handshake_waits_ = false;
+    return OnReadable();
   }
   const bool replying = protocol_ == Protocol::kHttp && write_pending_;
   // The pace is measured by bytes that the client has acknowledged. The kernel's send buffer takes

@@ -200,6 +200,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t sent_bytes_ = 0;  // bytes of output that the kernel has taken
   TransferPace reply_pace_{kSlowReplyBytes};
 
+  // Whether the TLS handshake waits until other handshakes have released memory. Sweep continues
+  // it.
+  bool handshake_waits_ = false;
+
   // The following members are used only for HTTP.
   uint64_t received_bytes_ = 0;
   TransferPace request_pace_{kSlowRequestBytes};

@@ -293,13 +293,19 @@ std::string_view FamilyOf(std::string_view metric, std::string_view type) {
   return metric;
 }
 
+/// Each series of a request may refer to the same text of megabytes, so only this many bytes of a
+/// text are read. ClientNotes keeps fewer bytes.
+constexpr size_t kDescriptionTextBytesMax = 4096;
+
 /// Finds the metadata of a series. A reference that is wrong and a text that is not UTF-8 count as
 /// empty texts.
 MetricDescription DescriptionOf(const WrittenSeries& series, const SeriesRefs& refs,
                                 const Symbols& symbols) {
   if (refs.type == 0 && refs.help == 0 && refs.unit == 0) return {};
   const auto text = [&](uint32_t ref) {
-    return ref < symbols.size() && IsText(symbols[ref]) ? symbols[ref] : std::string_view();
+    if (ref >= symbols.size()) return std::string_view();
+    const std::string_view shown = CutText(symbols[ref], kDescriptionTextBytesMax);
+    return IsText(shown) ? shown : std::string_view();
   };
   for (const Label& label : series.labels) {
     if (label.name != kNameLabel || !IsText(label.value)) continue;

@@ -33,12 +33,18 @@ enum class StatusCode : unsigned char {
 /// Returns the name of the code for messages and logs, such as "corruption".
 std::string_view StatusCodeName(StatusCode code);
 
-/// Shortens a text for a message to at most `bytes_max` bytes, at a character boundary. Adds "…" if
-/// it shortened the text.
+/// Returns the longest prefix of a UTF-8 text that has at most `bytes_max` bytes and whole
+/// characters.
+inline std::string_view CutText(std::string_view text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  while (bytes_max > 0 && (static_cast<uint8_t>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
+  return text.substr(0, bytes_max);
+}
+
+/// Returns CutText for a message. Adds "…" if the text was longer.
 inline std::string Shortened(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
-  while (bytes_max > 0 && (static_cast<uint8_t>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
-  return std::string(text.substr(0, bytes_max)) + "…";
+  return std::string(CutText(text, bytes_max)) + "…";
 }
 
 /// Bytes of a message. Messages quote texts of clients, which may have megabytes. Each layer copies

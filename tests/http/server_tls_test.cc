@@ -4,7 +4,10 @@
 #include <openssl/conf.h>
 #include <openssl/ssl.h>
 
+#include <chrono>
+#include <deque>
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -121,6 +124,21 @@ TEST_CASE("a client that sends a TLS close message after its request gets its re
     client.HalfClose();
     CHECK_FALSE(client.ReadAll().empty());
   }
+}
+
+TEST_CASE("unfinished handshakes hold limited memory together, and further clients wait for them") {
+  // A quarter of this memory is for receive buffers and handshakes: enough for five handshakes.
+  TlsServer edge(ClientCertificates::kNone,
+                 [](Options& options) { options.request_memory_bytes_max = 4 << 20; });
+  // The header of a record and of a ClientHello of 128 KiB.
+  constexpr std::string_view kHello("\x16\x03\x01\x01\x00\x01\x01\xff\xff", 9);
+  std::deque<ClientSocket> silent;
+  for (int i = 0; i < 5; ++i) silent.emplace_back(edge.port()).Send(kHello);
+  auto late = std::async(std::launch::async,
+                         [&] { return TlsClient(edge.port(), edge.trusting()).established(); });
+  CHECK(late.wait_for(std::chrono::milliseconds(500)) == std::future_status::timeout);
+  silent.clear();
+  CHECK(late.get());
 }
 
 TEST_CASE("clients without TLS, or with an old version, get no response on a TLS port") {

@@ -179,6 +179,13 @@ TEST_CASE("invalid requests are refused") {
   CHECK(large.message().find("is longer than 4194304") != std::string::npos);
 }
 
+TEST_CASE("of a long help text only 4096 bytes are read, because each series may refer to it") {
+  prometheus::WriteRequest2 message = Request2(
+      {"__name__", "up", std::string(4095, 'x') + "é" + std::string(1'000'000, 'x')}, {1, 2});
+  message.mutable_timeseries(0)->mutable_metadata()->set_help_ref(3);
+  CHECK(Described(message.SerializeAsString(), true) == "up  " + std::string(4095, 'x') + " ;");
+}
+
 TEST_CASE("truncated or damaged series give the same result as protobuf, for every byte") {
   prometheus::WriteRequest message;
   prometheus::TimeSeries* const series = message.add_timeseries();
