@@ -10,12 +10,10 @@
 #include "storage/model/uid_kind.h"
 #include "tsd/log.h"
 #include "tsd/tools/cell_text.h"
+#include "tsd/tools/names_first.h"
 
 namespace hg::tsd {
 namespace {
-
-/// The key of the row with the counters.
-const Bytes kCounterRow(1, '\0');
 
 bool IsMetadata(ByteView qualifier) {
   constexpr std::string_view kQualifiers[] = {"ts_meta", "ts_ctr", "metric_meta", "tagk_meta",
