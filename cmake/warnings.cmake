@@ -5,6 +5,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports false positives of these in inlined std::string and std::vector code at -O2.
   add_compile_options(-Wno-stringop-overflow -Wno-array-bounds -Wno-restrict -Wno-maybe-uninitialized)
 endif()
+if(HOURGLASS_UNITY GREATER 1 AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC takes sources that are compiled together for headers. Presets that compile each source alone keep this warning.
+  add_compile_options(-Wno-subobject-linkage)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wthread-safety)  # members marked GUARDED_BY (storage/base/thread_annotations.h)
 endif()

@@ -113,15 +113,21 @@ def upward_includes(root, files):
     return wrong
 
 
-def compiled(build):
-    commands = json.loads((build / "compile_commands.json").read_text())
-    return {str(Path(entry["directory"], entry["file"]).resolve()) for entry in commands}
+def compiled(root, build):
+    """(source, program or library) of each compilation. A file of cmake/unity.cmake counts as the sources that it includes."""
+    pairs = []
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        owner = re.search(r"CMakeFiles/([^/]+)\.dir/", entry.get("output", "") or entry["command"])
+        file = Path(entry["directory"], entry["file"]).resolve()
+        together = INCLUDE.findall(file.read_text()) if file.parent.name == "unity" and file.is_relative_to(build) else []
+        pairs += [(source, owner and owner.group(1)) for source in [(root / name).resolve() for name in together] or [file]]
+    return pairs
 
 
 def forgotten_files(root, files, built):
     """Sources that no target compiles, and headers that no file includes."""
     wrong = [f"{name}: no target builds it" for name in files
-             if name.endswith(".cc") and str((root / name).resolve()) not in built]
+             if name.endswith(".cc") and (root / name).resolve() not in built]
     included = set()
     for name in files:
         included.update(INCLUDE.findall((root / name).read_text(errors="replace")))
@@ -129,16 +135,12 @@ def forgotten_files(root, files, built):
     return wrong
 
 
-def unregistered_tests(build):
+def unregistered_tests(pairs, build):
     """Test programs that are built but not known to ctest."""
     listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True)
     known = {test["name"] for test in json.loads(listed.stdout)["tests"]}
-    programs = {}
-    for target in json.loads((build / "compile_commands.json").read_text()):
-        owner = re.search(r"CMakeFiles/([^/]+)\.dir/", target.get("output", "") or target["command"])
-        if owner and target["file"].endswith("_test.cc"):
-            programs[owner.group(1)] = target["file"]
-    return [f"{Path(file).name}: program {name} is not registered with ctest"
+    programs = {owner: source.name for source, owner in pairs if owner and source.name.endswith("_test.cc")}
+    return [f"{file}: program {name} is not registered with ctest"
             for name, file in sorted(programs.items()) if name not in known]
 
 
@@ -187,16 +189,21 @@ def self_test():
             return root, sorted(files)
 
         root, files = tree("good", good)
-        built = {str((root / name).resolve()) for name in files if name.endswith(".cc")}
+        built = {(root / name).resolve() for name in files if name.endswith(".cc")}
+        build, _ = tree("build", {"unity/all_1.cc": "".join(f'#include "{name}"\n' for name in files if name.endswith(".cc"))})
+        (build / "compile_commands.json").write_text(json.dumps([
+            {"directory": str(build), "file": "unity/all_1.cc", "command": "c++ -o CMakeFiles/all.dir/unity/all_1.cc.o"}]))
         bad_root, bad_files = tree("bad", upward)
         found = upward_includes(bad_root, bad_files)
         return report([
             ("a good tree has no upward include", upward_includes(root, files)),
             ("a good tree has no forgotten file", forgotten_files(root, files, built)),
             ("every upward include is found", [] if [line.split(":")[0] for line in found] == expected else found),
+            ("sources that are compiled together are known, with their target", sorted(
+                {(source, "all") for source in built} ^ set(compiled(root.resolve(), build.resolve())))),
             ("a source without target is found", [] if any(
                 line.startswith("query/time/scan_window.cc") for line in forgotten_files(root, files, built - {
-                    str((root / "query/time/scan_window.cc").resolve())})) else ["query/time/scan_window.cc was missed"]),
+                    (root / "query/time/scan_window.cc").resolve()})) else ["query/time/scan_window.cc was missed"]),
             ("a header without reader is found", [] if any(
                 line.startswith("storage/store.h") for line in forgotten_files(root, [
                     "storage/base/status.h", "storage/store.h"], built)) else ["storage/store.h was missed"]),
@@ -213,12 +220,13 @@ def main():
         return self_test()
     if not args.root or not args.build:
         parser.error("--root and --build are needed")
-    root = args.root.resolve()
+    root, build = args.root.resolve(), args.build.resolve()
     files = sources(root)
+    pairs = compiled(root, build)
     return report([
         ("no include points upward", upward_includes(root, files)),
-        ("no file is forgotten", forgotten_files(root, files, compiled(args.build))),
-        ("no test is forgotten", unregistered_tests(args.build)),
+        ("no file is forgotten", forgotten_files(root, files, {source for source, _ in pairs})),
+        ("no test is forgotten", unregistered_tests(pairs, build)),
     ])
 
 
