@@ -177,6 +177,12 @@ struct RegionInfo {
   /// Number of files (or pairs of files) that this region has in common with other regions since a
   /// split. The next merge of the region rewrites them.
   uint64_t references = 0;
+  /// The load of the region since the store was opened, or since the region was created if that was
+  /// later: the number of points and cells that were written, and the number of gets and scans that
+  /// read the region. What the log had at the opening counts as written. 0 if the store has no
+  /// regions of its own (StoreCapabilities::region_admin).
+  uint64_t writes = 0;
+  uint64_t reads = 0;
 };
 
 class Store {

@@ -58,6 +58,9 @@ Result<uint32_t> CountOf(const std::string& text, const char* name) {
                                  std::to_string(kSplitsMax));
 }
 
+/// With fewer writes since the start, a table has no region with most writes.
+constexpr uint64_t kWritesCompared = 1000;
+
 // The response of calls without a result.
 constexpr std::string_view kDone = R"({"done":true})";
 
@@ -118,14 +121,34 @@ Result<std::vector<CountedRegion>> CountRegions(Store& store, const std::string&
                              [](List* list, List one) { list->push_back(std::move(one[0])); });
 }
 
-// Writes which share of the table's bytes the region has, and a warning if that is most of them:
-// one of two regions may have three quarters, one of many regions about half.
-void WriteShare(const CountedRegion& region, uint64_t total, size_t regions, JsonWriter* json) {
-  if (total == 0) return;
-  const double share = static_cast<double>(region.Load()) / static_cast<double>(total);
-  json->Member("share", std::round(share * 1000) / 1000);
-  if (regions < 2 || share <= 0.5 + 0.5 / static_cast<double>(regions)) return;
-  json->Member("warning", "this region has most bytes of the table");
+// The sums over the regions of a table.
+struct TableLoad {
+  size_t regions = 0;
+  uint64_t bytes = 0;
+  uint64_t writes = 0;
+};
+
+// Writes the share of a region in `total`. Returns whether that is most of it: one of two regions
+// may have three quarters, one of many regions about half.
+bool WriteShare(const char* name, uint64_t part, uint64_t total, size_t regions, JsonWriter* json) {
+  if (total == 0) return false;
+  const double share = static_cast<double>(part) / static_cast<double>(total);
+  json->Member(name, std::round(share * 1000) / 1000);
+  return regions >= 2 && share > 0.5 + 0.5 / static_cast<double>(regions);
+}
+
+// Writes the shares of the region in the bytes and the writes of its table, and a warning if it has
+// most of them.
+void WriteShares(const CountedRegion& region, const TableLoad& table, JsonWriter* json) {
+  const bool bytes = WriteShare("share", region.Load(), table.bytes, table.regions, json);
+  const bool writes =
+      WriteShare("write_share", region.info.writes, table.writes, table.regions, json) &&
+      table.writes >= kWritesCompared;
+  if (!bytes && !writes) return;
+  json->Member("warning", bytes && writes
+                              ? "this region has most bytes and most writes of the table"
+                          : bytes ? "this region has most bytes of the table"
+                                  : "this region has most writes of the table");
 }
 
 // Returns the regions as JSON. If `total` is set, each table is one element, with the sums of its
@@ -143,8 +166,11 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
   const bool rows = !total && parameters.Find("rows") != nullptr;
   for (const TableDescriptor& table : tables) {
     ASSIGN_OR_RETURN(const auto regions, CountRegions(store, table.name, rows, watch));
-    uint64_t load = 0;
-    for (const CountedRegion& region : regions) load += region.Load();
+    TableLoad load{regions.size()};
+    for (const CountedRegion& region : regions) {
+      load.bytes += region.Load();
+      load.writes += region.info.writes;
+    }
     RegionInfo sum;
     for (const CountedRegion& counted : regions) {
       const RegionInfo& region = counted.info;
@@ -159,11 +185,15 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
       json.Member("start", region::KeyText(region.start));
       json.Member("stop", region::KeyText(region.stop));
       WriteSizes(region, &json);
+      if (store.Capabilities().region_admin) {
+        json.Member("writes", static_cast<int64_t>(region.writes));
+        json.Member("reads", static_cast<int64_t>(region.reads));
+      }
       if (counted.count) {
         json.Member("rows", static_cast<int64_t>(counted.count->rows));
         json.Member("value_bytes", static_cast<int64_t>(counted.count->value_bytes));
       }
-      WriteShare(counted, load, regions.size(), &json);
+      WriteShares(counted, load, &json);
       json.EndObject();
     }
     if (!total) continue;

@@ -231,9 +231,17 @@ export class ServerView {
           element(
             'tr',
             {},
-            ...['table', 'from', 'to', 'files', 'in files', 'in memory', 'share'].map((name) =>
-              element('th', { scope: 'col' }, name),
-            ),
+            ...[
+              'table',
+              'from',
+              'to',
+              'files',
+              'in files',
+              'in memory',
+              'share',
+              'writes since the start',
+              'reads since the start',
+            ].map((name) => element('th', { scope: 'col' }, name)),
           ),
         ),
         element(
@@ -250,6 +258,8 @@ export class ServerView {
               element('td', {}, formatBytes(region.file_bytes)),
               element('td', {}, formatBytes(region.memory_bytes)),
               element('td', {}, describeShare(region)),
+              element('td', {}, describeWrites(region)),
+              element('td', {}, describeReads(region)),
             ),
           ),
         ),
@@ -262,6 +272,17 @@ export class ServerView {
 function describeShare({ share, warning }) {
   if (share === undefined) return '–';
   return `${formatNumber(Math.round(share * 100))} %` + (warning ? `: ${warning}` : '');
+}
+
+/** The points and cells that were written to a region, and their share in those of its table. */
+function describeWrites({ writes, write_share: share }) {
+  if (writes === undefined) return 'not known';
+  return formatNumber(writes) + (share === undefined ? '' : ` (${Math.round(share * 100)} %)`);
+}
+
+/** The gets and scans that read a region. */
+function describeReads({ reads }) {
+  return reads === undefined ? 'not known' : formatNumber(reads);
 }
 
 /** The list, or a text that says why there is none. */

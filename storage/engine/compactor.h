@@ -150,8 +150,9 @@ class Compactor {
   Status FlushFrozen() REQUIRES(regions_mutex_);
   Status FlushOldest() REQUIRES(regions_mutex_);
   struct FlushJob;
-  Status WriteMemtable(const Memtable& memtable, std::vector<lsm::PartEntry>* entries)
-      REQUIRES(regions_mutex_);
+  /// Also counts the points and cells of each region in `writes`. The keys are ids of regions.
+  Status WriteMemtable(const Memtable& memtable, std::vector<lsm::PartEntry>* entries,
+                       std::map<uint32_t, uint64_t>* writes) REQUIRES(regions_mutex_);
   void RunFlushJobs(const Memtable& memtable, std::vector<FlushJob>& jobs);
   Status WriteSeries(const Memtable& memtable, std::vector<lsm::PartEntry>* entries);
   [[nodiscard]] std::map<uint32_t, uint64_t> RowsOfDays(const Memtable& memtable,

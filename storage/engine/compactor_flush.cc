@@ -100,9 +100,10 @@ Status Compactor::FlushOldest() {
   // power cut could keep points but lose the ids that they are written with.
   RETURN_IF_ERROR(memstore_.WaitSynced(*memtable));
   Edit edit;
+  std::map<uint32_t, uint64_t> writes;
   const Status written = Survive([&] {
     regions_mutex_.AssertHeld();
-    return WriteMemtable(*memtable, &edit.add);
+    return WriteMemtable(*memtable, &edit.add, &writes);
   });
   if (!written.ok()) {
     file_set_.RemoveFiles(edit.add);
@@ -112,6 +113,7 @@ Status Compactor::FlushOldest() {
   INVARIANT(edit.flushed->sequence == memtable->last_sequence);
   RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "flush"));
   INVARIANT(file_set_.Pin()->memtables.size() < before->memtables.size());
+  for (const auto& [region, count] : writes) env_.region_loads->AddWrites(region, count);
   memstore_.ReleaseLog(*memtable);
   for (const lsm::PartEntry& entry : edit.add) {
     INVARIANT(entry.first_sequence == memtable->after_sequence + 1 &&
@@ -131,10 +133,12 @@ struct Compactor::FlushJob {
   size_t region;
   std::vector<uint32_t> series;  // with rows in the region; only for the points table
   std::vector<lsm::PartEntry> entries;
+  uint64_t writes = 0;  // number of points and cells
   Status status;
 };
 
-Status Compactor::WriteMemtable(const Memtable& memtable, std::vector<lsm::PartEntry>* entries) {
+Status Compactor::WriteMemtable(const Memtable& memtable, std::vector<lsm::PartEntry>* entries,
+                                std::map<uint32_t, uint64_t>* writes) {
   RETURN_IF_ERROR(WriteSeries(memtable, entries));
   const auto version = file_set_.Pin();
   std::vector<FlushJob> jobs;
@@ -143,7 +147,7 @@ Status Compactor::WriteMemtable(const Memtable& memtable, std::vector<lsm::PartE
     const region::RegionMap& regions = version->RegionsOf(table->id);
     if (table->points_family < 0 && memtable.Cells(table->id) == nullptr) continue;
     for (size_t region = 0; region < regions.count(); ++region) {
-      jobs.push_back({table, &regions, region, {}, {}, {}});
+      jobs.push_back({table, &regions, region, {}, {}, 0, {}});
     }
     if (table->points_family < 0) continue;
     std::map<uint32_t, size_t> job_of;
@@ -160,6 +164,7 @@ Status Compactor::WriteMemtable(const Memtable& memtable, std::vector<lsm::PartE
   Status failed;
   for (FlushJob& job : jobs) {
     entries->insert(entries->end(), job.entries.begin(), job.entries.end());
+    (*writes)[job.regions->Id(job.region)] += job.writes;
     if (failed.ok()) failed = job.status;
   }
   return failed;
@@ -208,6 +213,7 @@ Status Compactor::WriteCellsRegion(const Memtable& memtable, FlushJob* job) {
     ASSIGN_OR_RETURN(const bool more, rows->Next());
     if (!more) break;
     ASSIGN_OR_RETURN(lsm::CellRow row, rows->TakeRow());
+    job->writes += row.count();
     if (job->table->order == lsm::CellOrder::kByTime) {
       lsm::TidyVersions(job->table->families, {env_.clock.NowMs()}, &row.versions);
     }
@@ -298,6 +304,7 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
     std::sort(hours.begin(), hours.end(),
               [](const auto* a, const auto* b) { return a->base() < b->base(); });
     for (const RowHourMemory* row : hours) {
+      job->writes += row->entries();
       const Bytes key = codec::MakeRowKey(layout(), tsuid, row->base());
       StoredRow stored;
       memstore_.rows().ReadMemoryRow(memtable, row, key, true, &stored);
@@ -315,6 +322,7 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
       ASSIGN_OR_RETURN(const bool more, rows->Next());
       if (!more) break;
       ASSIGN_OR_RETURN(lsm::CellRow row, rows->TakeRow());
+      job->writes += row.count();
       if (!row.empty()) beside.try_emplace(rows->key(), std::move(row));
     }
   }

@@ -278,6 +278,9 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   // If there is only one region, the slices are the same for all series.
   if (regions.count() > 1 || slices_.empty()) {
     region::SlicesOf(regions, RowKeyPrefix(layout, tsuid), spec_.rows, &slices_);
+    for (const region::SeriesSlice& slice : slices_) {
+      if (regions_read_.insert(slice.region).second) engine_.region_loads().AddRead(slice.region);
+    }
   }
   for (const region::SeriesSlice& slice : slices_) {
     size_t source = version_->memtables.size();

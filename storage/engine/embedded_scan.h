@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -144,6 +145,7 @@ class EmbeddedScan : public PointScan {
   };
   std::map<const Part*, PartCursor> cursors_;  // cursors of the parts that were read so far
   std::vector<region::SeriesSlice> slices_;    // the current series: one slice per region
+  std::set<uint32_t> regions_read_;            // ids of the regions that were counted as read
   points::RowColumns columns_;
   RowStatistics statistics_;  // statistics of the last row that was returned
   ByteView unloaded_;         // encoded form of the last row that was returned; view of file_rows_

@@ -113,22 +113,25 @@ bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, Byt
          qualifier == codec::kAppendQualifier && IsRegularKey(layout, key, &tsuid, &base);
 }
 
-// Returns the bytes of the cells in memory, for each region.
-std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::RegionMap& map) {
+// Returns the bytes of the cells in memory, for each region, and counts the cells as writes.
+std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::RegionMap& map,
+                                   std::vector<RegionInfo>* regions) {
   std::vector<uint64_t> bytes(map.count());
   for (size_t region = 0; region < map.count(); ++region) {
     const auto rows = lsm::ScanMemory(cells, map.Start(region), map.Stop(region));
     // Reading memory cannot fail.
     for (auto more = rows->Next(); more.ok() && *more; more = rows->Next()) {
-      bytes[region] += rows->key().size() + rows->TakeRow()->MemoryBytes();
+      const lsm::CellRow row = *rows->TakeRow();
+      bytes[region] += rows->key().size() + row.MemoryBytes();
+      (*regions)[region].writes += row.count();
     }
   }
   return bytes;
 }
 
-// Returns the number of rows in memory, for each region.
+// Returns the number of rows in memory, for each region, and counts their points as writes.
 std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Memtable& memtable,
-                                   const region::RegionMap& map) {
+                                   const region::RegionMap& map, std::vector<RegionInfo>* regions) {
   std::vector<uint64_t> rows(map.count());
   for (uint32_t number = 0; number < engine.registry().size(); ++number) {
     const RowHourMemory* row = memtable.rows.Newest(number);
@@ -137,7 +140,9 @@ std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Memtable& memtabl
     for (; row != nullptr; row = row->older()) {
       Bytes group = prefix;
       AppendBig(&group, row->base(), 4);
-      ++rows[map.IndexOf(group)];
+      const size_t region = map.IndexOf(group);
+      ++rows[region];
+      (*regions)[region].writes += row->entries();
     }
   }
   return rows;
@@ -441,6 +446,9 @@ Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) 
     RegionInfo info;
     info.start = map.Start(region);
     info.stop = map.Stop(region);
+    const RegionLoads::Load load = engine_.region_loads().Read(map.Id(region));
+    info.writes = load.writes;
+    info.reads = load.reads;
     for (const auto& part : version->PartsOf(table->id, map.Id(region))) {
       const lsm::PartEntry& entry = part->entry();
       info.references += entry.reference ? 1 : 0;
@@ -452,9 +460,9 @@ Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) 
   // Memory belongs to the whole store. Each region is charged with the share of its rows.
   for (const auto& memtable : version->memtables) {
     const lsm::CellMemory* cells = memtable->Cells(table->id);
-    if (cells != nullptr) AddShares(cells->bytes(), BytesOfCells(*cells, map), &all);
+    if (cells != nullptr) AddShares(cells->bytes(), BytesOfCells(*cells, map, &all), &all);
     if (table->points_family >= 0) {
-      AddShares(memtable->rows.bytes(), RowsOfPoints(engine_, *memtable, map), &all);
+      AddShares(memtable->rows.bytes(), RowsOfPoints(engine_, *memtable, map, &all), &all);
     }
   }
   return all;

@@ -44,6 +44,7 @@ class Engine {
   [[nodiscard]] const KeyLayout& layout() const { return env_.layout(); }
   [[nodiscard]] points::RenderOptions render_options() const { return env_.render_options(); }
   [[nodiscard]] const ObserverChain& observers() const { return env_.observers; }
+  [[nodiscard]] RegionLoads& region_loads() const { return *env_.region_loads; }
   [[nodiscard]] ChangeListeners& listeners() { return listeners_; }
   [[nodiscard]] IdleReaders& readers() const { return readers_; }
 

@@ -10,6 +10,7 @@
 #include "storage/base/file.h"
 #include "storage/base/status.h"
 #include "storage/engine/embedded.h"
+#include "storage/engine/region_loads.h"
 #include "storage/points/observer.h"
 #include "storage/points/render.h"
 
@@ -52,6 +53,7 @@ class Environment {
   FileSystem& files;
   const Clock& clock;
   const std::shared_ptr<WorkCounters> work_counters = std::make_shared<WorkCounters>();
+  const std::shared_ptr<RegionLoads> region_loads = std::make_shared<RegionLoads>();
   const ObserverChain observers;  // work_counters is one of the observers
   const uint64_t memory_max;      // limit of unflushed memory, in bytes
 

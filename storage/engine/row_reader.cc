@@ -160,7 +160,9 @@ Result<StoredRow> RowReader::ReadFiles(const Version& version, const Table& tabl
   const bool points_too = place.regular && which == FilesRead::kAll && !WithoutPoints(columns);
   const lsm::ColumnChoice all;
   const lsm::ColumnChoice& wanted = place.regular && points_too ? all : columns;
-  for (const auto& part : version.PartsOf(table.id, version.RegionsOf(table.id).IdOf(place.key))) {
+  const uint32_t region = version.RegionsOf(table.id).IdOf(place.key);
+  env_.region_loads->AddRead(region);
+  for (const auto& part : version.PartsOf(table.id, region)) {
     StoredRow older = NothingOf(place);
     bool found = false;
     // Everything in a regular row, including its cells, counts as part of its hour.

@@ -174,6 +174,7 @@ TableKeys::TableKeys(const Engine& engine, const Table& table,
   for (size_t region = first; region < end; ++region) {
     Bytes from = start, to = stop;
     if (!region::ClipKeys(regions, region, &from, &to)) continue;
+    engine.region_loads().AddRead(regions.Id(region));
     for (const auto& part : version_->PartsOf(table.id, regions.Id(region))) {
       if (part->cells() == nullptr || (by_time && !part->cells()->MayHoldTime(wanted))) continue;
       sources_.push_back({lsm::ScanRows(part->cells(), from, to, use)});

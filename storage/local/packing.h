@@ -88,7 +88,8 @@ auto Fields(T& v) {
 }
 template <Is<RegionInfo> T>
 auto Fields(T& v) {
-  return std::tie(v.start, v.stop, v.file_bytes, v.file_count, v.memory_bytes, v.references);
+  return std::tie(v.start, v.stop, v.file_bytes, v.file_count, v.memory_bytes, v.references,
+                  v.writes, v.reads);
 }
 template <Is<StoreCapabilities> T>
 auto Fields(T& v) {

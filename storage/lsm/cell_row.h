@@ -48,6 +48,8 @@ struct CellRow {
   [[nodiscard]] bool empty() const {
     return cells.empty() && family_tombstones.empty() && versions.empty();
   }
+  /// Returns the number of cells, with their versions and with tombstones of columns.
+  [[nodiscard]] size_t count() const { return cells.size() + versions.size(); }
   [[nodiscard]] const StoredCell* Find(uint8_t family, ByteView qualifier) const;
   [[nodiscard]] int64_t FamilyTombstone(uint8_t family) const {
     return family < family_tombstones.size() ? family_tombstones[family] : kNoTombstone;

@@ -1,4 +1,6 @@
 // /api/admin: access and methods. tests/tsd/tools/admin_test.cc tests what the calls do.
+#include "http/api/admin.h"
+
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -7,6 +9,7 @@
 #include "http/routes/router.h"
 #include "storage/maintenance.h"
 #include "tests/http/api/api_fixture.h"
+#include "tests/support/model_store.h"
 
 namespace hg::http {
 namespace {
@@ -125,6 +128,47 @@ TEST_CASE("tables are created, described, altered and dropped") {
   f.AttachMaintenance();
   CHECK(post("drop?table=n") == 200);
   CHECK(post("drop?table=n") == 404);
+}
+
+TEST_CASE("regions are shown with their load, and with a warning if one has most of it") {
+  class LoadedStore : public ModelStore {
+   public:
+    std::vector<RegionInfo> regions = std::vector<RegionInfo>(2);
+    bool counted = true;
+    [[nodiscard]] StoreCapabilities Capabilities() const override {
+      StoreCapabilities all;
+      all.region_admin = counted;
+      return all;
+    }
+    Result<std::vector<RegionInfo>> Regions(const std::string& /*table*/) override {
+      return regions;
+    }
+  };
+  LoadedStore store;
+  REQUIRE(store.CreateTable({"g", {{"a"}}, false}).ok());
+  const auto shown = [&](uint64_t bytes, uint64_t writes) {
+    store.regions[0].file_bytes = bytes;
+    store.regions[0].writes = writes;
+    store.regions[0].reads = 7;
+    store.regions[1].start = "m";
+    store.regions[1].file_bytes = store.regions[1].writes = 100;
+    const auto answer = RunAdminCall(store, "regions", Parameters(), RequestContext::Unlimited());
+    REQUIRE(answer.ok());
+    return *answer;
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(has(shown(100, 900), R"("writes":900,"reads":7,"share":0.5,"write_share":0.9,)"
+                             R"("warning":"this region has most writes of the table")"));
+  CHECK(has(shown(900, 900), "this region has most bytes and most writes of the table"));
+  CHECK(has(shown(900, 100), "this region has most bytes of the table"));
+  CHECK(!has(shown(100, 899), "warning"));  // few writes
+  CHECK(!has(shown(100, 300), "warning"));
+  CHECK(!has(shown(0, 0), R"("write_share":0.0,"warning")"));
+  store.counted = false;
+  store.regions[1].writes = 0;
+  CHECK(!has(shown(100, 0), "reads"));
 }
 
 TEST_CASE("a backup needs POST and an absolute path, and GET reports its progress") {

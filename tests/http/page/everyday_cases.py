@@ -228,7 +228,7 @@ def the_server_is_shown_and_its_queries_ended(visit):
     equal(visit.hash(), "#view=server&start=1h-ago")
     # All rows of the table of names are before the key at which it is split.
     visit.daemon.post("/api/admin/split?table=tsdb-uid&at=%5CxFF", {})
-    browser.wait("document.querySelector('#regions').textContent.includes('100 %: this region has most bytes of the table')")
+    browser.wait("document.querySelector('#regions').textContent.includes('100 %: this region has most bytes')")
     # A client that reads nothing keeps its query running, because the answer does not fit into the buffers.
     with visit.daemon.raw() as slow:
         slow.sendall(b"GET /api/query?start=1000000000&end=1000600000&ms&m=none:1s-avg-zero:wide{host=*} HTTP/1.1\r\nHost: localhost\r\n\r\n")

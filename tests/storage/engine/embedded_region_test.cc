@@ -436,6 +436,49 @@ TEST_CASE(
   CHECK(CountPoints(points, 1) == acknowledged);
 }
 
+TEST_CASE("the writes and reads of each region are counted, in memory and after a flush") {
+  TempFolder folder;
+  auto store = Embedded::Open(Options(folder.path()));
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  REQUIRE(cells.Split("tsdb", "", Key(2)).ok());
+  TableDescriptor table{"t", {{"f"}}, false};
+  table.splits = {"m"};
+  REQUIRE(cells.CreateTable(table).ok());
+  const auto loads = [&](const std::string& of, bool reads) {
+    std::vector<uint64_t> counts;
+    for (const RegionInfo& region : Regions(cells, of)) {
+      counts.push_back(reads ? region.reads : region.writes);
+    }
+    return counts;
+  };
+  using Counts = std::vector<uint64_t>;
+  WriteRows((*store)->points(), {1}, 3, 5);
+  WriteRows((*store)->points(), {2}, 10, 5);
+  const Counts before = loads("tsdb", false);
+  CHECK(before[0] > 0);
+  CHECK(before[1] * 3 == before[0] * 10);
+  REQUIRE(cells.Mutate("t", {{"a", {PutCell("f", "q", "1"), PutCell("f", "r", "1")}}}).ok());
+  CHECK(loads("t", false) == Counts{2, 0});
+  REQUIRE(cells.Flush().ok());
+  CHECK(loads("tsdb", false) == before);
+  CHECK(loads("t", false) == Counts{2, 0});
+  REQUIRE(cells.Mutate("t", {{"a", {PutCell("f", "s", "1")}}}).ok());
+  REQUIRE(cells.Compact().ok());
+  CHECK(loads("t", false) == Counts{3, 0});
+
+  CHECK(loads("t", true) == Counts{0, 0});
+  REQUIRE(cells.Get("t", "a").ok());
+  REQUIRE(cells.Get("t", "z").ok());
+  REQUIRE(cells.Get("t", "zz").ok());
+  CHECK(loads("t", true) == Counts{1, 2});
+  Dump(cells, "t");
+  CHECK(loads("t", true) == Counts{2, 3});
+  const Counts of_points = loads("tsdb", true);
+  CHECK(CountPoints((*store)->points(), 2) > 0);
+  CHECK(loads("tsdb", true) == Counts{of_points[0], of_points[1] + 1});
+}
+
 TEST_CASE("memory is reported by region, in proportion to the rows") {
   TempFolder folder;
   auto store = Embedded::Open(Options(folder.path()));

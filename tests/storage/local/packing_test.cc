@@ -107,7 +107,7 @@ TEST_CASE("the packed form is that of this version: raise kProtocol if it change
   CHECK(size(ScanSpec()) == 63);
   CHECK(size(FamilyDescriptor()) == 28);
   CHECK(size(TableDescriptor()) == 7);
-  CHECK(size(RegionInfo()) == 6);
+  CHECK(size(RegionInfo()) == 8);
   CHECK(size(StoreCapabilities()) == 4);
   CHECK(size(CopyProgress()) == 7);
   CHECK(size(CheckReport()) == 4);
