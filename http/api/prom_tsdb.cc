@@ -90,7 +90,7 @@ Result<Found> Find(size_t limit, const Points& points, query::LabelNames* names,
   Counts metrics(watch), pairs(watch), values(watch);
   Found found;
   for (SeriesNumber number = 0; number < points.series_count(); ++number) {
-    const ByteView tsuid = points.TsuidOf(number);
+    const Bytes tsuid = points.TsuidOf(number);
     if (tsuid.empty()) {  // forgotten
       RETURN_IF_ERROR(watch->Step(1));
       continue;
