@@ -3,7 +3,8 @@
 //
 //   churn_bench [--series 10000] [--days 30] FOLDER
 //
-// The store keeps points for one day (a TTL). Each line of the output describes the end of a day:
+// The store keeps points for one day (a TTL). Every six hours it flushes, merges, and searches for
+// series without rows. Each line of the output describes the end of a day:
 //
 //   day 1 series 240000 registry 24000000 names 8000000 files 100000 cache 20000000 unflushed 0
 //   anonymous 90000000 query_us 900
@@ -108,14 +109,12 @@ class Churn {
   void RunDay(int day, bool measures_start) {
     for (int64_t hour = 0; hour < kHoursOfDay; ++hour) {
       WriteHour(day, hour);
-      if ((hour + 1) % kFlushHours == 0) DieUnlessOk(store_.engine->Flush());
-    }
-    if (measures_start) {
-      DieUnlessOk(store_.cells->Compact());  // also searches for series without rows
-    } else {
+      if ((hour + 1) % kFlushHours != 0) continue;
+      DieUnlessOk(store_.engine->Flush());
       DieUnlessOk(store_.cells->CompactTable("tsdb"));
       DieUnlessOk(store_.engine->SweepSeries());
     }
+    if (measures_start) DieUnlessOk(store_.cells->Compact());  // also of the table of ids
     const hg::EmbeddedStats stats = store_.engine->Stats();
     std::printf(
         "day %d series %llu registry %llu names %llu files %llu cache %llu unflushed %llu "

@@ -83,9 +83,11 @@ class Backend {
 
 /// The purpose for which a process opens the store.
 enum class StoreUse : uint8_t {
-  kServe,  // for the daemon: like kWork, and writes may wait in the spool
-  kWork,   // the process flushes, merges and splits automatically
-  kLook,   // the process changes files of the store only on request
+  // For the daemon: like kWork, but writes may wait in the spool, and series without rows are
+  // forgotten.
+  kServe,
+  kWork,  // the process flushes, merges and splits automatically
+  kLook,  // the process changes files of the store only on request
 };
 
 /// A function that opens the configured store, with all tables of tsd/tables.h. `words` describe

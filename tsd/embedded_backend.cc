@@ -232,6 +232,7 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const
   ASSIGN_OR_RETURN(EmbeddedOptions options, ReadOptions(config, words));
   options.open_files_max = RaiseOpenFilesLimit();
   options.background = use != StoreUse::kLook;
+  if (use == StoreUse::kWork) options.sweep_interval_ms = 0;  // tools keep series numbers
   options.observers.push_back(std::make_shared<LoggingObserver>(clock));
   const auto name_bytes = std::make_shared<std::atomic<uint64_t>>(0);
   options.name_bytes = name_bytes;

@@ -91,7 +91,7 @@ Result<Statistics> Find(size_t limit, const Points& points, query::LabelNames* n
   IdCounts metrics(watch), pairs(watch), values(watch);
   Statistics found;
   for (SeriesNumber number = 0; number < points.series_count(); ++number) {
-    const ByteView tsuid = points.TsuidOf(number);
+    const Bytes tsuid = points.TsuidOf(number);
     if (tsuid.empty()) {  // forgotten
       RETURN_IF_ERROR(watch->Step(1));
       continue;

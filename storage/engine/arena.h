@@ -1,6 +1,6 @@
 #pragma once
 // Containers for memory that only grows and is freed all at once: the rows of a memtable, and the
-// TSUIDs of the registry.
+// TSUIDs of a block of series.
 
 #include <algorithm>
 #include <atomic>
@@ -12,11 +12,13 @@
 namespace hg::engine {
 
 /// An allocator for one writer. Any thread may call bytes(). It takes memory from the heap in
-/// areas. Each area is twice as large as the previous one, from 64 KiB up to 2 MiB.
+/// areas. Each area is twice as large as the previous one, from 64 KiB up to the maximum.
 class Arena {
  public:
   /// `alignment` is the alignment of all allocations in bytes: a power of two, at most 16.
-  explicit Arena(size_t alignment = 8) : alignment_(alignment) {}
+  /// `area_max` is the maximum size of an area, unless one allocation needs more.
+  explicit Arena(size_t alignment = 8, size_t area_max = 2 << 20)
+      : alignment_(alignment), area_max_(area_max), next_size_(std::min(kAreaMin, area_max)) {}
 
   /// Returns uninitialised memory, which is valid as long as the arena exists.
   char* Take(size_t bytes) {
@@ -33,17 +35,17 @@ class Arena {
  private:
   void Grow(size_t at_least) {
     const size_t size = std::max(at_least, next_size_);
-    next_size_ = std::min(next_size_ * 2, kChunkMax);
+    next_size_ = std::min(next_size_ * 2, area_max_);
     chunks_.push_back(std::unique_ptr<char[]>(new char[size]));
     next_ = chunks_.back().get();
     left_ = size;
     bytes_.fetch_add(size, std::memory_order_relaxed);
   }
 
-  static constexpr size_t kChunkMin = 64 << 10;
-  static constexpr size_t kChunkMax = 2 << 20;
+  static constexpr size_t kAreaMin = 64 << 10;
   const size_t alignment_;
-  size_t next_size_ = kChunkMin;
+  const size_t area_max_;
+  size_t next_size_;
   char* next_ = nullptr;
   size_t left_ = 0;
   std::vector<std::unique_ptr<char[]>> chunks_;

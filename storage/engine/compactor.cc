@@ -26,7 +26,8 @@ void Compactor::Start() {
   threads_[kFlush] = std::thread([this] { FlushLoop(); });
   threads_[kSmallMerges] = std::thread([this] { MergeLoop(MergePool::kSmall); });
   threads_[kLargeMerges] = std::thread([this] { MergeLoop(MergePool::kLarge); });
-  threads_[kSeriesSweep] = std::thread([this] { SweepLoop(); });
+  if (env_.options.sweep_interval_ms > 0)
+    threads_[kSeriesSweep] = std::thread([this] { SweepLoop(); });
 }
 
 Status Compactor::Stop(bool flush) {

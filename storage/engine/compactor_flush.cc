@@ -24,16 +24,16 @@ constexpr uint64_t kOwnDayShare = 16;
 // A scan that was idle for this long loses its version and continues with current files.
 constexpr int64_t kReaderIdleMs = 10 * 60'000;
 
-void SortAsInFiles(const KeyLayout& layout, const Registry& registry,
+void SortAsInFiles(const KeyLayout& layout, const TsuidTable& tsuids,
                    std::vector<uint32_t>* numbers) {
   std::vector<std::pair<RowFileHead, uint32_t>> order;
   order.reserve(numbers->size());
   for (const uint32_t number : *numbers) {
-    order.emplace_back(RowFileHeadOf(layout, registry.Tsuid(number)), number);
+    order.emplace_back(RowFileHeadOf(layout, tsuids.Tsuid(number)), number);
   }
   std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
-    return RowFileOrder(layout, registry.Tsuid(a.second), registry.Tsuid(b.second));
+    return RowFileOrder(layout, tsuids.Tsuid(a.second), tsuids.Tsuid(b.second));
   });
   std::transform(order.begin(), order.end(), numbers->begin(),
                  [](const auto& one) { return one.second; });
@@ -141,6 +141,7 @@ Status Compactor::WriteMemtable(const Memtable& memtable, std::vector<lsm::PartE
                                 std::map<uint32_t, uint64_t>* writes) {
   RETURN_IF_ERROR(WriteSeries(memtable, entries));
   const auto version = file_set_.Pin();
+  const auto tsuids = registry_.tsuids();
   std::vector<FlushJob> jobs;
   for (const Table* table : tables_.All()) {
     const size_t first = jobs.size();
@@ -156,7 +157,7 @@ Status Compactor::WriteMemtable(const Memtable& memtable, std::vector<lsm::PartE
     }
     std::vector<region::SeriesSlice> slices;
     memtable.rows.ForEachSeries([&](uint32_t number) {
-      region::SlicesOf(regions, RowKeyPrefix(layout(), registry_.Tsuid(number)), {}, &slices);
+      region::SlicesOf(regions, RowKeyPrefix(layout(), tsuids->Tsuid(number)), {}, &slices);
       for (const auto& slice : slices) jobs[job_of[slice.region]].series.push_back(number);
     });
   }
@@ -251,17 +252,19 @@ Status Compactor::WriteSeries(const Memtable& memtable, std::vector<lsm::PartEnt
   entries->push_back(NewEntry(kSeriesTable, 0, memtable));
   PartWriter writer(env_.files, env_.options.path, layout(), entries->back().number, nullptr,
                     nullptr);
+  const auto tsuids = registry_.tsuids();
   for (uint32_t number = memtable.series_begin; number < memtable.series_end; ++number)
-    RETURN_IF_ERROR(writer.AddSeries(number, registry_.Tsuid(number)));
+    RETURN_IF_ERROR(writer.AddSeries(number, tsuids->Tsuid(number)));
   return FinishPart(&writer, entries);
 }
 
 std::map<uint32_t, uint64_t> Compactor::RowsOfDays(const Memtable& memtable,
                                                    const FlushJob& job) const {
   std::map<uint32_t, uint64_t> rows;
+  const auto tsuids = registry_.tsuids();
   for (const uint32_t number : job.series) {
     const RowRange here =
-        region::BasesIn(*job.regions, job.region, RowKeyPrefix(layout(), registry_.Tsuid(number)));
+        region::BasesIn(*job.regions, job.region, RowKeyPrefix(layout(), tsuids->Tsuid(number)));
     ForEachHour(memtable, number, here,
                 [&](const RowHourMemory* row) { ++rows[row->base() / kDayS]; });
   }
@@ -273,7 +276,8 @@ std::map<uint32_t, uint64_t> Compactor::RowsOfDays(const Memtable& memtable,
 Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
   const Table& table = *job->table;
   const auto family = static_cast<uint8_t>(table.points_family);
-  SortAsInFiles(layout(), registry_, &job->series);
+  const auto tsuids = registry_.tsuids();
+  SortAsInFiles(layout(), *tsuids, &job->series);
   const std::vector<uint32_t> days = OwnDays(RowsOfDays(memtable, *job));
   PartSet writer(
       env_.files, lsm::NamespaceFolder(env_.options.path, tables_.SpaceOf(table.id)), layout(),
@@ -296,7 +300,7 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
       memtable.rows.PrefetchRow(job->series[i + kSeriesPrefetched]);
     }
     const uint32_t number = job->series[i];
-    const ByteView tsuid = registry_.Tsuid(number);
+    const ByteView tsuid = tsuids->Tsuid(number);
     const RowRange here =
         region::BasesIn(*job->regions, job->region, RowKeyPrefix(layout(), tsuid));
     hours.clear();

@@ -25,7 +25,11 @@ class Compactor::SeriesSearch {
  public:
   /// Searches the series with numbers below `count`, except those that were forgotten already.
   SeriesSearch(const Compactor& compactor, const Version& version, uint32_t count)
-      : compactor_(compactor), version_(version), registry_(compactor.registry_), absent_(count) {
+      : compactor_(compactor),
+        version_(version),
+        registry_(compactor.registry_),
+        tsuids_(registry_.tsuids()),
+        absent_(count) {
     const NumberSet forgotten = registry_.Forgotten();
     for (uint32_t number = 0; number < count; ++number) {
       if (!forgotten.Has(number)) absent_.Add(number);
@@ -103,7 +107,7 @@ class Compactor::SeriesSearch {
       return a->last_sequence() > b->last_sequence();
     });
     std::sort(wanted_.begin(), wanted_.end(), [&](uint32_t a, uint32_t b) {
-      return RowFileOrder(layout, registry_.Tsuid(a), registry_.Tsuid(b));
+      return RowFileOrder(layout, tsuids_->Tsuid(a), tsuids_->Tsuid(b));
     });
     for (const auto& part : all) {
       if (wanted_.empty()) break;
@@ -112,7 +116,7 @@ class Compactor::SeriesSearch {
       size_t looked_at = 0;
       for (const uint32_t number : wanted_) {
         if (++looked_at % kRowsTogether == 0) RETURN_IF_ERROR(CheckOpen());
-        const Bytes first = RowFileKey(layout, registry_.Tsuid(number), 0);
+        const Bytes first = RowFileKey(layout, tsuids_->Tsuid(number), 0);
         rows.Seek(first);
         ASSIGN_OR_RETURN(const bool more, rows.Next());
         if (!more) break;
@@ -143,6 +147,7 @@ class Compactor::SeriesSearch {
   const Compactor& compactor_;
   const Version& version_;
   const Registry& registry_;
+  const std::shared_ptr<const TsuidTable> tsuids_;
   NumberSet absent_;
   std::vector<uint32_t> wanted_;  // the numbers in absent_
 };
@@ -188,6 +193,7 @@ Result<uint32_t> Compactor::RewriteSeries(const std::function<Status(const Edit&
     edit.remove = state.version->PartsOf(place.first, place.second);
     const uint32_t count = state.version->memtables.back()->series_begin;
     // Series that are forgotten from here on stay in the list until it is written again.
+    const auto tsuids = registry_.tsuids();
     const NumberSet forgotten = registry_.Forgotten();
     lsm::PartEntry fresh;
     fresh.region = place.second;
@@ -198,7 +204,7 @@ Result<uint32_t> Compactor::RewriteSeries(const std::function<Status(const Edit&
                                     env_.files, env_.options.path, layout(), count,
                                     [&](uint32_t number) {
                                       return forgotten.Has(number) ? ByteView()
-                                                                   : registry_.Tsuid(number);
+                                                                   : tsuids->Tsuid(number);
                                     },
                                     state.manifest.flushed, &fresh));
       if (fresh.cells_bytes > 0) edit.add.push_back(fresh);

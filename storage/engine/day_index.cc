@@ -73,10 +73,9 @@ Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Regis
                                               RequestContext* watch) {
   uint64_t sum = 0;
   uint32_t since_step = 0;
-  const uint32_t size = registry.size();
+  const auto tsuids = registry.tsuids();
   for (const uint32_t number : series) {
-    if (number >= size) return std::optional<uint64_t>();
-    const ByteView tsuid = registry.FindTsuid(number);
+    const ByteView tsuid = tsuids->FindTsuid(number);
     if (tsuid.empty()) return std::optional<uint64_t>();
     sum += HashOf(number, tsuid);
     if (++since_step < kSeriesTogether) continue;

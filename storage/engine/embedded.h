@@ -53,7 +53,7 @@ struct EmbeddedOptions {
   uint64_t open_files_max = UINT64_MAX;  // number of files that the process may open
   int64_t check_interval_ms = 60'000;    // interval of the checks for due merges and splits
   /// Interval of the searches for series that have no rows any more. The first search follows after
-  /// check_interval_ms.
+  /// check_interval_ms. 0 = no searches.
   int64_t sweep_interval_ms = 3'600'000;
   /// The value of tsd.storage.enable_compaction: whether the cell store may show the points of an
   /// old row as one compacted cell.

@@ -33,8 +33,9 @@ Status EmbeddedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
                                   RequestContext* watch,
                                   const std::function<bool(ByteView tsuid)>& visit) {
   RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher, watch));
-  for (const uint32_t series : engine_.registry().Match(metric, matcher)) {
-    if (!visit(engine_.registry().Tsuid(series))) break;
+  const FoundSeries found = engine_.registry().Match(metric, matcher);
+  for (const uint32_t series : found.numbers) {
+    if (!visit(found.tsuids->Tsuid(series))) break;
   }
   return {};
 }
@@ -43,7 +44,8 @@ Status EmbeddedPoints::ListSeriesWithin(ByteView metric, const SeriesMatcher& ma
                                         const RowRange& rows, RequestContext* watch,
                                         const std::function<bool(ByteView tsuid)>& visit) {
   RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher, watch));
-  std::vector<uint32_t> series = engine_.registry().Match(metric, matcher);
+  FoundSeries found = engine_.registry().Match(metric, matcher);
+  std::vector<uint32_t>& series = found.numbers;
   MemoryTally memory(watch);
   RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(series.capacity() * sizeof(uint32_t))));
   // After Match, so that the version has the points of all series that were written before.
@@ -51,7 +53,7 @@ Status EmbeddedPoints::ListSeriesWithin(ByteView metric, const SeriesMatcher& ma
   RETURN_IF_ERROR(
       KeepSeriesWithin(engine_, *version, metric, NotExpired(engine_, rows), watch, &series));
   for (const uint32_t number : series) {
-    if (!visit(engine_.registry().Tsuid(number))) break;
+    if (!visit(found.tsuids->Tsuid(number))) break;
   }
   return {};
 }

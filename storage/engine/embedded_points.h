@@ -18,8 +18,8 @@ class EmbeddedPoints : public Points, public WatchedPoints {
     return engine_.RegisterAll(tsuids, numbers);
   }
   [[nodiscard]] SeriesNumber series_count() const override { return engine_.registry().size(); }
-  [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override {
-    return engine_.registry().FindTsuid(number);
+  [[nodiscard]] Bytes TsuidOf(SeriesNumber number) const override {
+    return engine_.registry().TsuidOf(number);
   }
   Result<LogPosition> Append(std::span<const PointEntry> batch) override {
     return engine_.Append(batch);

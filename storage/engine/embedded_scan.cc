@@ -66,8 +66,8 @@ RowRange NotExpired(const Engine& engine, const RowRange& rows) {
 }
 
 EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version,
-                           std::vector<uint32_t> series, PointScanSpec spec,
-                           const ReconcileOptions& options, UnsettledRowListener listener)
+                           FoundSeries series, PointScanSpec spec, const ReconcileOptions& options,
+                           UnsettledRowListener listener)
     : engine_(engine),
       spec_(std::move(spec)),
       options_(options),
@@ -75,7 +75,8 @@ EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> 
       render_options_(engine.render_options()),
       oldest_ms_(OldestPointMs(engine, render_options_.now_ms)),
       version_(std::move(version)),
-      series_(std::move(series)),
+      series_(std::move(series.numbers)),
+      tsuids_(std::move(series.tsuids)),
       memory_(spec_.watch) {
   const uint64_t hours = ExpectedRows(1, spec_.rows);
   bases_.reserve(hours);
@@ -93,10 +94,10 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   PointScanSpec seen = spec;
   seen.rows = NotExpired(engine, spec.rows);
   RETURN_IF_ERROR(engine.registry().MayMatch(spec.metric, spec.matcher, spec.watch));
-  std::vector<uint32_t> series = engine.registry().Match(spec.metric, spec.matcher);
-  if (MaySkip(engine, series.size())) {
-    const Status kept =
-        KeepSeriesWithin(engine, *engine.Pin(), spec.metric, seen.rows, spec.watch, &series);
+  FoundSeries series = engine.registry().Match(spec.metric, spec.matcher);
+  if (MaySkip(engine, series.numbers.size())) {
+    const Status kept = KeepSeriesWithin(engine, *engine.Pin(), spec.metric, seen.rows, spec.watch,
+                                         &series.numbers);
     // A damaged day index is no reason to refuse the query: the rows can be found without it.
     if (!kept.ok() && kept.code() != StatusCode::kCorruption) return kept;
   }
@@ -104,7 +105,7 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   // that the store has flushed.
   if (spec.watch != nullptr) {
     const uint64_t each = spec.statistics ? kExpectedStatisticsSteps : kExpectedRowSteps;
-    RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.size(), seen.rows) * each));
+    RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.numbers.size(), seen.rows) * each));
   }
   std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(
       engine, engine.Pin(), std::move(series), std::move(seen), options, std::move(listener)));
@@ -140,7 +141,7 @@ std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
     const auto place = [&](size_t part) {
       return series_.begin() + static_cast<ptrdiff_t>(series_.size() * part / parts);
     };
-    std::vector<uint32_t> series(place(i), place(i + 1));
+    FoundSeries series{{place(i), place(i + 1)}, tsuids_};
     std::unique_ptr<EmbeddedScan> scan(
         new EmbeddedScan(engine_, version_, std::move(series), spec_, options_, listener_));
     for (const uint32_t number : scan->series_) {
@@ -173,7 +174,7 @@ Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t
     codec::SetRowKeyBase(layout, *base, &key_);
     return true;
   }
-  tsuid_ = engine_.registry().Tsuid(*series);
+  tsuid_ = tsuids_->Tsuid(*series);
   key_.clear();
   codec::AppendRowKey(layout, tsuid_, *base, &key_);
   return true;
@@ -253,7 +254,7 @@ Status EmbeddedScan::StartSeries(uint32_t series) {
   const size_t begin = place == 0 ? 0 : ahead_ends_[place - 1];
   memory_rows_ = {ahead_.data() + begin, ahead_ends_[place] - begin};
   for (const MemoryRow& row : memory_rows_) bases_.push_back(row.base);
-  RETURN_IF_ERROR(ReadFileRows(engine_.registry().Tsuid(series)));
+  RETURN_IF_ERROR(ReadFileRows(tsuids_->Tsuid(series)));
   for (const FileRow& row : file_rows_) bases_.push_back(row.base);
   if (!cells_.empty()) {
     for (auto it = cells_.lower_bound({series, 0}); it != cells_.end() && it->first.first == series;

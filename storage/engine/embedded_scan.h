@@ -70,9 +70,8 @@ class EmbeddedScan : public PointScan {
     return std::pair(first, end);
   }
 
-  EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version,
-               std::vector<uint32_t> series, PointScanSpec spec, const ReconcileOptions& options,
-               UnsettledRowListener listener);
+  EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version, FoundSeries series,
+               PointScanSpec spec, const ReconcileOptions& options, UnsettledRowListener listener);
   Status LoadCells();
   Status LoadCellsOfBucket(ByteView start, ByteView stop);
   Status NoteKey(const Bytes& key, size_t source, lsm::CellRow* row);
@@ -101,6 +100,7 @@ class EmbeddedScan : public PointScan {
   const int64_t oldest_ms_;                     // points before this time have expired
   const std::shared_ptr<const Version> version_;
   std::vector<uint32_t> series_;  // numbers of the matching series, ordered by TSUID
+  const std::shared_ptr<const TsuidTable> tsuids_;  // has them
   size_t next_series_ = 0;
   std::vector<uint32_t> bases_;  // base times of the rows of the current series
   size_t next_base_ = 0;

@@ -133,18 +133,20 @@ std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::R
 std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Memtable& memtable,
                                    const region::RegionMap& map, std::vector<RegionInfo>* regions) {
   std::vector<uint64_t> rows(map.count());
-  for (uint32_t number = 0; number < engine.registry().size(); ++number) {
-    const RowHourMemory* row = memtable.rows.Newest(number);
-    if (row == nullptr) continue;
-    const Bytes prefix = RowKeyPrefix(engine.layout(), engine.registry().Tsuid(number));
-    for (; row != nullptr; row = row->older()) {
+  const auto tsuids = engine.registry().tsuids();
+  memtable.rows.ForEachSeries([&](uint32_t number) {
+    const ByteView tsuid = tsuids->FindTsuid(number);
+    if (tsuid.empty()) return;  // the series was forgotten or registered a moment ago
+    const Bytes prefix = RowKeyPrefix(engine.layout(), tsuid);
+    for (const RowHourMemory* row = memtable.rows.Newest(number); row != nullptr;
+         row = row->older()) {
       Bytes group = prefix;
       AppendBig(&group, row->base(), 4);
       const size_t region = map.IndexOf(group);
       ++rows[region];
       (*regions)[region].writes += row->entries();
     }
-  }
+  });
   return rows;
 }
 

@@ -190,13 +190,9 @@ class Memstore {
       REQUIRES(write_);
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept
       REQUIRES(write_);
-  /// Append, except for entries of forgotten series: if the batch may have some, sets `forgotten`
-  /// and returns any position. Some entries may be stored then.
-  Result<LogPosition> AppendKnown(std::span<const PointEntry> batch, bool* forgotten);
   // The following functions are in memstore_series.cc.
-  [[nodiscard]] bool HasForgotten(std::span<const PointEntry> entries) const REQUIRES(write_);
-  /// Registers the forgotten series of the entries again and sets their new numbers.
-  Status Renumber(std::span<PointEntry> entries) EXCLUDES(register_);
+  /// Returns NotFound if the series of an entry is forgotten.
+  [[nodiscard]] Status CheckNumbers(std::span<const PointEntry> entries) const REQUIRES(write_);
   // Called before a row changes, if a sweep runs.
   void NoteRow(const Table& table, ByteView key) REQUIRES(write_);
   void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,

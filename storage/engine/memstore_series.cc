@@ -159,7 +159,7 @@ void Memstore::EndSweep(const NumberSet* absent) {
     if (absent == nullptr) return {};
     NumberSet forgotten = registry_.Forgotten();
     forgotten.AddAll(*absent);
-    lookups = std::make_unique<Registry::Lookups>(layout());
+    lookups = registry_.NewLookups(forgotten);
     uint32_t indexed = 0;
     const auto catch_up = [&] {
       const uint32_t known = registry_.size();
@@ -186,20 +186,12 @@ void Memstore::EndSweep(const NumberSet* absent) {
   std::swap(changed_, freed);
 }
 
-bool Memstore::HasForgotten(std::span<const PointEntry> entries) const {
-  return std::any_of(entries.begin(), entries.end(), [this](const PointEntry& entry) {
-    return registry_.IsForgotten(entry.series);
-  });
-}
-
-Status Memstore::Renumber(std::span<PointEntry> entries) {
-  for (PointEntry& entry : entries) {
-    const ByteView tsuid = registry_.FindTsuid(entry.series);
-    if (tsuid.empty()) {
-      return Status::InvalidArgument("series number " + std::to_string(entry.series) +
-                                     " was not given by this process");
+Status Memstore::CheckNumbers(std::span<const PointEntry> entries) const {
+  for (const PointEntry& entry : entries) {
+    if (registry_.IsForgotten(entry.series)) [[unlikely]] {
+      return Status::NotFound("the series with the number " + std::to_string(entry.series) +
+                              " was forgotten, and must be registered again");
     }
-    ASSIGN_OR_RETURN(entry.series, Register(tsuid));
   }
   return {};
 }

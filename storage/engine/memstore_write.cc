@@ -156,23 +156,7 @@ void Memstore::Account() {
   if (bytes > env_.memory_max / 4) AskForFlush(FlushRequest::kIfNeeded);
 }
 
-// A writer may keep the number of a series that is forgotten later. Its points are not lost: they
-// are stored under the new number of the series.
 Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
-  bool forgotten = false;
-  Result<LogPosition> position = AppendKnown(batch, &forgotten);
-  if (!forgotten) [[likely]]
-    return position;
-  std::vector<PointEntry> entries(batch.begin(), batch.end());
-  while (forgotten) {
-    forgotten = false;
-    RETURN_IF_ERROR(Renumber(entries));
-    position = AppendKnown(entries, &forgotten);
-  }
-  return position;
-}
-
-Result<LogPosition> Memstore::AppendKnown(std::span<const PointEntry> batch, bool* forgotten) {
   if (env_.observers.guards_writes()) [[unlikely]]
     RETURN_IF_ERROR(env_.observers.BeforePoints(batch));
   RETURN_IF_ERROR(CheckWritable());
@@ -210,10 +194,11 @@ Result<LogPosition> Memstore::AppendKnown(std::span<const PointEntry> batch, boo
 
   ToldRows told(listeners_);
   const auto tell = [&](uint32_t below) -> Status {
+    const auto tsuids = registry_.tsuids();
     for (const PointEntry& entry : batch) {
-      if (entry.base >= below) continue;
-      const ByteView metric =
-          registry_.FindTsuid(entry.series).substr(0, static_cast<size_t>(layout().metric_width));
+      const ByteView tsuid = tsuids->FindTsuid(entry.series);
+      if (entry.base >= below || tsuid.empty()) continue;  // CheckNumbers refuses a forgotten one
+      const ByteView metric = tsuid.substr(0, static_cast<size_t>(layout().metric_width));
       RETURN_IF_ERROR(told.Tell({metric, entry.base}));
     }
     return {};
@@ -225,10 +210,7 @@ Result<LogPosition> Memstore::AppendKnown(std::span<const PointEntry> batch, boo
     Status refused;
     if (!LockTold(oldest, tell, &told, &refused)) return refused;
     AdoptedLock lock(write_);
-    if (registry_.forgotten_count() > 0 && HasForgotten(slice)) [[unlikely]] {
-      *forgotten = true;
-      return position;
-    }
+    if (registry_.forgotten_count() > 0) RETURN_IF_ERROR(CheckNumbers(slice));
     const uint64_t sequence = ++sequence_;
     INVARIANT(sequence > active_->after_sequence);
     if (logged) {
@@ -273,7 +255,8 @@ void Memstore::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequenc
       rows.Publish(row);
       continue;
     }
-    const Bytes key = codec::MakeRowKey(layout(), registry_.Tsuid(entry.series), entry.base);
+    const Bytes key =
+        codec::MakeRowKey(layout(), registry_.tsuids()->Tsuid(entry.series), entry.base);
     const auto family = static_cast<uint8_t>(tables_.points()->points_family);
     const Bytes qualifier = codec::Qualifier{entry.qualifier}.Encode();
     lsm::CellMemory::Writer cells(active_->CellsOrMake(tables_.points()->id));

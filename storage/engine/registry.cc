@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -24,25 +23,26 @@ uint32_t Registry::Hash(ByteView tsuid) {
   return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 
-ByteView Registry::Tsuid(uint32_t number) const {
-  const Name* name = names_.Get(number);
-  INVARIANT(name != nullptr);
-  return {name->bytes, name->size};
+std::shared_ptr<const TsuidTable> Registry::tsuids() const {
+  std::shared_lock lock(mutex_);
+  return lookups_->tsuids;
 }
 
-ByteView Registry::FindTsuid(uint32_t number) const {
-  const Name* name = names_.Get(number);
-  return name == nullptr ? ByteView() : ByteView(name->bytes, name->size);
+Bytes Registry::TsuidOf(uint32_t number) const {
+  std::shared_lock lock(mutex_);
+  return forgotten_.Has(number) ? Bytes() : Bytes(lookups_->tsuids->FindTsuid(number));
 }
 
 uint32_t Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
-  return lookups_->slots.Find(hash, [&](uint32_t number) { return Tsuid(number) == tsuid; });
+  return lookups_->slots.Find(
+      hash, [&](uint32_t number) { return lookups_->tsuids->Tsuid(number) == tsuid; });
 }
 
-// The caller holds mutex_.
 std::optional<uint32_t> Registry::FindNext(ByteView tsuid) const {
   const uint32_t next = next_.load(std::memory_order_relaxed);
-  if (next >= size() || FindTsuid(next) != tsuid || forgotten_.Has(next)) return {};
+  if (next >= size() || lookups_->tsuids->FindTsuid(next) != tsuid || forgotten_.Has(next)) {
+    return {};
+  }
   next_.store(next + 1, std::memory_order_relaxed);
   return next;
 }
@@ -57,30 +57,37 @@ std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
   return found;
 }
 
+// Finds at most kTogether series.
+bool Registry::FindSome(std::span<const ByteView> some, uint32_t* numbers) const {
+  std::array<uint32_t, kTogether> hashes;
+  bool all = true;
+  size_t near = 0;
+  for (; near < some.size(); ++near) {
+    const auto next = FindNext(some[near]);
+    if (!next) break;
+    numbers[near] = *next;
+  }
+  for (size_t i = near; i < some.size(); ++i) {
+    hashes[i] = Hash(some[i]);
+    lookups_->slots.Prefetch(hashes[i]);
+  }
+  for (size_t i = near; i < some.size(); ++i) {
+    numbers[i] = FindLocked(some[i], hashes[i]);
+    if (numbers[i] == kUnknown) {
+      all = false;
+    } else {
+      next_.store(numbers[i] + 1, std::memory_order_relaxed);
+    }
+  }
+  return all;
+}
+
 bool Registry::FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const {
   bool all = true;
-  std::array<uint32_t, kTogether> hashes;
   while (!tsuids.empty()) {
     const auto some = tsuids.first(std::min(kTogether, tsuids.size()));
     std::shared_lock lock(mutex_);
-    size_t near = 0;
-    for (; near < some.size(); ++near) {
-      const auto next = FindNext(some[near]);
-      if (!next) break;
-      numbers[near] = *next;
-    }
-    for (size_t i = near; i < some.size(); ++i) {
-      hashes[i] = Hash(some[i]);
-      lookups_->slots.Prefetch(hashes[i]);
-    }
-    for (size_t i = near; i < some.size(); ++i) {
-      numbers[i] = FindLocked(some[i], hashes[i]);
-      if (numbers[i] == kUnknown) {
-        all = false;
-      } else {
-        next_.store(numbers[i] + 1, std::memory_order_relaxed);
-      }
-    }
+    all = FindSome(some, numbers) && all;
     tsuids = tsuids.subspan(some.size());
     numbers += some.size();
   }
@@ -119,14 +126,10 @@ void Registry::Reserve(size_t series) {
 }
 
 void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
-  INVARIANT(tsuid.size() <= UINT16_MAX);
   const uint32_t number = size();
-  INVARIANT(number != kUnknown && names_.Get(number) == nullptr);
-  auto* name = reinterpret_cast<Name*>(arena_.Take(sizeof(Name) + tsuid.size()));
-  name->size = static_cast<uint16_t>(tsuid.size());
-  std::memcpy(name->bytes, tsuid.data(), tsuid.size());
-  names_.Set(number, name);
-  lookups_->index.Add(number, {name->bytes, name->size});
+  INVARIANT(number != kUnknown);
+  lookups_->tsuids->Set(number, tsuid);
+  lookups_->index.Add(number, lookups_->tsuids->Tsuid(number));
   const uint32_t before = FindLocked(tsuid, hash);
   if (before == kUnknown) {
     lookups_->slots.Add(hash, number);
@@ -159,12 +162,28 @@ NumberSet Registry::Forgotten() const {
   return forgotten_;
 }
 
+std::unique_ptr<Registry::Lookups> Registry::NewLookups(const NumberSet& forgotten) const {
+  auto lookups = std::make_unique<Lookups>(layout_, std::make_shared<TsuidTable>(tsuid_bytes_));
+  std::shared_lock lock(mutex_);
+  const uint32_t end = size();
+  const TsuidTable::Blocks blocks = lookups_->tsuids->blocks();
+  lock.unlock();
+  lookups->tsuids->ShareWithout(blocks, forgotten, end);
+  return lookups;
+}
+
 void Registry::AddTo(uint32_t begin, uint32_t end, const NumberSet& forgotten,
                      Lookups* lookups) const {
   INVARIANT(end <= size());
+  std::shared_lock lock(mutex_);
+  const std::shared_ptr<const TsuidTable> now = lookups_->tsuids;
+  TsuidTable& tsuids = *lookups->tsuids;
+  tsuids.ShareNew(now->blocks());
+  lock.unlock();
   for (uint32_t number = begin; number < end; ++number) {
     if (forgotten.Has(number)) continue;
-    const ByteView tsuid = Tsuid(number);
+    if (tsuids.FindTsuid(number).empty()) tsuids.Set(number, now->Tsuid(number));
+    const ByteView tsuid = tsuids.Tsuid(number);
     lookups->slots.Reserve(1);
     lookups->slots.Add(Hash(tsuid), number);
     lookups->index.Add(number, tsuid);
@@ -190,32 +209,44 @@ bool Registry::HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) co
   return only;
 }
 
-std::vector<uint32_t> Registry::Match(ByteView metric, const SeriesMatcher& matcher) const {
+FoundSeries Registry::Match(ByteView metric, const SeriesMatcher& matcher) const {
   if (!matcher.tsuids.empty()) return MatchListed(metric, matcher);
-  std::vector<uint32_t> numbers;
+  FoundSeries found;
   {
     std::shared_lock lock(mutex_);
-    numbers = lookups_->index.Match(metric, matcher);
+    found = {lookups_->index.Match(metric, matcher), lookups_->tsuids};
   }
+  const TsuidTable& tsuids = *found.tsuids;
   if (matcher.exact_tags) {
-    std::erase_if(numbers,
-                  [&](uint32_t number) { return !HasOnlyNamedTags(Tsuid(number), matcher); });
+    std::erase_if(found.numbers, [&](uint32_t number) {
+      return !HasOnlyNamedTags(tsuids.Tsuid(number), matcher);
+    });
   }
-  std::sort(numbers.begin(), numbers.end(),
-            [this](uint32_t a, uint32_t b) { return Tsuid(a) < Tsuid(b); });
-  return numbers;
+  std::sort(found.numbers.begin(), found.numbers.end(),
+            [&](uint32_t a, uint32_t b) { return tsuids.Tsuid(a) < tsuids.Tsuid(b); });
+  return found;
 }
 
-std::vector<uint32_t> Registry::MatchListed(ByteView metric, const SeriesMatcher& matcher) const {
-  const std::vector<ByteView> tsuids(matcher.tsuids.begin(), matcher.tsuids.end());
-  std::vector<uint32_t> numbers(tsuids.size());
-  FindAll(tsuids, numbers.data());
+FoundSeries Registry::MatchListed(ByteView metric, const SeriesMatcher& matcher) const {
+  const std::vector<ByteView> listed(matcher.tsuids.begin(), matcher.tsuids.end());
+  FoundSeries found;
+  std::vector<uint32_t>& numbers = found.numbers;
+  numbers.resize(listed.size());
+  {
+    std::shared_lock lock(mutex_);
+    for (size_t i = 0; i < listed.size(); i += kTogether) {
+      const auto some = std::span(listed).subspan(i);
+      FindSome(some.first(std::min(kTogether, some.size())), &numbers[i]);
+    }
+    found.tsuids = lookups_->tsuids;
+  }
   std::erase_if(numbers, [&](uint32_t number) {
-    return number == kUnknown || !Tsuid(number).starts_with(metric) ||
-           !points::MatchesTsuid(matcher, layout_, Tsuid(number));
+    if (number == kUnknown) return true;
+    const ByteView tsuid = found.tsuids->Tsuid(number);
+    return !tsuid.starts_with(metric) || !points::MatchesTsuid(matcher, layout_, tsuid);
   });
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  return numbers;  // sorted, like the list of the matcher
+  return found;  // sorted, like the list of the matcher
 }
 
 Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher,
@@ -234,7 +265,7 @@ std::vector<Bytes> Registry::Metrics() const {
 
 size_t Registry::bytes() const {
   std::shared_lock lock(mutex_);
-  return arena_.bytes() + names_.bytes() + lookups_->bytes() + forgotten_.bytes();
+  return *tsuid_bytes_ + lookups_->bytes() + forgotten_.bytes();
 }
 
 }  // namespace hg::engine

@@ -118,13 +118,12 @@ Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& tab
   return result;
 }
 
-Status RowReader::ListBases(const Version& version, SeriesNumber series, const RowRange& range,
-                            std::vector<uint32_t>* bases) const {
+Status RowReader::ListBases(const Version& version, SeriesNumber series, ByteView tsuid,
+                            const RowRange& range, std::vector<uint32_t>* bases) const {
   for (const auto& memtable : version.memtables) {
     ForEachHour(*memtable, series, range,
                 [&](const RowHourMemory* row) { bases->push_back(row->base()); });
   }
-  const ByteView tsuid = registry_.Tsuid(series);
   const lsm::TimeSpan times = TimesOf(range);
   std::vector<region::SeriesSlice> slices;
   region::SlicesOf(version.RegionsOf(tables_.points()->id), RowKeyPrefix(env_.layout(), tsuid),

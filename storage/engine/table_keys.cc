@@ -54,7 +54,7 @@ Result<bool> PointKeys::Next(Bytes* key) {
     for (; at_ < places_.size(); ++at_) {
       const Place& place = places_[at_];
       key->clear();
-      codec::AppendRowKey(layout, engine_.registry().Tsuid(series_[place.order]), place.base, key);
+      codec::AppendRowKey(layout, tsuids_->Tsuid(series_[place.order]), place.base, key);
       if (*key < start_) continue;
       if (!stop_.empty() && *key >= stop_) continue;
       ++at_;
@@ -94,10 +94,12 @@ Status PointKeys::BeginMetric(uint32_t bucket, const Bytes& metric) {
   }
   if (range.begin >= range.end) return {};
 
-  series_ = engine_.registry().Match(metric, {});
+  FoundSeries found = engine_.registry().Match(metric, {});
+  series_ = std::move(found.numbers);
+  tsuids_ = std::move(found.tsuids);
   if (layout.salt_width > 0) {
     std::erase_if(series_, [&](uint32_t series) {
-      return codec::SaltBucket(layout, engine_.registry().Tsuid(series)) != bucket;
+      return codec::SaltBucket(layout, tsuids_->Tsuid(series)) != bucket;
     });
   }
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(series_.capacity() * sizeof(uint32_t) +
@@ -116,7 +118,8 @@ Status PointKeys::ListStretch() {
   std::vector<uint32_t> bases;
   for (uint32_t order = 0; order < series_.size(); ++order) {
     bases.clear();
-    RETURN_IF_ERROR(engine_.rows().ListBases(*version_, series_[order], stretch, &bases));
+    RETURN_IF_ERROR(engine_.rows().ListBases(*version_, series_[order],
+                                             tsuids_->Tsuid(series_[order]), stretch, &bases));
     RETURN_IF_ERROR(memory_.Step(kStepsOfSeries + bases.size()));
     RETURN_IF_ERROR(AddPlaces(order, bases));
     if (places_.size() > places_max) stretch.end = CutInHalf();

@@ -43,9 +43,10 @@ class PointKeys {
   uint32_t bucket_ = 0;
   size_t metric_ = 0;
   // The following members hold the state for the current metric.
-  std::vector<uint32_t> series_;  // series in the current salt bucket, ordered by TSUID
-  RowRange rest_{0, 0};           // base times that were not listed yet
-  std::vector<Place> places_;     // listed rows, ordered by key
+  std::vector<uint32_t> series_;              // series in the current salt bucket, ordered by TSUID
+  std::shared_ptr<const TsuidTable> tsuids_;  // has them
+  RowRange rest_{0, 0};                       // base times that were not listed yet
+  std::vector<Place> places_;                 // listed rows, ordered by key
   size_t at_ = 0;
   MemoryTally memory_;
 };

@@ -4,8 +4,8 @@
 // a tag set. The index maps each tag key and each pair to tag sets, and each tag set to its series.
 
 #include <array>
+#include <boost/container/deque.hpp>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -74,8 +74,14 @@ class NamedPostings {
   };
   [[nodiscard]] uint32_t NumberOf(ByteView name, uint32_t hash) const;
 
+  // So large that the allocator returns the memory of a whole index to the system.
+  static constexpr size_t kTogetherBytes = 512 << 10;
+  using All = boost::container::deque<
+      Named, void,
+      boost::container::deque_options_t<boost::container::block_bytes<kTogetherBytes>>>;
+
   const size_t width_;
-  std::deque<Named> all_;
+  All all_;
   NumberSlots slots_;  // indexes in all_, found by name
 };
 

@@ -87,9 +87,10 @@ class PointSink {
   /// LogPosition).
   using Position = uint64_t;
 
-  /// AppendKeyed appends all points. If at least one series key was never accepted, it sets `known`
-  /// to false and stores nothing; the caller then passes the batch to AppendNamed. It fails with
-  /// Busy or Unavailable like Points::Append; some points may be stored then. Never blocks on I/O.
+  /// AppendKeyed appends all points. If at least one series key was never accepted, or the store
+  /// has forgotten its series, it sets `known` to false; the caller then passes the batch to
+  /// AppendNamed, although some points may be stored if a series was forgotten. It fails with Busy
+  /// or Unavailable like Points::Append; some points may be stored then. Never blocks on I/O.
   struct Appended {
     bool known = true;
     Position position = 0;

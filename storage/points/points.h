@@ -24,9 +24,8 @@
 
 namespace hg {
 
-/// The number of a series in this process. Points::Register assigns it. The number stays valid
-/// while the process runs: points for a series that the store has forgotten meanwhile, because it
-/// had no rows left, are stored under the new number of the series.
+/// The number of a series in this process. Points::Register assigns it. It is valid until the store
+/// forgets the series, because the series has no rows left. No other series ever gets this number.
 using SeriesNumber = uint32_t;
 
 /// A point that is ready to be stored. `qualifier` is the 2-byte form in the low 16 bits, or the
@@ -208,18 +207,17 @@ class Points {
   /// number. Takes no lock.
   [[nodiscard]] virtual SeriesNumber series_count() const { return 0; }
   /// Returns the TSUID of a series, or "" if the store has forgotten the series because it had no
-  /// rows left. `number` must be below series_count(). The result is valid as long as the store
-  /// exists. Takes no lock.
-  [[nodiscard]] virtual ByteView TsuidOf(SeriesNumber number) const {
-    return (void)number, ByteView();
-  }
+  /// rows left. `number` must be below series_count().
+  [[nodiscard]] virtual Bytes TsuidOf(SeriesNumber number) const { return (void)number, Bytes(); }
 
   /// Stores the entries. Readers see them when the function returns. After a failure some entries
   /// may be stored. Repeating the batch is harmless, because each point overwrites itself. Busy:
-  /// the memory limit is reached. Unavailable: a log write failed. The result is the position that
-  /// Commit must reach before the points may be acknowledged. Never waits for a disk, so network
-  /// loops may call this function. An empty batch fails when other batches would fail; the position
-  /// that it returns covers all writes to the store that have returned.
+  /// the memory limit is reached. Unavailable: a log write failed. NotFound: the store has
+  /// forgotten a series of the batch (TsuidOf); the caller must register it again and repeat the
+  /// batch with its new number. The result is the position that Commit must reach before the points
+  /// may be acknowledged. Never waits for a disk, so network loops may call this function. An empty
+  /// batch fails when other batches would fail; the position that it returns covers all writes to
+  /// the store that have returned.
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
 
   /// Makes the log durable up to `position` at the configured durability, and then calls `done`

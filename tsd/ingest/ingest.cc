@@ -41,6 +41,18 @@ bool IsOpenTsdbDialect(Dialect dialect) {
   return dialect == Dialect::kJson || dialect == Dialect::kWords;
 }
 
+// Whether the store has forgotten the series. Its points then need its new number.
+bool IsForgotten(const Points& points, SeriesNumber number) {
+  return number < points.series_count() && points.TsuidOf(number).empty();
+}
+
+// Forgotten series count as unknown, so that the caller passes the points to AppendNamed.
+Result<PointSink::Appended> AppendedAt(const Result<LogPosition>& position) {
+  if (position.ok()) return PointSink::Appended{.known = true, .position = *position};
+  if (position.status().code() != StatusCode::kNotFound) return position.status();
+  return PointSink::Appended{.known = false, .position = 0};
+}
+
 // Scratch buffers of the thread, because event loops append small batches: no allocation for each.
 std::vector<SeriesNumber>& KeptNumbers() {
   static thread_local std::vector<SeriesNumber> numbers;
@@ -127,7 +139,7 @@ class Ingest::Resolver {
     SeriesIds ids;
     if (of_line && !point.raw_key.metric.empty()) {
       const auto known = lines_.Find(point.raw_key.tags, point.raw_key.metric);
-      if (known) return *known;
+      if (known && !IsForgotten(points_, *known)) return *known;
       ids.pairs = lines_.FindPairs(point.raw_key.tags);
     } else if (!point.raw_key.metric.empty()) {
       ids = raw_keys_.FindHalves(point.raw_key);
@@ -491,9 +503,7 @@ Result<PointSink::Appended> Ingest::AppendKeyed(std::span<const KeyedPoint> poin
     return Appended{.known = false, .position = 0};
   // The last moment at which the request can be ended: its points are stored as a whole.
   RETURN_IF_ERROR(context.request().Check());
-  ASSIGN_OR_RETURN(const LogPosition position,
-                   StoreKeyed(points, {numbers.data(), points.size()}, context));
-  return Appended{.known = true, .position = position};
+  return AppendedAt(StoreKeyed(points, {numbers.data(), points.size()}, context));
 }
 
 PointSink::Learned Ingest::AppendLearning(std::span<const KeyedPoint> points,
@@ -508,6 +518,7 @@ PointSink::Learned Ingest::AppendLearning(std::span<const KeyedPoint> points,
   // Also if the request has ended: the points are stored whose names were made.
   const Result<LogPosition> position =
       StoreKeyed(points.first(learned), std::span(numbers).first(learned), context);
+  if (position.status().code() == StatusCode::kNotFound) return {};  // forgotten series
   if (!position.ok()) return {.stored = 0, .position = 0, .refused = position.status()};
   result.stored = learned;
   result.position = *position;
@@ -531,8 +542,7 @@ Result<PointSink::Appended> Ingest::AppendLines(std::span<const KeyedLine> lines
       entries[at] = {numbers[at], common.base, instant.with_flags(value.flags).bits, value.bits};
     }
   }
-  ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), fields.size()}, context));
-  return Appended{.known = true, .position = position};
+  return AppendedAt(Store({entries.data(), fields.size()}, context));
 }
 
 Result<LogPosition> Ingest::StoreKeyed(std::span<const KeyedPoint> points,
@@ -606,11 +616,40 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, Writ
     }
     results->push_back(number.status());
   }
-  if (entries.empty()) return 0;
-  const Result<LogPosition> position = Store(entries, context);
-  if (position.ok()) return *position;
-  for (size_t place : places) (*results)[place] = position.status();
+  while (!entries.empty()) {
+    const Result<LogPosition> position = Store(entries, context);
+    if (position.ok()) return *position;
+    if (position.status().code() == StatusCode::kNotFound &&
+        ResolveForgotten(points, context, &places, &entries, results)) {
+      continue;
+    }
+    for (size_t place : places) (*results)[place] = position.status();
+    return 0;
+  }
   return 0;
+}
+
+bool Ingest::ResolveForgotten(std::span<const NamedPoint> points, const WriteContext& context,
+                              std::vector<size_t>* places, std::vector<PointEntry>* entries,
+                              std::vector<Status>* results) {
+  bool found = false;
+  size_t kept = 0;
+  for (size_t i = 0; i < entries->size(); ++i) {
+    const size_t place = (*places)[i];
+    PointEntry entry = (*entries)[i];
+    if (IsForgotten(points_, entry.series)) {
+      found = true;
+      const Result<SeriesNumber> number = resolver_->Resolve(points[place], context);
+      (*results)[place] = number.status();
+      if (!number.ok()) continue;
+      entry.series = *number;
+    }
+    (*places)[kept] = place;
+    (*entries)[kept++] = entry;
+  }
+  places->resize(kept);
+  entries->resize(kept);
+  return found;
 }
 
 void Ingest::Commit(Position position, std::function<void(Status)> done) {

@@ -97,6 +97,12 @@ class Ingest : public PointSink {
   Result<LogPosition> StoreKeyed(std::span<const KeyedPoint> points,
                                  std::span<const SeriesNumber> numbers, WriteContext& context);
   Result<LogPosition> Store(std::span<const PointEntry> entries, WriteContext& context);
+  /// Resolves the series of those entries again that the store has forgotten. entries[i] is the
+  /// entry of points[places[i]]. Removes entries whose series is refused, and sets their results.
+  /// Returns whether a series was forgotten.
+  bool ResolveForgotten(std::span<const NamedPoint> points, const WriteContext& context,
+                        std::vector<size_t>* places, std::vector<PointEntry>* entries,
+                        std::vector<Status>* results);
   void NoteUse(std::span<const KeyedPoint> points);
   /// Checks the rate limits of the writer and of the metrics. Does not count the points towards
   /// these limits.

@@ -146,13 +146,15 @@ class Speller {
   void Spell(const Points& all, const PlainNames& names, SeriesNumber begin, SeriesNumber end,
              Learning* learning) {
     const auto metric_width = static_cast<size_t>(layout_.metric_width);
-    if (!ReadPairs(all.TsuidOf(begin).substr(metric_width), names)) return;
+    const Bytes first = all.TsuidOf(begin);
+    if (first.empty() || !ReadPairs(ByteView(first).substr(metric_width), names)) return;
     for (const KeyedTagFormat& keyed : *formats_) {
       ordered_.clear();
       for (const size_t place : keyed.places) ordered_.push_back(values_[place]);
       keyed.format->Fill(ordered_, learning->NewTags());
       for (SeriesNumber number = begin; number < end; ++number) {
-        const ByteView tsuid = all.TsuidOf(number);
+        const Bytes tsuid = all.TsuidOf(number);
+        if (tsuid.empty()) continue;  // forgotten meanwhile
         const auto metric = names.metrics.find(ReadBig(tsuid.data(), layout_.metric_width));
         if (metric == names.metrics.end()) continue;
         learning->Add(keyed.format->dialect, metric->second, tsuid, number);
@@ -214,11 +216,11 @@ Result<bool> RawKeyRecall::Run(const std::vector<TagFormat>& formats,
       break;
     }
     const auto pairs_of = [&](SeriesNumber number) {
-      const ByteView tsuid = points.TsuidOf(number);
+      const Bytes tsuid = points.TsuidOf(number);
       return tsuid.substr(std::min(tsuid.size(), metric_width));
     };
     for (SeriesNumber first = begin; first < end;) {
-      const ByteView pairs = pairs_of(first);
+      const Bytes pairs = pairs_of(first);
       SeriesNumber next = first + 1;
       while (next < end && pairs_of(next) == pairs) ++next;
       if (pairs.empty()) {  // forgotten series

@@ -191,7 +191,7 @@ std::string DayIndexExample(const FormatExample& example) {
     std::string text = "day " + std::to_string(day) + " series";
     for (const uint32_t number : series) {
       text += " " + std::to_string(number);
-      writer.Add(number, registry.Tsuid(number), day * kIndexedDayS);
+      writer.Add(number, registry.TsuidOf(number), day * kIndexedDayS);
     }
     days.push_back(std::move(text));
   }

@@ -80,10 +80,10 @@ TEST_CASE("matching series equal those that pass one by one, in TSUID order") {
     if (!known.insert(tsuid).second) continue;
     registry.Add(tsuid);
     REQUIRE(registry.Find(tsuid) == registry.size() - 1);
-    REQUIRE(registry.Tsuid(registry.size() - 1) == tsuid);
+    REQUIRE(registry.TsuidOf(registry.size() - 1) == tsuid);
   }
   REQUIRE(known.size() > 3000);
-  for (const Bytes& tsuid : known) REQUIRE(registry.Tsuid(*registry.Find(tsuid)) == tsuid);
+  for (const Bytes& tsuid : known) REQUIRE(registry.TsuidOf(*registry.Find(tsuid)) == tsuid);
   size_t found = 0;
   for (int i = 0; i < 400; ++i) {
     SeriesMatcher matcher = RandomMatcher(random);
@@ -100,8 +100,8 @@ TEST_CASE("matching series equal those that pass one by one, in TSUID order") {
         expected.push_back(tsuid);
     }
     std::vector<Bytes> matched;
-    for (const uint32_t number : registry.Match(metric, matcher))
-      matched.emplace_back(registry.Tsuid(number));
+    const FoundSeries series = registry.Match(metric, matcher);
+    for (const uint32_t number : series.numbers) matched.emplace_back(series.tsuids->Tsuid(number));
     REQUIRE(matched == expected);
     found += matched.size();
   }
@@ -116,11 +116,11 @@ TEST_CASE("a listed series is looked up, however many series its metric has") {
   SeriesMatcher one;
   one.tsuids = {Id(1) + Id(1) + Id(777)};
   const size_t before = allocated_bytes;
-  const std::vector<uint32_t> found = registry.Match(Id(1), one);
+  const std::vector<uint32_t> found = registry.Match(Id(1), one).numbers;
   CHECK(allocated_bytes - before < 1024);
   CHECK(found == std::vector<uint32_t>{777});
-  CHECK(registry.Match(Id(2), one).empty());
-  CHECK(registry.Match("", one) == found);
+  CHECK(registry.Match(Id(2), one).numbers.empty());
+  CHECK(registry.Match("", one).numbers == found);
 }
 
 TEST_CASE("series added together equal those added one by one") {
@@ -138,13 +138,13 @@ TEST_CASE("series added together equal those added one by one") {
     REQUIRE(together.size() == tsuids.size() - rest.size());
   }
   for (uint32_t i = 0; i < tsuids.size(); ++i) {
-    REQUIRE(together.Tsuid(i) == tsuids[i]);
+    REQUIRE(together.TsuidOf(i) == tsuids[i]);
     REQUIRE(together.Find(tsuids[i]) == i);
   }
   CHECK(together.bytes() == one_by_one.bytes());
   for (int i = 0; i < 100; ++i) {
     const SeriesMatcher matcher = RandomMatcher(random);
-    REQUIRE(together.Match("", matcher) == one_by_one.Match("", matcher));
+    REQUIRE(together.Match("", matcher).numbers == one_by_one.Match("", matcher).numbers);
   }
 }
 

@@ -21,9 +21,9 @@ TEST_CASE("on an event loop, only few series are examined") {
   FakeWatch may_wait, on_loop;
   CHECK(registry.MayMatch(Id(7), all, nullptr).ok());
   CHECK(registry.MayMatch(Id(7), all, &may_wait).ok());
-  CHECK(registry.Match(Id(7), two) == std::vector<uint32_t>{0, 1});
-  CHECK(registry.Match("", two) == std::vector<uint32_t>{0, 1, Registry::kFewSeries + 1});
-  CHECK(registry.Match(Id(9), two).empty());
+  CHECK(registry.Match(Id(7), two).numbers == std::vector<uint32_t>{0, 1});
+  CHECK(registry.Match("", two).numbers == std::vector<uint32_t>{0, 1, Registry::kFewSeries + 1});
+  CHECK(registry.Match(Id(9), two).numbers.empty());
   on_loop.StayOnLoop();
   CHECK(registry.MayMatch(Id(7), two, &on_loop).ok());
   CHECK(registry.MayMatch(Id(8), all, &on_loop).ok());

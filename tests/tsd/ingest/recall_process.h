@@ -41,9 +41,9 @@ class NumberedPoints : public points::PointsOverCells {
     const MutexLock lock(mutex_);
     return static_cast<SeriesNumber>(tsuids_.size());
   }
-  [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override {
+  [[nodiscard]] Bytes TsuidOf(SeriesNumber number) const override {
     const MutexLock lock(mutex_);
-    return forgotten.contains(number) ? ByteView() : ByteView(tsuids_[number]);
+    return forgotten.contains(number) ? Bytes() : tsuids_[number];
   }
 
   std::function<void()> asked;

@@ -1,0 +1,136 @@
+#pragma once
+// The TSUIDs of series by number. A sweep that forgets series replaces the table by one without
+// them. A reader of TSUIDs keeps the table in which it found its numbers, so it also finds those
+// that are forgotten meanwhile. When the last of these readers ends, their memory is freed.
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "storage/base/bytes.h"
+#include "storage/base/invariant.h"
+#include "storage/engine/arena.h"
+#include "storage/engine/number_set.h"
+
+namespace hg::engine {
+
+/// Tsuid and FindTsuid are thread-safe. One thread at a time may call the other functions.
+class TsuidTable {
+  class Block;
+
+ public:
+  /// The blocks of a table, by number >> kBits. Several tables may have the same block.
+  using Blocks = std::vector<std::shared_ptr<Block>>;
+
+  /// `bytes` is the total memory of the blocks of all tables.
+  explicit TsuidTable(std::shared_ptr<std::atomic<size_t>> bytes)
+      : bytes_(std::move(bytes)), top_(new std::atomic<Block*>[kTop]()) {}
+
+  /// Returns the TSUID of a series that the table has. It is valid as long as the table exists.
+  [[nodiscard]] ByteView Tsuid(uint32_t number) const {
+    const Name* const name = Find(number);
+    INVARIANT(name != nullptr);
+    return {name->bytes, name->size};
+  }
+  /// Like Tsuid, but returns "" if the table does not have the series. The table may also have
+  /// forgotten series.
+  [[nodiscard]] ByteView FindTsuid(uint32_t number) const {
+    const Name* const name = Find(number);
+    return name == nullptr ? ByteView() : ByteView(name->bytes, name->size);
+  }
+
+  /// Adds a series that the table does not have. No other table with the same block may change.
+  void Set(uint32_t number, ByteView tsuid) {
+    const size_t at = number >> kBits;
+    if (at >= blocks_.size()) blocks_.resize(at + 1);
+    if (blocks_[at] == nullptr) Use(at, std::make_shared<Block>(bytes_));
+    blocks_[at]->Set(number & kMask, tsuid);
+  }
+  [[nodiscard]] const Blocks& blocks() const { return blocks_; }
+  /// Adds those blocks that are after the last block of this table.
+  void ShareNew(const Blocks& blocks) {
+    for (size_t at = blocks_.size(); at < blocks.size(); ++at) Use(at, blocks[at]);
+  }
+  /// Like ShareNew for an empty table, but leaves out blocks of which at least an eighth of the
+  /// series are forgotten. The caller adds the other series of these blocks. Numbers from `end` on
+  /// may not have been given yet.
+  void ShareWithout(const Blocks& blocks, const NumberSet& forgotten, uint32_t end) {
+    for (size_t at = 0; at < blocks.size(); ++at) {
+      const auto begin = static_cast<uint32_t>(at << kBits);
+      if (end - begin > kMask && blocks[at] != nullptr && blocks[at]->HasMany(begin, forgotten)) {
+        blocks_.emplace_back();
+      } else {
+        Use(at, blocks[at]);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kBits = 14;
+  static constexpr uint32_t kMask = (1u << kBits) - 1;
+  static constexpr size_t kTop = size_t{1} << (32 - kBits);
+  static constexpr size_t kAreaBytes = 16 << 10;
+  // A block is copied without its forgotten series when these are at least this share of it.
+  static constexpr uint32_t kOutdatedShare = 8;
+
+  struct Name {
+    uint16_t size;
+    char bytes[];
+  };
+  class Block {
+   public:
+    explicit Block(std::shared_ptr<std::atomic<size_t>> bytes) : bytes_(std::move(bytes)) {
+      *bytes_ += sizeof(*this);
+    }
+    ~Block() { *bytes_ -= sizeof(*this) + arena_.bytes(); }
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+
+    [[nodiscard]] const Name* Get(uint32_t i) const {
+      return names_[i].load(std::memory_order_acquire);
+    }
+    void Set(uint32_t i, ByteView tsuid) {
+      INVARIANT(tsuid.size() <= UINT16_MAX && Get(i) == nullptr);
+      const size_t before = arena_.bytes();
+      auto* name = reinterpret_cast<Name*>(arena_.Take(sizeof(Name) + tsuid.size()));
+      *bytes_ += arena_.bytes() - before;
+      name->size = static_cast<uint16_t>(tsuid.size());
+      std::memcpy(name->bytes, tsuid.data(), tsuid.size());
+      names_[i].store(name, std::memory_order_release);
+      ++count_;
+    }
+    /// Whether many of the series of this block, whose numbers begin at `begin`, are forgotten.
+    [[nodiscard]] bool HasMany(uint32_t begin, const NumberSet& forgotten) const {
+      uint32_t many = 0;
+      for (uint32_t i = 0; i <= kMask; ++i) {
+        if (forgotten.Has(begin + i) && Get(i) != nullptr) ++many;
+      }
+      return many > 0 && many >= count_ / kOutdatedShare;
+    }
+
+   private:
+    std::atomic<const Name*> names_[size_t{1} << kBits] = {};
+    uint32_t count_ = 0;
+    Arena arena_{alignof(Name), kAreaBytes};
+    const std::shared_ptr<std::atomic<size_t>> bytes_;
+  };
+
+  [[nodiscard]] const Name* Find(uint32_t number) const {
+    const Block* const block = top_[number >> kBits].load(std::memory_order_acquire);
+    return block == nullptr ? nullptr : block->Get(number & kMask);
+  }
+  void Use(size_t at, std::shared_ptr<Block> block) {
+    if (at >= blocks_.size()) blocks_.resize(at + 1);
+    top_[at].store(block.get(), std::memory_order_release);
+    blocks_[at] = std::move(block);
+  }
+
+  const std::shared_ptr<std::atomic<size_t>> bytes_;
+  const std::unique_ptr<std::atomic<Block*>[]> top_;  // the pointers in blocks_
+  Blocks blocks_;
+};
+
+}  // namespace hg::engine
