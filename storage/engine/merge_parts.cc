@@ -12,6 +12,8 @@
 namespace hg::engine {
 namespace {
 
+using points::RowPart;
+
 // The row-hours of a points file whose keys are in a region. The file orders them by series.
 class PointsOfRegion {
  public:
@@ -54,16 +56,23 @@ class PointsOfRegion {
   Bytes group_;
 };
 
-// The points and the cells of one input.
+// The points and the cells of one input. The cells are read twice: first those that the points of
+// their rows need, later all of them.
 struct Input {
   uint32_t sequence = 0;
   std::unique_ptr<PointsOfRegion> points;
   bool has_points = false;
+  std::unique_ptr<lsm::RowSource> point_cells;
+  bool has_point_cells = false;
   std::unique_ptr<lsm::RowSource> cells;
   bool has_cells = false;
 
   Status NextPoints() {
     ASSIGN_OR_RETURN(has_points, points->Next());
+    return {};
+  }
+  Status NextPointCells() {
+    ASSIGN_OR_RETURN(has_point_cells, point_cells->Next());
     return {};
   }
   Status NextCells() {
@@ -72,18 +81,31 @@ struct Input {
   }
 };
 
+// Keeps either the cells and tombstones that are merged with points, or the other ones. A tombstone
+// of the whole family belongs to both.
+void KeepCells(bool of_points, RowPart* part) {
+  std::erase_if(part->raw, [&](const points::RawCell& cell) {
+    return points::TouchesPoints(cell.qualifier) != of_points;
+  });
+  std::erase_if(part->gone, [&](const Bytes& qualifier) {
+    return points::TouchesPoints(qualifier) != of_points;
+  });
+}
+
 // Merges parts of the points table. Within a salt bucket, both files of a part are ordered by
-// metric first. So only the cells of one metric are held in memory to merge them with the points of
-// their rows.
+// metric first; within a metric, points are ordered by series and cells by time. So the points of
+// one metric are merged first, with the few cells that are merged with points, which are held in
+// memory for the metric. Then all cells of the metric are merged row by row, because annotations
+// and histograms can be larger than the memory.
 class PointsMerge {
  public:
   PointsMerge(const KeyLayout& layout, const MergeTask& task, PartSet* writer)
       : layout_(layout),
         task_(task),
         table_(*task.table),
+        family_(static_cast<uint8_t>(table_.points_family)),
         bottom_(task.bottom),
-        oldest_ms_(
-            OldestSeenMs(table_.families[static_cast<size_t>(table_.points_family)], task.now_ms)),
+        oldest_ms_(OldestSeenMs(table_.families[family_], task.now_ms)),
         writer_(writer) {
     // Region boundaries begin with a salt bucket; the first region has an empty start key.
     salt_ = task.inputs.front().start.substr(0, static_cast<size_t>(layout.salt_width));
@@ -99,29 +121,27 @@ class PointsMerge {
         RETURN_IF_ERROR(input.NextPoints());
       }
       if (from.part->cells() != nullptr) {
-        input.cells =
-            lsm::ScanRows(from.part->cells(), from.start, from.stop, lsm::CacheUse::kPast);
+        const auto scan = [&] {
+          return lsm::ScanRows(from.part->cells(), from.start, from.stop, lsm::CacheUse::kPast);
+        };
+        input.point_cells = scan();
+        input.cells = scan();
+        RETURN_IF_ERROR(input.NextPointCells());
         RETURN_IF_ERROR(input.NextCells());
       }
     }
     while (NextGroup()) {
-      RETURN_IF_ERROR(LoadCells());
+      RETURN_IF_ERROR(LoadPointCells());
       RETURN_IF_ERROR(MergePoints());
-      INVARIANT(regular_.empty());  // each row of cells was written with its points
-      RETURN_IF_ERROR(MergeOtherRows());
-      for (const auto& [key, row] : out_cells_) RETURN_IF_ERROR(writer_->AddCells(key, row));
-      out_cells_.clear();
+      INVARIANT(point_cells_.empty());  // those of each row were merged with its points
+      RETURN_IF_ERROR(MergeCells());
+      INVARIANT(merged_cells_.empty());  // those of each row were written with its other cells
     }
     return {};
   }
 
  private:
   using FileKey = Bytes;  // key in a points file
-  struct Held {
-    Bytes key;
-    bool regular = false;
-    std::vector<std::pair<size_t, lsm::CellRow>> rows;  // index of input, cells; newest first
-  };
 
   [[nodiscard]] size_t GroupWidth() const {
     return static_cast<size_t>(layout_.salt_width + layout_.metric_width);
@@ -135,6 +155,9 @@ class PointsMerge {
   }
   [[nodiscard]] bool InGroup(const Input& input) const {
     return input.has_points && group_has_points_ && MetricOf(input.points->key()) == group_metric_;
+  }
+  [[nodiscard]] bool IsOfGroup(ByteView row_key) const {
+    return row_key.substr(0, GroupWidth()) == group_;
   }
 
   bool NextGroup() {
@@ -153,29 +176,28 @@ class PointsMerge {
     return true;
   }
 
-  Status LoadCells() {
-    regular_.clear();
-    irregular_.clear();
+  Status LoadPointCells() {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       Input& input = inputs_[i];
-      while (input.has_cells && input.cells->key().substr(0, GroupWidth()) == group_) {
-        const Bytes& key = input.cells->key();
+      while (input.has_point_cells && IsOfGroup(input.point_cells->key())) {
+        RETURN_IF_ERROR(task_.between());
         Bytes tsuid;
         uint32_t base;
-        const bool regular = IsRegularKey(layout_, key, &tsuid, &base);
-        Held& held = regular ? regular_[RowFileKey(layout_, tsuid, base)] : irregular_[key];
-        held.key = key;
-        held.regular = regular;
-        ASSIGN_OR_RETURN(lsm::CellRow row, input.cells->TakeRow());
-        held.rows.emplace_back(i, std::move(row));
-        RETURN_IF_ERROR(input.NextCells());
+        if (IsRegularKey(layout_, input.point_cells->key(), &tsuid, &base)) {
+          ASSIGN_OR_RETURN(lsm::CellRow row, input.point_cells->TakeRow());
+          RowPart part;
+          CellsIntoRowPart(family_, &row, &part);
+          KeepCells(true, &part);
+          if (!part.empty())
+            point_cells_[RowFileKey(layout_, tsuid, base)].emplace_back(i, std::move(part));
+        }
+        RETURN_IF_ERROR(input.NextPointCells());
       }
     }
     return {};
   }
 
-  // Merges the points of the group in file order. Cells of regular rows are written with them, when
-  // their rows sort before or are equal to a row of points.
+  // Merges the points of the group in file order.
   Status MergePoints() {
     for (;;) {
       const Bytes* least = nullptr;
@@ -184,17 +206,17 @@ class PointsMerge {
           least = &input.points->key();
         }
       }
-      if (!regular_.empty() && (least == nullptr || regular_.begin()->first < *least)) {
-        least = &regular_.begin()->first;
+      if (!point_cells_.empty() && (least == nullptr || point_cells_.begin()->first < *least)) {
+        least = &point_cells_.begin()->first;
       }
       if (least == nullptr) return {};
-      RETURN_IF_ERROR(MergeRow(Bytes(*least)));
+      RETURN_IF_ERROR(MergePointRow(Bytes(*least)));
     }
   }
 
-  Status MergeRow(const FileKey& file_key) {
+  Status MergePointRow(const FileKey& file_key) {
     RETURN_IF_ERROR(task_.between());
-    auto cells = regular_.find(file_key);
+    auto cells = point_cells_.find(file_key);
     size_t holders = 0;
     Input* holder = nullptr;
     for (Input& input : inputs_) {
@@ -202,10 +224,10 @@ class PointsMerge {
       ++holders;
       holder = &input;
     }
-    INVARIANT(holders > 0 || cells != regular_.end());
+    INVARIANT(holders > 0 || cells != point_cells_.end());
     // A row that has only points, of one part only, is copied unchanged. Expired rows are dropped
     // only if no older part of them exists; otherwise older data would reappear if the TTL grew.
-    if (cells == regular_.end() && holders == 1) {
+    if (cells == point_cells_.end() && holders == 1) {
       if (!bottom_ || !HasExpired(file_key)) {
         RETURN_IF_ERROR(writer_->AddEncodedPoints(file_key, holder->points->value()));
       }
@@ -214,28 +236,26 @@ class PointsMerge {
     StoredRow row;
     row.regular = true;
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      StoredRow older;
-      older.regular = true;
+      RowPart older;
       bool found = false;
-      if (cells != regular_.end()) {
-        for (auto& [from, stored] : cells->second.rows) {
+      if (cells != point_cells_.end()) {
+        for (auto& [from, part] : cells->second) {
           if (from != i) continue;
-          older.cells = std::move(stored);
-          CellsIntoRowPart(static_cast<uint8_t>(table_.points_family), &older.cells,
-                           &older.row_part);
+          older = std::move(part);
           found = true;
         }
       }
       Input& input = inputs_[i];
       if (input.has_points && input.points->key() == file_key) {
-        if (!DecodeFileRow(input.points->value(), input.sequence, &older.row_part)) {
+        if (!DecodeFileRow(input.points->value(), input.sequence, &older)) {
           return input.points->Damaged("a row-hour cannot be read");
         }
         RETURN_IF_ERROR(input.NextPoints());
         found = true;
       }
-      if (found) row = MergeStored(table_, std::move(row), std::move(older));
+      if (found) row.row_part = points::Merge(std::move(row.row_part), std::move(older));
     }
+    if (cells != point_cells_.end()) point_cells_.erase(cells);
     Bytes tsuid;
     uint32_t base;
     if (!SplitRowFileKey(layout_, file_key, &tsuid, &base)) {
@@ -243,40 +263,67 @@ class PointsMerge {
     }
     if (bottom_) {
       points::Settle(&row.row_part);
-      row.cells.DropTombstones();
       row.base = base;
       Expire(table_, task_.now_ms, &row);
     }
-    RowPartIntoCells(static_cast<uint8_t>(table_.points_family), row.row_part, &row.cells);
-    if (!row.cells.empty()) {
-      out_cells_[codec::MakeRowKey(layout_, tsuid, base)] = std::move(row.cells);
+    if (!row.row_part.points.empty()) {
+      RETURN_IF_ERROR(writer_->AddPoints(tsuid, {}, base, row.row_part));
+      row.row_part.points.clear();
     }
-    if (cells != regular_.end()) regular_.erase(cells);
-    if (row.row_part.points.empty()) return {};
-    return writer_->AddPoints(tsuid, {}, base, row.row_part);
-  }
-
-  Status MergeOtherRows() {
-    for (auto& [key, held] : irregular_) {
-      lsm::CellRow row;
-      for (auto& [from, older] : held.rows) {
-        row = lsm::MergeRows(table_.order, std::move(row), std::move(older));
-      }
-      if (bottom_) {
-        row.DropTombstones();
-        StoredRow stored;
-        stored.cells = std::move(row);
-        Expire(table_, task_.now_ms, &stored);
-        row = std::move(stored.cells);
-      }
-      if (!row.empty()) out_cells_[key] = std::move(row);
+    if (!row.row_part.empty()) {
+      merged_cells_[codec::MakeRowKey(layout_, tsuid, base)] = std::move(row.row_part);
     }
     return {};
+  }
+
+  // Merges the cells of the group row by row in the order of their file.
+  Status MergeCells() {
+    for (;;) {
+      const Bytes* least = nullptr;
+      for (const Input& input : inputs_) {
+        if (input.has_cells && IsOfGroup(input.cells->key()) &&
+            (least == nullptr || input.cells->key() < *least)) {
+          least = &input.cells->key();
+        }
+      }
+      if (least == nullptr) return {};
+      RETURN_IF_ERROR(MergeCellRow(Bytes(*least)));
+    }
+  }
+
+  Status MergeCellRow(const Bytes& key) {
+    RETURN_IF_ERROR(task_.between());
+    StoredRow row;
+    Bytes tsuid;
+    row.regular = IsRegularKey(layout_, key, &tsuid, &row.base);
+    for (Input& input : inputs_) {
+      if (!input.has_cells || input.cells->key() != key) continue;
+      StoredRow older;
+      ASSIGN_OR_RETURN(older.cells, input.cells->TakeRow());
+      RETURN_IF_ERROR(input.NextCells());
+      if (row.regular) {
+        CellsIntoRowPart(family_, &older.cells, &older.row_part);
+        KeepCells(false, &older.row_part);
+      }
+      row = MergeStored(table_, std::move(row), std::move(older));
+    }
+    if (bottom_) {
+      if (row.regular) points::Settle(&row.row_part);
+      row.cells.DropTombstones();
+      Expire(table_, task_.now_ms, &row);
+    }
+    RowPartIntoCells(family_, row.row_part, &row.cells);
+    if (const auto merged = merged_cells_.find(key); merged != merged_cells_.end()) {
+      RowPartIntoCells(family_, merged->second, &row.cells);
+      merged_cells_.erase(merged);
+    }
+    return row.cells.empty() ? Status() : writer_->AddCells(key, row.cells);
   }
 
   const KeyLayout& layout_;
   const MergeTask& task_;
   const Table& table_;
+  const uint8_t family_;  // the number of the points family
   const bool bottom_;
   const int64_t oldest_ms_;  // points before this time have expired
   PartSet* const writer_;
@@ -285,9 +332,10 @@ class PointsMerge {
   Bytes group_;                // salt ‖ metric: the prefix of the cells' keys
   Bytes group_metric_;         // metric of the group's points
   bool group_has_points_ = false;
-  std::map<FileKey, Held> regular_;
-  std::map<Bytes, Held> irregular_;
-  std::map<Bytes, lsm::CellRow> out_cells_;
+  /// The cells and tombstones of the group that are merged with points: index of input, content.
+  std::map<FileKey, std::vector<std::pair<size_t, RowPart>>> point_cells_;
+  /// What is left of them after the merge with points, by row key.
+  std::map<Bytes, RowPart> merged_cells_;
 };
 
 // In tables ordered by time, a tombstone also hides later puts with older timestamps. So it is kept
