@@ -9,6 +9,7 @@
 
 #include "query/request/answer.h"
 #include "storage/model/number_text.h"
+#include "storage/points/points.h"
 
 namespace hg::query {
 
