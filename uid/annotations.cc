@@ -118,7 +118,13 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
       ASSIGN_OR_RETURN(const codec::Annotation stored, codec::DecodeAnnotation(*expected));
       merged = codec::MergeAnnotation(request, stored, replace);
     }
-    CellChange change = PutCell(kPointFamily, place.qualifier, codec::EncodeAnnotation(merged));
+    Bytes encoded = codec::EncodeAnnotation(merged);
+    if (encoded.size() > kAnnotationBytesMax) {
+      return Status::InvalidArgument("The annotation has " + std::to_string(encoded.size()) +
+                                     " bytes; at most " + std::to_string(kAnnotationBytesMax) +
+                                     " are allowed");
+    }
+    CellChange change = PutCell(kPointFamily, place.qualifier, std::move(encoded));
     if (options_.use_otsdb_timestamp) change.timestamp_ms = Timestamp{merged.start_time}.millis();
     ASSIGN_OR_RETURN(
         const bool written,

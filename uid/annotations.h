@@ -18,6 +18,10 @@
 
 namespace hg::uid {
 
+/// Bytes of a stored annotation. Queries read all annotations of the rows of their series, so large
+/// ones would take the memory of queries of other clients.
+inline constexpr size_t kAnnotationBytesMax = 64 * 1024;
+
 struct AnnotationsOptions {
   std::string table = "tsdb";  // tsd.storage.hbase.data_table
   KeyLayout layout;
@@ -44,6 +48,7 @@ class Annotations {
   /// Merges the request into the stored annotation (codec::MergeAnnotation) and returns the new
   /// one. If the request has no field besides the annotation's identity, writes nothing and returns
   /// nullopt. If several threads write one annotation, all of them succeed, one after the other.
+  /// InvalidArgument: the new annotation has more than kAnnotationBytesMax bytes.
   /// Conflict: other writers changed the annotation during each of many attempts.
   Result<std::optional<codec::Annotation>> Write(const codec::Annotation& request, bool replace,
                                                  RequestContext& context);

@@ -50,6 +50,23 @@ struct AnnotationsFixture {
   Annotations annotations;
 };
 
+TEST_CASE("an annotation above 64 KiB is refused, and the stored one stays") {
+  AnnotationsFixture f;
+  FakeWatch watch;
+  codec::Annotation annotation;
+  annotation.start_time = 1700000000;
+  annotation.description = "short";
+  REQUIRE(f.annotations.Write(annotation, false, watch).ok());
+  annotation.notes = std::string(kAnnotationBytesMax, 'x');
+  const auto written = f.annotations.Write(annotation, false, watch);
+  CHECK(written.status().code() == StatusCode::kInvalidArgument);
+  CHECK(written.status().message().find("at most 65536") != std::string::npos);
+  const auto stored = f.annotations.Find("", 1700000000, watch);
+  REQUIRE(stored.ok());
+  CHECK(stored->description == "short");
+  CHECK(stored->notes.empty());
+}
+
 TEST_CASE("annotations are next to the points of their series, and global ones in their own rows") {
   AnnotationsFixture f;
   f.Write(kSeries, 1369141261, "local");
