@@ -98,9 +98,15 @@ void Reply::AddHeader(std::string_view name, std::string_view value) {
 }
 
 bool Reply::Write(std::string_view bytes) {
-  if (!alive_) return false;
-  body_.append(bytes);
-  if (body_.size() > (started_ ? kPieceBytes : kWholeBytesMax)) SendPiece(false);
+  // A large text is sent in pieces, so that the handler waits for the client, and keeps the memory
+  // that it has charged, until the client has read most of it.
+  while (alive_ && !bytes.empty()) {
+    const size_t most = started_ ? kPieceBytes : kWholeBytesMax;
+    const std::string_view piece = bytes.substr(0, most + 1 - body_.size());
+    body_.append(piece);
+    bytes.remove_prefix(piece.size());
+    if (body_.size() > most) SendPiece(false);
+  }
   return alive_;
 }
 

@@ -1,6 +1,8 @@
 // Forgets series of which the store has no rows left, for example after deletes or expiry: finds
 // them, and writes the list of series without them.
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -173,6 +175,8 @@ Status Compactor::SweepSeries() {
   });
   memstore_.EndSweep(status.ok() && found ? &absent : nullptr);
   RETURN_IF_ERROR(status);
+  // The old index and TSUIDs were small blocks between others, whose pages free() does not return.
+  if (found) malloc_trim(0);
   // Until then, a start registers the forgotten series again, and its first sweep forgets them.
   const FileSetState state = file_set_.State();
   const uint64_t listed =

@@ -128,8 +128,7 @@ void Registry::Reserve(size_t series) {
 void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
   const uint32_t number = size();
   INVARIANT(number != kUnknown);
-  lookups_->tsuids->Set(number, tsuid);
-  lookups_->index.Add(number, lookups_->tsuids->Tsuid(number));
+  lookups_->index.Add(number, lookups_->tsuids->Set(number, tsuid));
   const uint32_t before = FindLocked(tsuid, hash);
   if (before == kUnknown) {
     lookups_->slots.Add(hash, number);
@@ -182,8 +181,8 @@ void Registry::AddTo(uint32_t begin, uint32_t end, const NumberSet& forgotten,
   lock.unlock();
   for (uint32_t number = begin; number < end; ++number) {
     if (forgotten.Has(number)) continue;
-    if (tsuids.FindTsuid(number).empty()) tsuids.Set(number, now->Tsuid(number));
-    const ByteView tsuid = tsuids.Tsuid(number);
+    ByteView tsuid = tsuids.FindTsuid(number);
+    if (tsuid.empty()) tsuid = tsuids.Set(number, now->Tsuid(number));
     lookups->slots.Reserve(1);
     lookups->slots.Add(Hash(tsuid), number);
     lookups->index.Add(number, tsuid);

@@ -42,12 +42,13 @@ class TsuidTable {
     return name == nullptr ? ByteView() : ByteView(name->bytes, name->size);
   }
 
-  /// Adds a series that the table does not have. No other table with the same block may change.
-  void Set(uint32_t number, ByteView tsuid) {
+  /// Adds a series that the table does not have, and returns the TSUID in the table. No other table
+  /// with the same block may change.
+  ByteView Set(uint32_t number, ByteView tsuid) {
     const size_t at = number >> kBits;
     if (at >= blocks_.size()) blocks_.resize(at + 1);
     if (blocks_[at] == nullptr) Use(at, std::make_shared<Block>(bytes_));
-    blocks_[at]->Set(number & kMask, tsuid);
+    return blocks_[at]->Set(number & kMask, tsuid);
   }
   [[nodiscard]] const Blocks& blocks() const { return blocks_; }
   /// Adds those blocks that are after the last block of this table.
@@ -92,15 +93,16 @@ class TsuidTable {
     [[nodiscard]] const Name* Get(uint32_t i) const {
       return names_[i].load(std::memory_order_acquire);
     }
-    void Set(uint32_t i, ByteView tsuid) {
+    ByteView Set(uint32_t i, ByteView tsuid) {
       INVARIANT(tsuid.size() <= UINT16_MAX && Get(i) == nullptr);
       const size_t before = arena_.bytes();
       auto* name = reinterpret_cast<Name*>(arena_.Take(sizeof(Name) + tsuid.size()));
-      *bytes_ += arena_.bytes() - before;
+      if (arena_.bytes() != before) *bytes_ += arena_.bytes() - before;
       name->size = static_cast<uint16_t>(tsuid.size());
       std::memcpy(name->bytes, tsuid.data(), tsuid.size());
       names_[i].store(name, std::memory_order_release);
       ++count_;
+      return {name->bytes, name->size};
     }
     /// Whether many of the series of this block, whose numbers begin at `begin`, are forgotten.
     [[nodiscard]] bool HasMany(uint32_t begin, const NumberSet& forgotten) const {

@@ -182,12 +182,12 @@ void RowKeys(ByteView in, uint8_t shape) {
     if (registry.Find(series)) continue;
     const uint32_t number = registry.size();
     registry.Add(series);
-    INVARIANT(registry.Find(series) == number && registry.Tsuid(number) == series);
+    INVARIANT(registry.Find(series) == number && registry.TsuidOf(number) == series);
   }
-  const std::vector<uint32_t> all = registry.Match("", SeriesMatcher());
+  const std::vector<uint32_t> all = registry.Match("", SeriesMatcher()).numbers;
   INVARIANT(all.size() == registry.size());
   for (size_t i = 1; i < all.size(); ++i)
-    INVARIANT(registry.Tsuid(all[i - 1]) < registry.Tsuid(all[i]));
+    INVARIANT(registry.TsuidOf(all[i - 1]) < registry.TsuidOf(all[i]));
 }
 
 /// One block, and an index from the bytes of the input.

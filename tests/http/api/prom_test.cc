@@ -674,7 +674,7 @@ struct NumberedPoints : points::PointsOverCells {
   [[nodiscard]] SeriesNumber series_count() const override {
     return static_cast<SeriesNumber>(tsuids.size());
   }
-  [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override { return tsuids[number]; }
+  [[nodiscard]] Bytes TsuidOf(SeriesNumber number) const override { return tsuids[number]; }
 
   std::vector<Bytes> tsuids;
 };
