@@ -85,8 +85,8 @@ void SendError(ResponseWriter& out, const Request& request, int status,
   if (out.Started()) return out.Cut();
   out.Reset();
   // Both may quote megabytes of the request, and no memory account pays for an error.
-  const std::string message = Shortened(given_message, kStatusMessageBytesMax);
-  const std::string details = Shortened(given_details, kStatusMessageBytesMax);
+  const std::string message = ShortMessage(given_message);
+  const std::string details = ShortMessage(given_details);
   if (const InfluxApi api = InfluxApiOf(request.target); api != InfluxApi::kNone)
     return SendInfluxError(out, api, status, message);
   if (Unversioned(request)) {

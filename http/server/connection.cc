@@ -29,6 +29,7 @@ constexpr int64_t kHandshakeS = 10;
 /// Memory of an unfinished TLS handshake. OpenSSL allocates as much as the first message of the
 /// client announces, which is at most 128 KiB, and its own structures.
 constexpr uint64_t kHandshakeBytes = 192 * 1024;
+constexpr auto kHandshakePause = std::chrono::milliseconds(100);
 /// Number of sent bytes after which they are removed from the front of out_.
 constexpr size_t kSentBytesKept = 64 * 1024;
 /// Telnet clients often never read. After this time their lines run again, and replies are dropped.
@@ -119,6 +120,17 @@ void Connection::WaitReadable() {
   });
 }
 
+void Connection::WaitForHandshakes() {
+  if (retry_timer_ == nullptr)
+    retry_timer_ = std::make_unique<boost::asio::steady_timer>(loop_.io());
+  retry_timer_->expires_after(kHandshakePause);
+  retry_timer_->async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (error || self->state_ != State::kReading) return;
+    const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
+    self->OnReadable();
+  });
+}
+
 void Connection::OnReadable() {
   // Requests that were already received come first. If the connection read more while they wait,
   // its buffer would grow without limit, because a client sends faster than its requests are
@@ -152,7 +164,7 @@ void Connection::ClientLeft() {
 bool Connection::Receive() {
   const bool in_handshake = stream_.InHandshake();
   if (in_handshake && !kept_memory_.Cover(kHandshakeBytes)) {
-    handshake_waits_ = true;
+    WaitForHandshakes();
     return false;
   }
   // For a body of known length the buffer is already large enough, so few system calls are needed.
@@ -298,10 +310,6 @@ void Connection::Sweep() {
   if (stream_.InHandshake() && idle > kHandshakeS) {
     edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
     return Close();
-  }
-  if (handshake_waits_) {
-    handshake_waits_ = false;
-    return OnReadable();
   }
   const bool replying = protocol_ == Protocol::kHttp && write_pending_;
   // The pace is measured by bytes that the client has acknowledged. The kernel's send buffer takes

@@ -81,6 +81,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OnReadable();
   /// Ends the request that is being handled, because the client has closed the connection.
   void ClientLeft();
+  /// Continues the TLS handshake later, when other handshakes may have released memory. The client
+  /// is disconnected if the handshake then takes longer than the limit.
+  void WaitForHandshakes();
   bool Receive();
   void Transmit(std::string_view bytes);
   void WaitWritable();

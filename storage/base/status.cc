@@ -32,9 +32,17 @@ std::string_view StatusCodeName(StatusCode code) {
   return "unknown";
 }
 
+std::string ShortMessage(std::string_view message) {
+  if (message.size() <= kStatusMessageBytesMax) return std::string(message);
+  constexpr size_t kEndBytes = 1000;
+  size_t end = message.size() - kEndBytes;
+  while (end < message.size() && (static_cast<uint8_t>(message[end]) & 0xC0) == 0x80) ++end;
+  return Shortened(message, kStatusMessageBytesMax - kEndBytes - 3).append(message.substr(end));
+}
+
 Status::Status(StatusCode code, std::string message) {
   if (code == StatusCode::kOk) return;
-  if (message.size() > kStatusMessageBytesMax) message = Shortened(message, kStatusMessageBytesMax);
+  if (message.size() > kStatusMessageBytesMax) message = ShortMessage(message);
   rep_ = std::make_shared<const Rep>(Rep{code, std::move(message)});
 }
 

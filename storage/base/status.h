@@ -47,15 +47,19 @@ inline std::string Shortened(std::string_view text, size_t bytes_max) {
   return std::string(CutText(text, bytes_max)) + "…";
 }
 
-/// Bytes of a message. Messages quote texts of clients, which may have megabytes. Each layer copies
-/// a message, and the escapes of JSON make it six times as long.
+/// Maximum number of bytes of the message of an error. Messages quote texts of clients, which may
+/// have megabytes. Each layer copies a message, and the escapes of JSON make it six times as long.
 inline constexpr size_t kStatusMessageBytesMax = 4096;
+
+/// Returns a message with at most kStatusMessageBytesMax bytes. If it is longer, "…" replaces its
+/// middle: its end often says what is wrong with the text that it quotes.
+std::string ShortMessage(std::string_view message);
 
 /// Immutable. Cheap to copy (one pointer). Thread-safe as a value.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  /// Shortens a message of more than kStatusMessageBytesMax bytes.
+  /// Keeps ShortMessage(message).
   Status(StatusCode code, std::string message);
 
   static Status Ok() { return {}; }

@@ -26,7 +26,7 @@ void Seal(Bytes* content, size_t begin, size_t end) {
   PutLittle(content, end, crc32c::Value(ByteView(*content).substr(begin, end - begin)));
 }
 
-std::vector<Bytes> Keys() {
+std::vector<Bytes> WorkloadKeys() {
   std::vector<Bytes> keys;
   for (uint64_t i = 0; i < kWorkloadSeries; ++i) {
     for (uint32_t hour = 0; hour < 2; ++hour) {
@@ -70,7 +70,7 @@ size_t WrongReads(const FaultyFileSystem& disk, const std::string& path, size_t 
         const uint64_t crc = LittleAt(content, content.size() - kTrailerBytes + kTrailerSum);
         NameAnew(damaged, path, content.size(), static_cast<uint32_t>(crc));
       }
-      const Reading reading = Read(damaged, Keys());
+      const Reading reading = Read(damaged, WorkloadKeys());
       wrong += reading.status.ok() && reading.shown != right ? 1 : 0;
     }
   }
@@ -85,7 +85,7 @@ TEST_CASE("only the checksum detects a wrong byte in a block, an index or a filt
     REQUIRE(store->cells().Flush().ok());
     REQUIRE(store->cells().Compact().ok());
   }
-  const std::string right = Read(disk, Keys()).shown;
+  const std::string right = Read(disk, WorkloadKeys()).shown;
   size_t in_blocks = 0;
   size_t in_indexes = 0;
   size_t in_filters = 0;
@@ -122,7 +122,7 @@ TEST_CASE(
     "nothing else than their checksums finds a wrong byte of a record's body, or of its head") {
   FaultyFileSystem disk(1);
   WriteStore(disk);
-  const std::string right = Read(disk, Keys()).shown;
+  const std::string right = Read(disk, WorkloadKeys()).shown;
   const std::string name = FilesEndingWith(disk, ".log").front();
   const std::string path = "data/" + name;
   uint64_t number = 0;
@@ -156,7 +156,7 @@ TEST_CASE(
 TEST_CASE("only the checksum detects a wrong byte in the manifest") {
   FaultyFileSystem disk(1);
   WriteStore(disk);
-  const std::string right = Read(disk, Keys()).shown;
+  const std::string right = Read(disk, WorkloadKeys()).shown;
   const std::string path = std::string("data/") + lsm::kManifestName;
   const size_t size = ReadWholeFile(disk, path)->size();
   CHECK(WrongReads(disk, path, 8, size - 4, right,

@@ -25,12 +25,15 @@ TEST_CASE("a shortened text is never cut within a character") {
 
 TEST_CASE("a failure that quotes megabytes of a client's text has a short message") {
   const std::string text(10'000'000, 'x');
-  const Status refused = Status::InvalidArgument("Invalid time: " + text);
-  CHECK(refused.message().size() <= kStatusMessageBytesMax + 3);
+  const Status refused = Status::InvalidArgument("Invalid time: " + text + ": no number");
+  CHECK(refused.message().size() <= kStatusMessageBytesMax);
   CHECK(refused.message().starts_with("Invalid time: xxx"));
+  CHECK(refused.message().ends_with("xxx: no number"));
+  CHECK(ShortMessage(refused.message()) == refused.message());
   const Status again = Prepend(refused, text);
   CHECK(again.code() == StatusCode::kInvalidArgument);
-  CHECK(again.message().size() <= kStatusMessageBytesMax + 3);
+  CHECK(again.message().size() <= kStatusMessageBytesMax);
+  CHECK(again.message().ends_with("xxx: no number"));
   const std::string whole(kStatusMessageBytesMax, 'y');
   CHECK(Status::Busy(whole).message() == whole);
 }

@@ -128,9 +128,13 @@ TEST_CASE("each copy of a row that a request names several times counts in its m
   CellSelection wanted;
   wanted.context = &watch;
   const auto rows = store.GetRows("t", std::vector<Bytes>(64, "k"), wanted);
-  CHECK(rows.front().ok());
-  CHECK(rows.back().status().code() == StatusCode::kLimitExceeded);
-  CHECK(std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.ok(); }) < 10);
+  size_t good = 0;
+  for (const Result<Row>& row : rows) {
+    good += row.ok() ? 1 : 0;
+    CHECK((row.ok() || row.status().code() == StatusCode::kLimitExceeded));
+  }
+  CHECK(good > 0);
+  CHECK(good < 10);
   CHECK(watch.bytes == 0);
 }
 
