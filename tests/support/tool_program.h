@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tsd/program.h"
@@ -52,6 +54,13 @@ class ToolProgram {
     const int exit = RunProgram(arguments, opener_, in, out, err);
     return {exit, out.str(), err.str()};
   }
+  /// Returns the output of a command that must succeed.
+  [[nodiscard]] std::string OutputOf(std::vector<std::string> arguments) const {
+    const Outcome outcome = Run(std::move(arguments));
+    INFO(outcome.err);
+    CHECK(outcome.exit == 0);
+    return outcome.out;
+  }
   /// Runs `import` with these lines, all of which must be valid.
   void Import(const std::string& lines) const {
     REQUIRE(Run({"import", "--", "-"}, lines).exit == 0);
@@ -64,9 +73,19 @@ class ToolProgram {
   }
   [[nodiscard]] std::string Scan(std::vector<std::string> query) const {
     query.insert(query.begin(), {"scan", "--import"});
-    const Outcome outcome = Run(query);
-    CHECK(outcome.exit == 0);
-    return outcome.out;
+    return OutputOf(std::move(query));
+  }
+  /// Returns the first keys of a table's regions, each followed by "|".
+  [[nodiscard]] std::string Starts(const std::string& table) const {
+    const std::string answer = OutputOf({"admin", "regions", table});
+    std::string starts;
+    constexpr std::string_view kMember = "\"start\":\"";
+    for (size_t at = answer.find(kMember); at != std::string::npos;
+         at = answer.find(kMember, at + 1)) {
+      const size_t begin = at + kMember.size();
+      starts += answer.substr(begin, answer.find('"', begin) - begin) + "|";
+    }
+    return starts;
   }
 
  private:

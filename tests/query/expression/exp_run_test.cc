@@ -27,17 +27,6 @@ ExpCase WorkedExample(std::optional<NumericFill> fill = {}) {
   return c;
 }
 
-TEST_CASE("gaps get the fill value, and missing series are zero") {
-  ExpCase c = WorkedExample();
-  c.expressions = {{"e", "a + b"}};
-  CHECK(Rows(c.Run()) == "10:6.0,10.0,100.0 20:2.0,20.0,200.0 30:10.0,30.0,300.0");
-  c = WorkedExample(kNanFill);
-  c.expressions = {{"e", "a + b"}};
-  CHECK(Rows(c.Run()) == "10:6.0,10.0,100.0 20:NaN,20.0,200.0 30:10.0,30.0,300.0");
-  c.expressions = {{"e", "a + b", true}};
-  CHECK(Rows(c.Run()) == "10:6.0 20:NaN 30:10.0");
-}
-
 TEST_CASE("a joined series has the tags of the first variable and all of its metrics") {
   ExpCase c = WorkedExample();
   c.expressions = {{"e", "a + b"}};
@@ -196,18 +185,6 @@ TEST_CASE("the cost of chained expressions grows with their number only") {
   }
   c.outputs = {"e199"};
   CHECK(Rows(c.Run()) == "10:1.0 20:2.0 30:3.0");
-}
-
-TEST_CASE("an expression that is shown twice is empty the second time") {
-  ExpCase c = WorkedExample();
-  c.expressions = {{"e", "a + b"}};
-  c.outputs = {"e", "zz", "e"};
-  Result<std::vector<ExpResult>> results = c.Run();
-  REQUIRE(results.ok());
-  REQUIRE(results->size() == 2);
-  CHECK(Rows(results, 0) != "");
-  CHECK(Rows(results, 1) == "");
-  CHECK((*results)[1].table->series.size() == 3);
 }
 
 TEST_CASE("ids in upper case have no results") {

@@ -4,6 +4,7 @@
 
 #include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -35,7 +36,7 @@ struct Rig {
   void WriteMergedPoints() {
     for (int half = 0; half < 2; ++half) {
       for (uint32_t s = 0; s < kSeries; ++s) {
-        const auto number = store->points().Register(Tsuid(s));
+        const auto number = store->points().Register(Tsuid(s + 1));
         REQUIRE(number.ok());
         std::vector<PointEntry> batch;
         for (int64_t i = 0; i < 600; ++i) {
@@ -48,16 +49,11 @@ struct Rig {
     }
     REQUIRE(store->cells().Compact().ok());
   }
-  static Bytes Tsuid(uint32_t series) {
-    Bytes tsuid("\0\0\1\0\0\1", 6);
-    AppendBig(&tsuid, series + 1, 3);
-    return tsuid;
-  }
   // The sum of the values of a series, or of all series.
   double Sum(int series = -1) {
     PointScanSpec spec;
     spec.metric = Bytes("\0\0\1", 3);
-    if (series >= 0) spec.matcher.tsuids = {Tsuid(static_cast<uint32_t>(series))};
+    if (series >= 0) spec.matcher.tsuids = {Tsuid(static_cast<uint64_t>(series) + 1)};
     auto scan = store->points().Scan(spec, {});
     REQUIRE(scan.ok());
     double sum = 0;
@@ -117,7 +113,7 @@ TEST_CASE("merges and checks put nothing into the cache") {
   (void)rig.Sum();
   CHECK(rig.store->Stats().cache_bytes > 0);
   // The blocks of removed files leave the cache.
-  const Bytes late = Rig::Tsuid(3);
+  const Bytes late = Tsuid(4);
   const auto number = rig.store->points().Register(late);
   const PointEntry entry = MakePointEntry(*number, Timestamp{kStart}, PointValue::Int(3007));
   REQUIRE(rig.store->points().Append({&entry, 1}).ok());

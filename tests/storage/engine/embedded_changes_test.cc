@@ -9,9 +9,10 @@
 #include <thread>
 
 #include "storage/codec/row_key.h"
-#include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/count_points.h"
+#include "tests/storage/engine/open_embedded.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -19,14 +20,6 @@ namespace {
 
 constexpr uint32_t kBase = 1'700'002'800;
 constexpr uint32_t kHorizon = kBase + 2 * kRowSpan;
-
-Bytes Tsuid(uint64_t metric, uint64_t host = 1) {
-  Bytes tsuid;
-  AppendBig(&tsuid, metric, 3);
-  AppendBig(&tsuid, 1, 3);
-  AppendBig(&tsuid, host, 3);
-  return tsuid;
-}
 
 /// Records its calls: "before 1+0" means metric 1 and the hour of kBase.
 class Recorder : public ChangeListener {
@@ -70,24 +63,19 @@ struct Rig {
   std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>(&heard);
 
   Rig() {
-    EmbeddedOptions options;
-    options.path = "d";
-    options.background = false;
-    auto opened = Embedded::Open(options, disk, clock);
-    REQUIRE(opened.ok());
-    store = std::move(*opened);
+    store = OpenEmbedded(disk, clock, {});
     store->watched().Listen(recorder);
     store->watched().RaiseHorizon(kHorizon);
   }
   PointEntry Entry(uint64_t metric, int64_t time_s, uint64_t host = 1) {
-    return MakePointEntry(*store->points().Register(Tsuid(metric, host)), Timestamp{time_s},
+    return MakePointEntry(*store->points().Register(Tsuid(host, metric)), Timestamp{time_s},
                           PointValue::Int(1));
   }
   Status Append(const std::vector<PointEntry>& batch) {
     return store->points().Append(batch).status();
   }
   Bytes Key(uint64_t metric, uint32_t base) {
-    return codec::MakeRowKey(store->points().layout(), Tsuid(metric), base);
+    return codec::MakeRowKey(store->points().layout(), Tsuid(1, metric), base);
   }
   Heard Take() { return std::exchange(heard, {}); }
 };
@@ -176,7 +164,7 @@ TEST_CASE_FIXTURE(Rig, "completely deleted rows are reported") {
   CHECK(Append({Entry(1, kBase), Entry(1, kBase, 2), Entry(1, kHorizon), Entry(2, kBase)}).ok());
   Take();
   PointScanSpec spec;
-  spec.metric = Tsuid(1).substr(0, 3);
+  spec.metric = Tsuid().substr(0, 3);
   spec.rows = {0, UINT32_MAX};
   CHECK(store->points().DeleteRows(spec).ok());
   CHECK(Take() == Heard{"before 1+0", "after 1+0", "before 1+0", "after 1+0"});
@@ -233,13 +221,7 @@ TEST_CASE_FIXTURE(Rig, "A listener may append points of its own while it is call
   REQUIRE(store->cells().Sync().ok());
   // The log has both in their original form.
   store.reset();
-  EmbeddedOptions options;
-  options.path = "d";
-  options.background = false;
-  auto opened = Embedded::Open(options, disk, clock);
-  INFO(opened.status().ToString());
-  REQUIRE(opened.ok());
-  store = std::move(*opened);
+  store = OpenEmbedded(disk, clock, {});
   CHECK(CountPoints(store->points(), 1) == 100);
   CHECK(CountPoints(store->points(), 2) == 100);
 }
@@ -266,7 +248,7 @@ TEST_CASE_FIXTURE(Rig, "no point is missed while the horizon rises") {
   std::atomic<uint64_t> appended{0};
   const auto count = [&](uint32_t at) {
     PointScanSpec spec;
-    spec.metric = Tsuid(9).substr(0, 3);
+    spec.metric = Tsuid(1, 9).substr(0, 3);
     spec.rows = {kHorizon + at * kRowSpan, kHorizon + (at + 1) * kRowSpan};
     auto scan = store->points().Scan(spec, {});
     REQUIRE(scan.ok());
@@ -276,7 +258,7 @@ TEST_CASE_FIXTURE(Rig, "no point is missed while the horizon rises") {
   };
   std::vector<std::thread> writers;
   for (uint32_t w = 0; w < kWriters; ++w) {
-    const SeriesNumber series = *store->points().Register(Tsuid(9, w + 1));
+    const SeriesNumber series = *store->points().Register(Tsuid(w + 1, 9));
     writers.emplace_back([&, w, series] {
       for (int64_t i = 0; hour < kHours; ++i) {
         const uint32_t at = std::min(hour.load(), kHours - 1);

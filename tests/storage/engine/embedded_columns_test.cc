@@ -4,8 +4,8 @@
 #include <time.h>
 
 #include "storage/codec/row_key.h"
-#include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/open_embedded.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
@@ -17,12 +17,7 @@ constexpr uint32_t kBase = 1'699'999'200;
 
 struct Fixture {
   Fixture() {
-    EmbeddedOptions options;
-    options.path = "d";
-    options.background = false;
-    auto opened = Embedded::Open(options, disk, clock);
-    REQUIRE(opened.ok());
-    embedded = std::move(*opened);
+    embedded = OpenEmbedded(disk, clock, {});
     REQUIRE(cells().CreateTable({"tsdb", {{"t"}}, true}).ok());
     REQUIRE(cells().CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
   }

@@ -11,14 +11,11 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/engine/day_index.h"
-#include "storage/engine/embedded_points.h"
-#include "storage/engine/embedded_store.h"
-#include "storage/engine/engine.h"
 #include "storage/engine/offline_repair.h"
 #include "storage/engine/readable_rows.h"
-#include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/engine_rig.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/fake_watch.h"
-#include "tests/support/manual_clock.h"
 
 namespace hg {
 namespace {
@@ -28,54 +25,18 @@ constexpr uint32_t kFirst = 19'675 * kDay;  // the first moment of a day
 
 using Set = std::set<Bytes>;
 
-Bytes Tsuid(uint64_t host, uint64_t metric = 1) {
-  Bytes tsuid;
-  AppendBig(&tsuid, metric, 3);
-  AppendBig(&tsuid, 1, 3);
-  AppendBig(&tsuid, host, 3);
-  return tsuid;
-}
-
 Bytes Metric(uint64_t metric) { return Tsuid(1, metric).substr(0, 3); }
 
 RowRange Hours(uint32_t begin, uint32_t end) { return {begin, end}; }
 RowRange Day(uint32_t number) { return {kFirst + number * kDay, kFirst + (number + 1) * kDay}; }
 
-struct Rig {
-  FaultyFileSystem disk{1};
-  ManualClock clock{int64_t{kFirst} * 1000};
-  std::unique_ptr<engine::Engine> engine;
-  std::unique_ptr<engine::EmbeddedPoints> points;
-  std::unique_ptr<engine::EmbeddedStore> cells;
-
-  Rig() { Open(); }
-  void Close() {
-    cells.reset();
-    points.reset();
-    engine.reset();
-  }
-  void Open() {
-    Close();
-    EmbeddedOptions options;
-    options.path = "d";
-    options.background = false;
-    auto opened = engine::Engine::Open(options, disk, clock);
-    INFO(opened.status().ToString());
-    REQUIRE(opened.ok());
-    engine = std::move(*opened);
-    points = std::make_unique<engine::EmbeddedPoints>(*engine);
-    cells = std::make_unique<engine::EmbeddedStore>(*engine);
-  }
+struct Rig : EngineRig<> {
+  Rig() : EngineRig(int64_t{kFirst} * 1000, {}) {}
   void Append(uint64_t host, int64_t time, uint64_t metric = 1) {
     const auto number = points->Register(Tsuid(host, metric));
     REQUIRE(number.ok());
     const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(1));
     REQUIRE(points->Append({&entry, 1}).ok());
-  }
-  void Flush() { REQUIRE(engine->Flush().ok()); }
-  void Merge() {
-    Flush();
-    REQUIRE(engine->Compact().ok());
   }
   Status List(const RowRange& rows, Set* found, ByteView metric = {},
               RequestContext* watch = nullptr) const {

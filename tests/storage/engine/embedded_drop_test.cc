@@ -7,12 +7,9 @@
 #include <utility>
 
 #include "storage/codec/row_key.h"
-#include "storage/engine/embedded_points.h"
-#include "storage/engine/embedded_store.h"
-#include "storage/engine/engine.h"
-#include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/count_points.h"
-#include "tests/support/manual_clock.h"
+#include "tests/storage/engine/engine_rig.h"
+#include "tests/storage/engine/tsuid.h"
 
 namespace hg {
 namespace {
@@ -24,7 +21,7 @@ constexpr uint32_t kFirst = 19'712 * kDay;  // a midnight: each file holds one d
 // A disk that can call a function when the next points file is created.
 class HookedDisk : public FaultyFileSystem {
  public:
-  HookedDisk() : FaultyFileSystem(1) {}
+  using FaultyFileSystem::FaultyFileSystem;
   std::function<void()> on_points_file;
 
   Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
@@ -36,40 +33,26 @@ class HookedDisk : public FaultyFileSystem {
 };
 
 // An engine without threads, with a clock long after its data.
-struct Rig {
-  explicit Rig(const KeyLayout& with = {}) : layout(with) { Open(); }
+struct Rig : EngineRig<HookedDisk> {
+  explicit Rig(const KeyLayout& layout = {})
+      : EngineRig(int64_t{kFirst + 500 * kDay} * 1000, Options(layout)) {}
 
-  void Open() {
-    points.reset();
-    cells.reset();
-    engine.reset();
+  static EmbeddedOptions Options(const KeyLayout& layout) {
     EmbeddedOptions options;
-    options.path = "d";
     options.layout = layout;
-    options.background = false;
-    auto opened = engine::Engine::Open(options, disk, clock);
-    INFO(opened.status().ToString());
-    REQUIRE(opened.ok());
-    engine = std::move(*opened);
-    points = std::make_unique<engine::EmbeddedPoints>(*engine);
-    cells = std::make_unique<engine::EmbeddedStore>(*engine);
+    return options;
   }
+
   static Bytes Metric(uint64_t metric) {
     Bytes id;
     AppendBig(&id, metric, 3);
     return id;
   }
-  static Bytes Tsuid(uint64_t metric, uint64_t host = 1) {
-    Bytes tsuid = Metric(metric);
-    AppendBig(&tsuid, 1, 3);
-    AppendBig(&tsuid, host, 3);
-    return tsuid;
-  }
   [[nodiscard]] Bytes Key(uint64_t metric, uint32_t base) const {
-    return codec::MakeRowKey(layout, Tsuid(metric), base);
+    return codec::MakeRowKey(options.layout, Tsuid(1, metric), base);
   }
   void Write(uint64_t metric, int64_t time, int64_t value = 7, uint64_t host = 1) {
-    const auto number = points->Register(Tsuid(metric, host));
+    const auto number = points->Register(Tsuid(host, metric));
     REQUIRE(number.ok());
     const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(value));
     const auto position = points->Append({&entry, 1});
@@ -81,7 +64,6 @@ struct Rig {
     for (uint32_t hour = 0; hour < 24; ++hour)
       Write(metric, kFirst + day * kDay + hour * kHour, 7, host);
   }
-  void Flush() { REQUIRE(engine->Flush().ok()); }
   // Returns the number of dropped parts. Metrics that are not given keep everything.
   uint64_t Drop(const std::map<uint64_t, uint32_t>& ends) {
     const uint64_t before = engine->Stats().dropped_parts;
@@ -108,13 +90,6 @@ struct Rig {
       if (name.ends_with(".points")) found.push_back("d/" + name);
     return found;
   }
-
-  const KeyLayout layout;
-  HookedDisk disk;
-  ManualClock clock{int64_t{kFirst + 500 * kDay} * 1000};
-  std::unique_ptr<engine::Engine> engine;
-  std::unique_ptr<engine::EmbeddedPoints> points;
-  std::unique_ptr<engine::EmbeddedStore> cells;
 };
 
 TEST_CASE("a file whose rows may all be dropped is removed without reading it, damaged or not") {

@@ -10,6 +10,7 @@
 #include "storage/engine/engine.h"
 #include "storage/for_each_row.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
@@ -24,12 +25,6 @@ EmbeddedOptions Options() {
   options.background = false;
   options.memory_limit_bytes = 12 << 20;
   return options;
-}
-
-Bytes Tsuid(uint64_t host) {
-  Bytes tsuid("\0\0\1\0\0\1", 6);
-  AppendBig(&tsuid, host, 3);
-  return tsuid;
 }
 
 Status AppendPoint(Embedded& store, SeriesNumber series, int64_t time) {

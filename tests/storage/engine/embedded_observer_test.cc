@@ -4,9 +4,10 @@
 
 #include <stdexcept>
 
-#include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/count_points.h"
+#include "tests/storage/engine/open_embedded.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -75,14 +76,9 @@ struct Rig {
 
   explicit Rig(StoreObservers observers) {
     EmbeddedOptions options;
-    options.path = "d";
-    options.background = false;
     options.observers = std::move(observers);
-    auto opened = Embedded::Open(options, disk, clock);
-    REQUIRE(opened.ok());
-    store = std::move(*opened);
+    store = OpenEmbedded(disk, clock, std::move(options));
   }
-  static Bytes Tsuid() { return Bytes("\0\0\1\0\0\1\0\0\1", 9); }
   Status Append() {
     const auto number = store->points().Register(Tsuid());
     if (!number.ok()) return number.status();

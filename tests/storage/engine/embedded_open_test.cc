@@ -9,6 +9,7 @@
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/count_points.h"
 #include "tests/storage/engine/temp_folder.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -21,14 +22,6 @@ EmbeddedOptions Options(const std::string& path) {
   options.path = path;
   options.background = false;
   return options;
-}
-
-Bytes Tsuid(uint64_t host) {
-  Bytes tsuid;
-  AppendBig(&tsuid, 1, 3);
-  AppendBig(&tsuid, 1, 3);
-  AppendBig(&tsuid, host, 3);
-  return tsuid;
 }
 
 Status WritePoint(Embedded& store, uint64_t host, int64_t time, int64_t value) {

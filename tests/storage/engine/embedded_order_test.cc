@@ -14,18 +14,13 @@
 #include "storage/engine/embedded.h"
 #include "storage/lsm/manifest.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
 namespace {
 
 constexpr uint32_t kBase = 1'700'002'800;
-
-Bytes Tsuid() {
-  Bytes tsuid;
-  for (int i = 0; i < 3; ++i) AppendBig(&tsuid, 1, 3);
-  return tsuid;
-}
 
 Bytes Key() { return codec::MakeRowKey(KeyLayout(), Tsuid(), kBase); }
 

@@ -19,6 +19,7 @@
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/count_points.h"
 #include "tests/storage/engine/temp_folder.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -31,14 +32,6 @@ EmbeddedOptions Options(const std::string& path) {
   options.path = path;
   options.background = false;
   return options;
-}
-
-Bytes Tsuid(uint64_t metric, uint64_t host = 1) {
-  Bytes tsuid;
-  AppendBig(&tsuid, metric, 3);
-  AppendBig(&tsuid, 1, 3);
-  AppendBig(&tsuid, host, 3);
-  return tsuid;
 }
 
 void WritePoint(Points& points, const Bytes& tsuid, int64_t time, int64_t value) {
@@ -56,7 +49,7 @@ void WriteRows(Points& points, std::initializer_list<uint64_t> metrics, uint32_t
   for (const uint64_t metric : metrics) {
     for (uint64_t host = 1; host <= hosts; ++host) {
       for (uint32_t hour = 0; hour < hours; ++hour) {
-        WritePoint(points, Tsuid(metric, host), kBase + hour * 3600, hour);
+        WritePoint(points, Tsuid(host, metric), kBase + hour * 3600, hour);
       }
     }
   }
@@ -193,7 +186,7 @@ TEST_CASE("a split rewrites nothing, and both halves are read exactly up to the 
     Store& cells = (*store)->cells();
     WriteRows((*store)->points(), {1, 2, 3}, 5, 3);
     REQUIRE(cells
-                .Mutate("tsdb", {{codec::MakeRowKey(KeyLayout(), Tsuid(2), kBase + 7200),
+                .Mutate("tsdb", {{codec::MakeRowKey(KeyLayout(), Tsuid(1, 2), kBase + 7200),
                                   {PutCell("t", Bytes("\1\0\0", 3), "{}")}}})
                 .ok());
     REQUIRE(cells.Flush().ok());
@@ -293,7 +286,7 @@ TEST_CASE("a forced split uses a key within the region, cut to a whole group of 
   auto store = Embedded::Open(Options(folder.path()));
   REQUIRE(store.ok());
   Store& cells = (*store)->cells();
-  const Bytes row = codec::MakeRowKey(KeyLayout(), Tsuid(2), kBase);
+  const Bytes row = codec::MakeRowKey(KeyLayout(), Tsuid(1, 2), kBase);
   const auto split = cells.Split("tsdb", row, row);
   REQUIRE(split.ok());
   CHECK(*split == Key(2, kBase));
@@ -307,7 +300,7 @@ TEST_CASE("a forced split uses a key within the region, cut to a whole group of 
   refused(Key(3), Key(1));
   refused(row, row);
   // The group of rows at a region's start has no key at which the region can be split.
-  refused(row, codec::MakeRowKey(KeyLayout(), Tsuid(2, 7), kBase));
+  refused(row, codec::MakeRowKey(KeyLayout(), Tsuid(7, 2), kBase));
   CHECK(cells.Split("none", "", Key(3)).status().code() == StatusCode::kNotFound);
 }
 
@@ -384,7 +377,7 @@ TEST_CASE(
   std::thread writer([&] {
     for (uint32_t i = 0; !stop; ++i) {
       while (i >= allowed && !stop) std::this_thread::yield();
-      const auto number = points.Register(Tsuid(1, i % 50));
+      const auto number = points.Register(Tsuid(i % 50));
       if (!number.ok()) continue;  // busy, if the machine is slow
       const PointEntry entry =
           MakePointEntry(*number, Timestamp{kBase + int64_t{i} * 11}, PointValue::Int(i));

@@ -10,6 +10,7 @@
 #include "storage/points/points.h"
 #include "storage/points/tsuid_list.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -28,12 +29,6 @@ std::unique_ptr<Embedded> Open(FaultyFileSystem& disk) {
   INFO(opened.status().ToString());
   REQUIRE(opened.ok());
   return std::move(*opened);
-}
-
-Bytes Tsuid(uint32_t series) {
-  Bytes tsuid("\0\0\1\0\0\1", 6);
-  AppendBig(&tsuid, series + 1, 3);
-  return tsuid;
 }
 
 // Returns every cell of a table.
@@ -71,7 +66,7 @@ std::vector<PointEntry> Batch(Random& random, const std::vector<SeriesNumber>& n
 // Other changes of rows, in order with points.
 Status ChangeRow(Random& random, Store& cells) {
   const uint32_t base = kBase + static_cast<uint32_t>(random() % 3 * 3600);
-  const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(random() % kSeries), base);
+  const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(random() % kSeries + 1), base);
   switch (random() % 5) {
     case 0:
       return cells.DeleteRow("tsdb", key);
@@ -92,7 +87,7 @@ TEST_CASE("points and rows of many series are the same after a restart") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   TsuidList tsuids;
-  for (uint32_t series = 0; series < kSeries; ++series) tsuids.Add(Tsuid(series));
+  for (uint32_t series = 0; series < kSeries; ++series) tsuids.Add(Tsuid(series + 1));
   std::vector<SeriesNumber> numbers(kSeries);
   REQUIRE(store->points().RegisterAll(tsuids.views(), numbers.data()).ok());
   for (int round = 0; round < 400; ++round) {

@@ -10,29 +10,18 @@
 #include <vector>
 
 #include "storage/codec/row_key.h"
-#include "storage/engine/embedded_points.h"
-#include "storage/engine/embedded_store.h"
-#include "storage/engine/engine.h"
 #include "storage/engine/engine_check.h"
 #include "storage/engine/offline_repair.h"
 #include "storage/lsm/manifest.h"
-#include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/count_points.h"
-#include "tests/support/manual_clock.h"
+#include "tests/storage/engine/engine_rig.h"
+#include "tests/storage/engine/tsuid.h"
 
 namespace hg {
 namespace {
 
 constexpr int64_t kBase = 1'700'002'800;
 constexpr int64_t kTtl = 7200;
-
-Bytes Tsuid(uint64_t host, uint64_t metric = 1) {
-  Bytes tsuid;
-  AppendBig(&tsuid, metric, 3);
-  AppendBig(&tsuid, 1, 3);
-  AppendBig(&tsuid, host, 3);
-  return tsuid;
-}
 
 EmbeddedOptions Options() {
   EmbeddedOptions options;
@@ -42,28 +31,8 @@ EmbeddedOptions Options() {
   return options;
 }
 
-struct Rig {
-  FaultyFileSystem disk{1};
-  ManualClock clock{kBase * 1000};
-  std::unique_ptr<engine::Engine> engine;
-  std::unique_ptr<engine::EmbeddedPoints> points;
-  std::unique_ptr<engine::EmbeddedStore> cells;
-
-  Rig() { Open(); }
-  void Close() {
-    cells.reset();
-    points.reset();
-    engine.reset();
-  }
-  void Open() {
-    Close();
-    auto opened = engine::Engine::Open(Options(), disk, clock);
-    INFO(opened.status().ToString());
-    REQUIRE(opened.ok());
-    engine = std::move(*opened);
-    points = std::make_unique<engine::EmbeddedPoints>(*engine);
-    cells = std::make_unique<engine::EmbeddedStore>(*engine);
-  }
+struct Rig : EngineRig<> {
+  Rig() : EngineRig(kBase * 1000, Options()) {}
   void SetTtl() {
     TableDescriptor table = *cells->DescribeTable("tsdb");
     table.families.front().ttl_s = kTtl;
@@ -92,10 +61,6 @@ struct Rig {
     const Status status = engine->SweepSeries();
     INFO(status.ToString());
     REQUIRE(status.ok());
-  }
-  void Merge() {
-    REQUIRE(engine->Flush().ok());
-    REQUIRE(engine->Compact().ok());
   }
   /// Whether the series is found by metric and tag.
   [[nodiscard]] bool IsIndexed(uint64_t host, uint64_t metric) const {

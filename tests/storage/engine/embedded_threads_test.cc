@@ -9,6 +9,7 @@
 
 #include "storage/engine/embedded.h"
 #include "tests/storage/engine/temp_folder.h"
+#include "tests/storage/engine/tsuid.h"
 
 namespace hg {
 namespace {
@@ -22,13 +23,6 @@ Bytes Metric(int i) {
   Bytes metric;
   AppendBig(&metric, static_cast<uint64_t>(i), 3);
   return metric;
-}
-
-Bytes Tsuid(int metric, int host) {
-  Bytes tsuid = Metric(metric);
-  AppendBig(&tsuid, 1, 3);
-  AppendBig(&tsuid, static_cast<uint64_t>(host), 3);
-  return tsuid;
 }
 
 // Point n of a series has the value n, so a reader that sees n must see all earlier points.
@@ -66,7 +60,8 @@ TEST_CASE("writers, readers, flushes and merges work concurrently") {
       for (int n = 0; n < kPoints; ++n) {
         std::vector<PointEntry> batch;
         for (int host = 1; host <= kSeries; ++host) {
-          auto number = store->points().Register(Tsuid(metric, host));
+          auto number = store->points().Register(
+              Tsuid(static_cast<uint64_t>(host), static_cast<uint64_t>(metric)));
           REQUIRE(number.ok());
           batch.push_back(
               MakePointEntry(*number, Timestamp{int64_t{kBase} + n * 10}, PointValue::Int(n)));

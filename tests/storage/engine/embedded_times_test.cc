@@ -3,8 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "storage/codec/row_key.h"
-#include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/open_embedded.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -20,14 +21,9 @@ struct Rig {
 
   Rig() {
     EmbeddedOptions options;
-    options.path = "d";
-    options.background = false;
     options.cache_share = 0;
-    auto opened = Embedded::Open(options, disk, clock);
-    REQUIRE(opened.ok());
-    store = std::move(*opened);
+    store = OpenEmbedded(disk, clock, std::move(options));
   }
-  static Bytes Tsuid() { return Bytes("\0\0\1\0\0\1\0\0\1", 9); }
   // A file per day, with one point in its first hour.
   void WriteDays(uint32_t days) {
     const auto number = store->points().Register(Tsuid());
@@ -83,7 +79,7 @@ TEST_CASE("a scan of points skips files of other hours") {
 TEST_CASE("a row is searched only in files of its hour") {
   Rig rig;
   rig.WriteDays(10);
-  const Bytes key = codec::MakeRowKey(KeyLayout(), Rig::Tsuid(), kBase + 3 * kDay);
+  const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(), kBase + 3 * kDay);
   CHECK(rig.CostOf([&] { CHECK(rig.store->cells().Get("tsdb", key)->cells.size() == 1); }) ==
         Rig::Cost{1, 9});
   // An annotation of the row is in a cell file, whatever its own time is.

@@ -5,6 +5,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/engine/engine.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -19,12 +20,6 @@ EmbeddedOptions Options() {
   options.path = "d";
   options.background = false;
   return options;
-}
-
-Bytes Tsuid() {
-  Bytes tsuid;
-  for (int i = 0; i < 3; ++i) AppendBig(&tsuid, 1, 3);
-  return tsuid;
 }
 
 struct Rig {

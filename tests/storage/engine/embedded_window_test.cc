@@ -8,6 +8,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/engine/engine.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -36,13 +37,8 @@ struct Rig {
     REQUIRE(opened.ok());
     engine = std::move(*opened);
   }
-  static Bytes Tsuid(uint32_t series) {
-    Bytes tsuid("\0\0\1\0\0\1", 6);
-    AppendBig(&tsuid, series + 1, 3);
-    return tsuid;
-  }
   void Write(uint32_t series, int64_t time, int64_t value) {
-    const auto number = engine->Register(Tsuid(series));
+    const auto number = engine->Register(Tsuid(series + 1));
     REQUIRE(number.ok());
     const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(value));
     REQUIRE(engine->Append({&entry, 1}).ok());
@@ -78,7 +74,7 @@ struct Rig {
   // The number of a series' rows.
   int64_t ValueAt(uint32_t series, int64_t time) {
     const auto base = static_cast<uint32_t>(time - time % 3600);
-    const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(series), base);
+    const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(series + 1), base);
     const auto row = engine->rows().Read(*engine->Pin(), *engine->points_table(), key);
     REQUIRE(row.ok());
     for (const auto& point : row->row_part.points) {

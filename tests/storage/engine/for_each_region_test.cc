@@ -6,8 +6,8 @@
 
 #include <new>
 
-#include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/open_embedded.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
@@ -20,12 +20,7 @@ struct Rig {
   std::unique_ptr<Embedded> store;
 
   explicit Rig(int regions) {
-    EmbeddedOptions options;
-    options.path = "d";
-    options.background = false;
-    auto opened = Embedded::Open(options, disk, clock);
-    REQUIRE(opened.ok());
-    store = std::move(*opened);
+    store = OpenEmbedded(disk, clock, {});
     TableDescriptor table{"g", {{"f"}}, false};
     for (int i = 1; i < regions; ++i) table.splits.push_back("row" + std::to_string(i));
     REQUIRE(store->cells().CreateTable(table).ok());

@@ -9,18 +9,13 @@
 #include "storage/engine/row_block.h"
 #include "storage/engine/version.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/tsuid.h"
 
 namespace hg::engine {
 namespace {
 
 constexpr uint32_t kStart = 1700006400;
 const KeyLayout kFileLayout;
-
-Bytes Tsuid(uint32_t series) {
-  Bytes tsuid;
-  for (const uint32_t id : {1U, 1U, series}) AppendBig(&tsuid, id, 3);
-  return tsuid;
-}
 
 points::RowPart PartOf(const std::vector<PointValue>& values) {
   points::RowPart part;

@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "storage/codec/row_key.h"
-#include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/open_embedded.h"
+#include "tests/storage/engine/tsuid.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
@@ -16,14 +17,6 @@ namespace {
 constexpr uint32_t kFirst = 1'699'999'200;  // the beginning of an hour
 constexpr uint64_t kSeries = 100;
 constexpr uint32_t kHours = 1500;
-
-Bytes Tsuid(uint64_t metric, uint64_t host) {
-  Bytes tsuid;
-  AppendBig(&tsuid, metric, 3);
-  AppendBig(&tsuid, 1, 3);
-  AppendBig(&tsuid, host, 3);
-  return tsuid;
-}
 
 Bytes KeyAt(uint64_t metric, uint32_t base) {
   Bytes key;
@@ -39,16 +32,11 @@ struct Rig {
   FakeWatch watch;
 
   Rig() {
-    EmbeddedOptions options;
-    options.path = "d";
-    options.background = false;
-    auto opened = Embedded::Open(options, disk, clock);
-    REQUIRE(opened.ok());
-    store = std::move(*opened);
+    store = OpenEmbedded(disk, clock, {});
     for (uint64_t metric : {1, 2}) {
       std::vector<SeriesNumber> numbers;
       for (uint64_t host = 1; host <= kSeries; ++host) {
-        numbers.push_back(*store->points().Register(Tsuid(metric, host)));
+        numbers.push_back(*store->points().Register(Tsuid(host, metric)));
       }
       std::vector<PointEntry> batch;
       for (uint32_t hour = 0; hour < kHours; ++hour) {
@@ -87,7 +75,7 @@ std::vector<Bytes> Expected(uint64_t metric, uint32_t first_hour, uint32_t end_h
   std::vector<Bytes> keys;
   for (uint32_t hour = first_hour; hour < end_hour; ++hour) {
     for (uint64_t host = 1; host <= kSeries; ++host) {
-      keys.push_back(codec::MakeRowKey(KeyLayout(), Tsuid(metric, host), kFirst + hour * kRowSpan));
+      keys.push_back(codec::MakeRowKey(KeyLayout(), Tsuid(host, metric), kFirst + hour * kRowSpan));
     }
   }
   return keys;

@@ -14,22 +14,7 @@ class Program : public ToolProgram {
 
   std::string Admin(std::vector<std::string> words) const {
     words.insert(words.begin(), "admin");
-    const Outcome outcome = Run(std::move(words));
-    INFO(outcome.err);
-    CHECK(outcome.exit == 0);
-    return outcome.out;
-  }
-  /// Returns the first keys of a table's regions.
-  [[nodiscard]] std::string Starts(const std::string& table) const {
-    const std::string answer = Admin({"regions", table});
-    std::string starts;
-    constexpr std::string_view kMember = "\"start\":\"";
-    for (size_t at = answer.find(kMember); at != std::string::npos;
-         at = answer.find(kMember, at + 1)) {
-      const size_t begin = at + kMember.size();
-      starts += answer.substr(begin, answer.find('"', begin) - begin) + "|";
-    }
-    return starts;
+    return OutputOf(std::move(words));
   }
 };
 

@@ -15,10 +15,7 @@ class TableProgram : public ToolProgram {
 
   std::string Table(std::vector<std::string> words) const {
     words.insert(words.begin(), "table");
-    const Outcome outcome = Run(std::move(words));
-    INFO(outcome.err);
-    CHECK(outcome.exit == 0);
-    return outcome.out;
+    return OutputOf(std::move(words));
   }
   [[nodiscard]] std::string Refusal(std::vector<std::string> words, int exit = 1) const {
     words.insert(words.begin(), "table");
@@ -31,18 +28,6 @@ class TableProgram : public ToolProgram {
     const std::string text = Table({"describe", table});
     INFO(text);
     return text.find(words) != std::string::npos;
-  }
-  /// The first keys of a table's regions.
-  [[nodiscard]] std::string Starts(const std::string& table) const {
-    const std::string answer = Run({"admin", "regions", table}).out;
-    std::string starts;
-    constexpr std::string_view kMember = "\"start\":\"";
-    for (size_t at = answer.find(kMember); at != std::string::npos;
-         at = answer.find(kMember, at + 1)) {
-      const size_t begin = at + kMember.size();
-      starts += answer.substr(begin, answer.find('"', begin) - begin) + "|";
-    }
-    return starts;
   }
 };
 
