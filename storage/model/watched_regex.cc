@@ -12,7 +12,6 @@
 
 #include "storage/base/status.h"
 
-
 namespace hg {
 namespace {
 
