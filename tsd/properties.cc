@@ -1,5 +1,7 @@
 #include "tsd/properties.h"
 
+#include "storage/base/hex_digit.h"
+
 namespace hg::tsd {
 namespace {
 
@@ -27,13 +29,6 @@ bool EndsInOddBackslashes(std::string_view line) {
   size_t count = 0;
   while (count < line.size() && line[line.size() - 1 - count] == '\\') ++count;
   return count % 2 == 1;
-}
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 /// Returns the character of the four digits after "\u", or -1 if they are not valid.
