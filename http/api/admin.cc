@@ -440,11 +440,12 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
     }
     out.TakesLong();
   }
-  SendAnswer(call == "backup" ? Backup(request, *services.maintenance, out)
-             : call == "check"
-                 ? Check(*services.maintenance)
-                 : RunAdminCall(services.cells, call, request.parameters, *request.running),
-             request, out);
+  const auto result =
+      call == "backup"  ? Backup(request, *services.maintenance, out)
+      : call == "check" ? Check(*services.maintenance)
+                        : RunAdminCall(services.cells, call, request.parameters, *request.running);
+  slot.reset();  // a client that reads slowly must not keep others from this call
+  SendAnswer(result, request, out);
 }
 
 }  // namespace hg::http

@@ -32,7 +32,8 @@ constexpr size_t kSliceBytes = 1 << 20;
 constexpr size_t kInfluxBatchBytes = size_t{16} << 20;
 /// Maximum number of invalid lines that an error message describes. Further ones are only counted.
 constexpr size_t kNamedLinesMax = 20;
-constexpr size_t kReasonBytesMax = 400;
+constexpr size_t kReasonBytesMax = 160;
+static_assert(kNamedLinesMax * (kReasonBytesMax + 40) <= kStatusMessageBytesMax);
 /// A field with this name gets the name of the measurement alone. InfluxDB's listeners for other
 /// protocols, which have no fields, use this field name.
 constexpr std::string_view kBareField = "value";

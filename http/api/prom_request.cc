@@ -108,7 +108,7 @@ void Fail(const Status& status, Services& services, query::RunningRequest& runni
 void SendPromError(ResponseWriter& out, PromError error, std::string_view message) {
   if (out.Started()) return;
   const ErrorKind kind = KindOf(error);
-  std::string text(message);
+  std::string text = ShortMessage(message);
   ReplaceInvalidUtf8(&text);  // the message may quote bytes of the client
   std::string body;
   JsonWriter json(&body);

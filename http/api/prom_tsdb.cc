@@ -25,7 +25,7 @@ namespace promql = query::promql;
 
 constexpr size_t kRowsDefault = 10, kLimitMax = 10'000;
 
-/// IdCounts by id, or by ids that follow each other. Charges its memory.
+/// Counts by id, or by ids that follow each other. Charges its memory.
 class IdCounts {
  public:
   explicit IdCounts(RequestContext* watch) : memory_(watch) {}

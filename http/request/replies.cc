@@ -4,6 +4,7 @@
 
 #include "http/access/cross_site.h"
 #include "http/request/errors.h"
+#include "query/request/running_request.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::http {
@@ -83,6 +84,8 @@ bool RequireCallbackName(const Request& request, ResponseWriter& out) {
 void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status) {
   if (!RequireCallbackName(request, out)) return;
   const std::string_view callback = JsonpCallback(request);
+  // A client that reads slowly must not keep a place in the queue of large queries.
+  if (request.running != nullptr) request.running->BeginAnswer();
   out.SetStatus(status);
   out.SetContentType(JsonpContentType(request));
   if (callback.empty()) {

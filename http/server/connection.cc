@@ -44,7 +44,8 @@ Connection::Connection(Stream stream, Loop& loop)
       body_memory_(edge_.memory, kFreeBodyBytes),
       unfinished_memory_(edge_.memory, kFreeUnfinishedBytes),
       kept_memory_(edge_.kept_buffers, kFreeBodyBytes),
-      unread_memory_(edge_.kept_buffers, 0) {
+      unread_memory_(edge_.kept_buffers, 0),
+      handshake_memory_(edge_.handshakes, 0) {
   loop_.Add(this);
 }
 
@@ -163,7 +164,7 @@ void Connection::ClientLeft() {
 
 bool Connection::Receive() {
   const bool in_handshake = stream_.InHandshake();
-  if (in_handshake && !kept_memory_.Cover(kHandshakeBytes)) {
+  if (in_handshake && !handshake_memory_.Cover(kHandshakeBytes)) {
     WaitForHandshakes();
     return false;
   }
@@ -181,7 +182,7 @@ bool Connection::Receive() {
   }
   size_t received = 0;
   const Transfer transfer = stream_.Receive(buffer_.room(), buffer_.room_size(), &received);
-  if (in_handshake && !stream_.InHandshake()) kept_memory_.GiveAll();
+  if (in_handshake && !stream_.InHandshake()) handshake_memory_.GiveAll();
   switch (transfer) {
     case Transfer::kLater:
       WaitReadable();

@@ -175,6 +175,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   RequestMemory::Share unfinished_memory_;  // for the bytes that are free in body_memory_
   RequestMemory::Share kept_memory_;        // for the capacity of buffer_ between requests
   RequestMemory::Share unread_memory_;      // telnet: for the capacity of out_
+  RequestMemory::Share handshake_memory_;   // for the TLS handshake
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;
   State state_ = State::kReading;
@@ -203,10 +204,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t sent_bytes_ = 0;  // bytes of output that the kernel has taken
   TransferPace reply_pace_{kSlowReplyBytes};
 
-  // Whether the TLS handshake waits until other handshakes have released memory. Sweep continues
-  // it.
-  bool handshake_waits_ = false;
-
   // The following members are used only for HTTP.
   uint64_t received_bytes_ = 0;
   TransferPace request_pace_{kSlowRequestBytes};
@@ -231,6 +228,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool deaf_ = false;
   // Whether the memory of out_ was refused; this lasts until the client has read all replies.
   bool unread_refused_ = false;
+  // Also for TLS handshakes that wait.
   std::unique_ptr<boost::asio::steady_timer> retry_timer_;
 };
 

@@ -34,6 +34,7 @@ struct Edge {
   WorkerPool& passwords;  // check passwords
   RequestMemory& memory;
   RequestMemory& kept_buffers;  // receive buffers between requests, and unread telnet replies
+  RequestMemory& handshakes;    // unfinished TLS handshakes
   /// Whether the Host of a request must be a known one (access/cross_site.h). Constant after the
   /// server has started.
   bool checks_hosts = false;

@@ -44,13 +44,15 @@ class Server::Impl {
         passwords_(kPasswordsJudgedAtOnce, kPasswordQueueMax),
         memory_(options.request_memory_bytes_max),
         kept_buffers_(options.request_memory_bytes_max / 4),
+        handshakes_(options.request_memory_bytes_max / 4),
         edge_{.options = options,
               .services = services,
               .requests = requests_,
               .writes = writes_,
               .passwords = passwords_,
               .memory = memory_,
-              .kept_buffers = kept_buffers_},
+              .kept_buffers = kept_buffers_,
+              .handshakes = handshakes_},
         tls_(options.tls),
         loops_(MakeLoops(options, edge_)) {}
 
@@ -254,6 +256,7 @@ class Server::Impl {
   WorkerPool passwords_;
   RequestMemory memory_;
   RequestMemory kept_buffers_;
+  RequestMemory handshakes_;
   Edge edge_;
   TlsContext tls_;
   Loops loops_;

@@ -251,8 +251,10 @@ Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
   if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
   MemoryTally memory(wanted.context);
   const lsm::ColumnChoice columns = ColumnsOf(wanted);
+  const auto version = engine_.Pin();
+  engine_.region_loads().AddRead(version->RegionsOf(table->id).IdOf(key));
   ASSIGN_OR_RETURN(const StoredRow row,
-                   engine_.rows().Read(*engine_.Pin(), *table, key, FilesFor(*table, wanted.family),
+                   engine_.rows().Read(*version, *table, key, FilesFor(*table, wanted.family),
                                        columns, &memory));
   Row result{Bytes(key), SelectCells(*table, row, wanted, columns, engine_.render_options())};
   points::Strip(wanted, &result.cells);
@@ -276,6 +278,7 @@ std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
   MemoryTally memory(wanted.context);
   const auto get = [&](const Bytes& key) -> Result<Row> {
     RETURN_IF_ERROR(CheckKey(key));
+    engine_.region_loads().AddRead(version->RegionsOf((*table)->id).IdOf(key));
     ASSIGN_OR_RETURN(const StoredRow stored,
                      engine_.rows().Read(*version, **table, key, FilesFor(**table, wanted.family),
                                          columns, &memory));

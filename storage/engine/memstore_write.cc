@@ -192,9 +192,10 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
     INVARIANT(out <= bodies.data() + room);
   }
 
+  std::shared_ptr<const TsuidTable> tsuids;  // outlives `told`, which keeps views of its metrics
   ToldRows told(listeners_);
   const auto tell = [&](uint32_t below) -> Status {
-    const auto tsuids = registry_.tsuids();
+    if (tsuids == nullptr) tsuids = registry_.tsuids();
     for (const PointEntry& entry : batch) {
       const ByteView tsuid = tsuids->FindTsuid(entry.series);
       if (entry.base >= below || tsuid.empty()) continue;  // CheckNumbers refuses a forgotten one
@@ -537,6 +538,7 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
   for (;;) {
     const uint64_t dropped_parts = file_set_.dropped_parts();
     const auto version = file_set_.Pin();
+    env_.region_loads->AddRead(version->RegionsOf(table.id).IdOf(key));
     ASSIGN_OR_RETURN(StoredRow files,
                      rows_.ReadFiles(*version, table, place, FilesRead::kAll, columns, nullptr));
     {

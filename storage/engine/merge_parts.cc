@@ -94,9 +94,9 @@ void KeepCells(bool of_points, RowPart* part) {
 
 // Merges parts of the points table. Within a salt bucket, both files of a part are ordered by
 // metric first; within a metric, points are ordered by series and cells by time. So the points of
-// one metric are merged first, with the few cells that are merged with points, which are held in
-// memory for the metric. Then all cells of the metric are merged row by row, because annotations
-// and histograms can be larger than the memory.
+// one metric are merged first, with the cells that are merged with points (compacted and append
+// cells), which are held in memory for the metric. Then all cells of the metric are merged row by
+// row, because annotations and histograms can be larger than the memory.
 class PointsMerge {
  public:
   PointsMerge(const KeyLayout& layout, const MergeTask& task, PartSet* writer)
@@ -270,6 +270,7 @@ class PointsMerge {
       RETURN_IF_ERROR(writer_->AddPoints(tsuid, {}, base, row.row_part));
       row.row_part.points.clear();
     }
+    row.row_part.cleared = false;  // MergeCellRow writes this tombstone
     if (!row.row_part.empty()) {
       merged_cells_[codec::MakeRowKey(layout_, tsuid, base)] = std::move(row.row_part);
     }

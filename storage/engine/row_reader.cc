@@ -160,7 +160,6 @@ Result<StoredRow> RowReader::ReadFiles(const Version& version, const Table& tabl
   const lsm::ColumnChoice all;
   const lsm::ColumnChoice& wanted = place.regular && points_too ? all : columns;
   const uint32_t region = version.RegionsOf(table.id).IdOf(place.key);
-  env_.region_loads->AddRead(region);
   for (const auto& part : version.PartsOf(table.id, region)) {
     StoredRow older = NothingOf(place);
     bool found = false;

@@ -127,7 +127,7 @@ TEST_CASE("a client that sends a TLS close message after its request gets its re
 }
 
 TEST_CASE("unfinished handshakes hold limited memory together, and further clients wait for them") {
-  // A quarter of this memory is for receive buffers and handshakes: enough for five handshakes.
+  // A quarter of this memory is for handshakes: enough for five.
   TlsServer edge(ClientCertificates::kNone,
                  [](Options& options) { options.request_memory_bytes_max = 4 << 20; });
   // The header of a record and of a ClientHello of 128 KiB.

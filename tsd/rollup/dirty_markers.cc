@@ -7,8 +7,6 @@
 // Dirty markers: which hours have changed since their rollups were computed.
 
 namespace hg::tsd {
-namespace {}  // namespace
-
 void RollupState::Count(DirtyMarker* marker, bool counted) {
   if (counted && !marker->counted) --uncounted_markers_;
   if (!counted && marker->counted) ++uncounted_markers_;

@@ -7,8 +7,6 @@
 #include "tsd/rollup/rollup_making.h"
 
 namespace hg::tsd {
-namespace {}  // namespace
-
 Result<std::unique_ptr<EndedRollups>> EndedRollups::Open(Store& store, const std::string& table) {
   std::unique_ptr<EndedRollups> ended(new EndedRollups(store, table));
   ASSIGN_OR_RETURN(StoredRollupState stored, ended->table_.Load());

@@ -6,8 +6,6 @@
 #include "storage/model/timestamp.h"
 
 namespace hg::tsd {
-namespace {}  // namespace
-
 Result<std::shared_ptr<RollupState>> RollupState::Open(
     Store& store, const std::string& table, std::vector<const codec::RollupLevel*> levels,
     const RollupMaking& making, size_t markers_max) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "storage/codec/row_key.h"
 #include "storage/engine/engine.h"
 #include "tests/storage/engine/temp_folder.h"
 #include "tests/support/manual_clock.h"
@@ -253,6 +254,46 @@ TEST_CASE("a minor merge keeps tombstones, and a merge of all parts drops them")
   CHECK(f.PartsOf("row").size() == 1);
   CHECK(!f.AnyTombstone("row"));
   CHECK(f.engine->rows().Read(*f.engine->Pin(), *f.table, "row")->cells.empty());
+}
+
+TEST_CASE("a merge keeps an annotation that was written after its row was deleted") {
+  Fixture f(Options());
+  const engine::Table* const points = *f.engine->FindTable("tsdb");
+  const Bytes key = codec::MakeRowKey(KeyLayout(), Bytes("\0\0\1\0\0\1\0\0\1", 9), kBase);
+  const Bytes next = codec::MakeRowKey(KeyLayout(), Bytes("\0\0\1\0\0\1\0\0\2", 9), kBase);
+  const Bytes note("\1\0\5", 3);
+  const auto put = [&](const Bytes& row, const Bytes& qualifier, const Bytes& value) {
+    REQUIRE(f.engine->Write(*points, row, {PutCell("t", qualifier, value)}).ok());
+  };
+  const auto parts = [&] {
+    const auto version = f.engine->Pin();
+    return version->PartsOf(points->id, version->RegionsOf(points->id).IdOf(key)).size();
+  };
+  put(key, Bytes("\0\0", 2), Bytes(1, '\1'));
+  REQUIRE(f.engine->Flush().ok());
+  REQUIRE(f.engine->Compact(*points).ok());
+  // The tombstone of the row and the annotation are in newer files than the point.
+  REQUIRE(
+      f.engine->Write(*points, key, {{CellChange::Kind::kDeleteFamily, "t", {}, {}, {}, {}}}).ok());
+  put(key, note, "text");
+  REQUIRE(f.engine->Flush().ok());
+  for (int i = 1; i <= 7; ++i) {
+    put(next, Bytes({'\0', static_cast<char>(i << 4)}), Bytes(1, '\1'));
+    REQUIRE(f.engine->Flush().ok());
+  }
+  const size_t before = parts();
+  REQUIRE(f.engine->MergePending(Pool::kAny).ok());
+  CHECK(parts() > 1);  // without the file of the point
+  CHECK(parts() < before);
+  for (int all = 0; all < 2; ++all) {
+    const auto row = f.engine->rows().Read(*f.engine->Pin(), *points, key);
+    REQUIRE(row.ok());
+    CHECK(row->row_part.points.empty());
+    REQUIRE(row->row_part.raw.size() == 1);
+    CHECK(row->row_part.raw[0].qualifier == note);
+    CHECK(row->row_part.raw[0].value == "text");
+    REQUIRE(f.engine->Compact(*points).ok());
+  }
 }
 
 TEST_CASE("an idle store with one cell is flushed within its time and a tenth") {
