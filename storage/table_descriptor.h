@@ -50,8 +50,8 @@ struct TableSplitPolicy {
                           // region
   };
   Kind kind = Kind::kDefault;
-  uint32_t prefix_length = 0;  // of kKeyPrefix, in bytes; otherwise 0
-  Bytes delimiter;             // of kDelimitedKeyPrefix; otherwise empty
+  uint32_t prefix_length = 0;  // in bytes; set only for kKeyPrefix
+  Bytes delimiter;             // set only for kDelimitedKeyPrefix
 
   bool operator==(const TableSplitPolicy&) const = default;
 };

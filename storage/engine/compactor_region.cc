@@ -108,7 +108,7 @@ Status Compactor::SidesOf(const Part& part, const Bytes& start, const Bytes& key
   const Bytes metric =
       key.substr(std::min(salt.size(), key.size()), static_cast<size_t>(layout().metric_width));
   Bytes points_stop = metric;
-  // A longer key divides the rows of its metric.
+  // A key longer than salt and metric separates rows of that metric.
   if (key.size() > salt.size() + metric.size()) points_stop += '\xFF';
   if (SaltOf(key) == salt) {
     ASSIGN_OR_RETURN(const bool behind_points, AnyRow(part.points(), metric, ""));

@@ -326,7 +326,7 @@ void CellMemory::SampleKeys(ByteView start, ByteView stop, size_t n,
       const Bytes here = it->first;
       lock.unlock();
       lock.lock();
-      it = rows_.lower_bound(here);  // rows are never removed
+      it = rows_.lower_bound(here);  // finds the same row: rows are never removed
     }
     if (i++ % n == 0) keys->push_back(it->first);
   }

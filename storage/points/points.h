@@ -178,9 +178,10 @@ class PointScan {
   [[nodiscard]] virtual uint32_t StepMs() const { return 0; }
 };
 
-/// A function that a scan calls for each row whose stored form differs from its reconciled form.
-/// Such a row should be rewritten once it is old (compaction/row_compactor). The scan calls the
-/// function on its own thread. The function must be thread-safe and must not block.
+/// A function that a scan calls for each row that is not stored as row compaction would store it,
+/// for example because it has two points for one time. Such a row should be rewritten once it is
+/// old (compaction/row_compactor). The scan calls the function on its own thread. The function must
+/// be thread-safe and must not block.
 using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
 
 /// A function that returns the hour (in seconds) before which all rows of a metric may be deleted.

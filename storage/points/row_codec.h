@@ -21,7 +21,7 @@ namespace hg::points {
 /// types each.
 inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
 
-/// Properties stored with the points.
+/// Properties of a row that are stored together with its points.
 struct RowTraits {
   RowForm form = RowForm::kNone;
   bool has_raw =
