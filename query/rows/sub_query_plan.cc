@@ -16,8 +16,8 @@ Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, Name
   return query.tsuids[0].substr(0, static_cast<size_t>(layout.metric_width));
 }
 
-// Row bases have 32 bits in keys, and OpenTSDB truncates the end of a scan to them. So an end
-// beyond the year 2106 finds nothing (recorded).
+// A row key has 32 bits for the base time, and OpenTSDB truncates the end of a scan to 32 bits. So
+// a query whose end is after the year 2106 finds nothing, as the recordings of OpenTSDB show.
 RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
   RowRange out;
   out.begin = static_cast<uint32_t>(window.begin_s);
