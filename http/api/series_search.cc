@@ -41,7 +41,7 @@ Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
     RETURN_IF_ERROR(context.Step(2 * kStepsPerName));
     const bool any_key = TagWish::Any(wish.key), any_value = TagWish::Any(wish.value);
     if (any_key && any_value) {
-      says_nothing = true;  // reported only after unknown names
+      says_nothing = true;  // an error, but unknown names are reported first
       continue;
     }
     Bytes key, value;

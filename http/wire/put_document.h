@@ -43,7 +43,7 @@ struct PutPoint {
   std::optional<std::string> interval, aggregator, group_by;
   // The following members are set only for /api/histogram.
   int64_t id = 0;
-  std::optional<std::vector<PutBucket>> buckets;  // one bucket for each pair of bounds
+  std::optional<std::vector<PutBucket>> buckets;  // one per pair of bounds in the request
   int64_t underflow = 0;
   int64_t overflow = 0;
 };
