@@ -512,7 +512,8 @@ class Daemon {
   http::Services services_;
   http::Server server_;
   http::GraphiteServer graphite_;
-  // Null: tools cannot use the data directory until this process ends.
+  // Serves the tsdb tools on a socket in the data directory. If it is null, tools cannot use the
+  // data directory while this process runs.
   std::unique_ptr<local::LocalServer> tools_;
   std::unique_ptr<thrift2::Thrift2Server> thrift2_;  // null: no port for it
 };

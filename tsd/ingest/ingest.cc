@@ -107,8 +107,8 @@ class Ingest::Resolver {
   }
 
   Result<bool> Recall(const std::atomic<bool>& stop) {
-    // A quarter of the memory for raw series keys is used here. The rest is left for keys that
-    // clients send.
+    // A quarter of the memory for raw series keys may be filled at the start. The rest is left for
+    // keys that clients send.
     const size_t bytes_max = options_.raw_key_bytes_max / 4;
     return RawKeyRecall{.points = points_,
                         .names = names_,
