@@ -60,7 +60,7 @@ struct TableSplitPolicy {
 struct TableDescriptor {
   std::string name;  // "table" or "namespace:table"
   std::vector<FamilyDescriptor> families;
-  /// Whether it is the data table. The family "t" of this table has points, which an engine may
+  /// Whether this is the data table. The family "t" of this table has points, which an engine may
   /// store in its own form instead of cells.
   bool points = false;
   /// First keys of the regions of a new table, in addition to those of its salt buckets. They may

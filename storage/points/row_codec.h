@@ -1,8 +1,8 @@
 #pragma once
 // Encodes the points of one row-hour compactly and restores them exactly (FORMAT.md "Row";
-// performance.md §4). The encoder decodes its result and compares. If it differs, the encoder
-// stores the points verbatim, so encoding never loses data. The decoder returns Corruption for
-// bytes that the encoder did not write.
+// performance.md §4). The encoder decodes its result and compares it with the points. If they
+// differ, the encoder stores the points verbatim, so encoding never loses data. The decoder returns
+// Corruption for bytes that the encoder did not write.
 
 #include <bit>
 #include <cstdint>
