@@ -1,7 +1,7 @@
 #pragma once
 // The fast path for InfluxDB line protocol: finds raw series keys, field names and numbers in
-// place. It accepts only regular bodies. For other bodies, callers use influx_line.h, which returns
-// the same results.
+// place. ParseInfluxLines accepts only regular bodies. For other bodies, callers use influx_line.h,
+// which returns the same results.
 
 #include <string_view>
 #include <vector>

@@ -14,7 +14,7 @@
 
 namespace hg::http {
 
-/// A tag of a put point; a value of nullopt = JSON null.
+/// A tag of a put point. The value nullopt stands for JSON null.
 struct PutTag {
   std::string key;
   std::optional<std::string> value;
