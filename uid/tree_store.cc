@@ -283,7 +283,7 @@ Status TreeStore::AddChildren(const Bytes& key, TreeBranch* branch, RequestConte
           at = AfterPrefix(row.key.substr(0, child_width));
           break;
         }
-        if (row.key.size() < child_width) continue;  // recorded failures of the tree
+        if (row.key.size() < child_width) continue;  // the row has recorded failures of the tree
         RETURN_IF_ERROR(ChargeObjects<TreeBranch>(row, context));
         const size_t levels = key.size() / kHashWidth + 2;
         RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(levels * sizeof(std::string))));
