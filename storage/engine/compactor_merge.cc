@@ -223,7 +223,7 @@ size_t Compactor::DepthOf(RegionPlace place, const Parts& parts) const {
 // Limits the write rate of all background merges together, to leave disk bandwidth for others.
 void Compactor::WaitForPace(MergePressure* pressure, uint64_t bytes) {
   // With many regions, computing their depths takes longer than writing the bytes between two
-  // checks. It is repeated only for a new version.
+  // checks. The computation is repeated only for a new version.
   const auto version = file_set_.Pin();
   if (pressure->version.lock() != version) {
     pressure->version = version;

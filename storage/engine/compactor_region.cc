@@ -138,8 +138,8 @@ Result<Bytes> Compactor::Split(const Table& table, ByteView key_of_region,
     bool there = false;
     Result<Bytes> key = Bytes();
     RETURN_IF_ERROR(WhileHeld({place}, [&]() -> Status {
-      // The region may have been split, merged or dropped before it was held. From here on it
-      // cannot change: dropping a table requires holding all its regions.
+      // The region may have been split, merged or dropped before it was held. From here on the
+      // region cannot change: dropping a table requires holding all its regions.
       RETURN_IF_ERROR(CheckThere(*file_set_.Pin(), table));
       there = file_set_.Pin()->RegionsOf(table.id).IndexOfId(place.second).has_value();
       if (there) key = SplitHeld(table, place, at);

@@ -187,7 +187,7 @@ Status Compactor::SweepSeries() {
                  "list of the series");
 }
 
-// Only series that are in files. Flushes may add parts with other series meanwhile.
+// Writes only series that are in files. Flushes may add parts with other series meanwhile.
 Result<uint32_t> Compactor::RewriteSeries(const std::function<Status(const Edit&)>& prepare) {
   const RegionPlace place = {kSeriesTable, 0};
   uint32_t written = 0;

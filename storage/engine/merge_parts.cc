@@ -328,7 +328,7 @@ class PointsMerge {
   const int64_t oldest_ms_;  // points before this time have expired
   PartSet* const writer_;
   std::vector<Input> inputs_;  // newest first
-  Bytes salt_;                 // of the region's regular rows
+  Bytes salt_;                 // salt of the region's regular rows
   Bytes group_;                // salt ‖ metric: the prefix of the cells' keys
   Bytes group_metric_;         // metric of the group's points
   bool group_has_points_ = false;

@@ -24,7 +24,7 @@ class LocalStore::Cursor : public ScanCursor {
   LocalStore* const store_;
   LocalClient daemon_;
   uint64_t examined_ = 0;
-  MemoryTally memory_;  // of the rows returned last
+  MemoryTally memory_;  // charges the rows returned last
 };
 
 Result<LocalClient> LocalStore::Take() {

@@ -240,7 +240,7 @@ class CompareFilter : public CellFilter {
   const RowFilter::Op op_;
   const std::unique_ptr<Comparator> comparator_;
   const Of of_;
-  std::optional<bool> row_passes_;  // of a filter of rows, once it is known
+  std::optional<bool> row_passes_;  // result of a filter for rows, once it is known
 };
 
 // Follows HBase's peculiarities: a mask without a free byte passes everything, and so does a key
