@@ -15,7 +15,7 @@ namespace hg::query {
 namespace {
 
 constexpr int64_t kBytesPerCharge = 64 << 10;
-constexpr uint64_t kVariableSteps = 64;  // of looking up and ordering a variable
+constexpr uint64_t kVariableSteps = 64;  // cost of looking up and ordering a variable
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 std::vector<size_t> MapOrder(const std::vector<std::string>& keys,

@@ -31,7 +31,7 @@ RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
 // Charges the filters. The scan copies them, so their memory counts several times.
 Status SubQueryPlan::ChargeFilters() {
   constexpr size_t kFilterBytes = 256, kLiteralBytes = 96, kScanCopies = 3;
-  constexpr uint64_t kNameSteps = 16;  // for a name that is looked up
+  constexpr uint64_t kNameSteps = 16;  // cost of looking up a name
   size_t bytes = 0, literals = sub.filters.size();
   for (const auto& each : sub.filters) {
     bytes += kFilterBytes + kScanCopies * kLiteralBytes * each->literals().size();
