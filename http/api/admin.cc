@@ -58,7 +58,8 @@ Result<uint32_t> CountOf(const std::string& text, const char* name) {
                                  std::to_string(kSplitsMax));
 }
 
-/// With fewer writes since the start, a table has no region with most writes.
+/// Minimum number of writes to a table since the start before a region is reported to have most of
+/// them.
 constexpr uint64_t kWritesCompared = 1000;
 
 // The response of calls without a result.
@@ -128,8 +129,8 @@ struct TableLoad {
   uint64_t writes = 0;
 };
 
-// Writes the share of a region in `total`. Returns whether that is most of it: one of two regions
-// may have three quarters, one of many regions about half.
+// Writes the share of a region in `total`. Returns whether the share counts as most of `total`: one
+// of two regions may have three quarters, one of many regions about half.
 bool WriteShare(const char* name, uint64_t part, uint64_t total, size_t regions, JsonWriter* json) {
   if (total == 0) return false;
   const double share = static_cast<double>(part) / static_cast<double>(total);

@@ -257,7 +257,7 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
     for (const Bytes& tsuid : *series) {
       RETURN_IF_ERROR(running.Step(kStepsPerPrinted));
       const Status status = WriteSeries(tsuid, services.points.layout(), services.names, json);
-      // This is not reported as 404: in OpenTSDB an id without a name is an internal error.
+      // This error is not reported as 404: in OpenTSDB an id without a name is an internal error.
       if (status.code() == StatusCode::kNotFound)
         return Status::Corruption(std::string(status.message()));
       RETURN_IF_ERROR(status);

@@ -73,7 +73,7 @@ void XorChunk::AppendValue(uint64_t bits) {
   value_ = bits;
   if (changed == 0) return AppendBits(0, 1);
   AppendBits(1, 1);
-  constexpr int kLeadingMax = 31;  // it has five bits
+  constexpr int kLeadingMax = 31;  // the field has five bits
   const int leading =
       std::countl_zero(changed) < kLeadingMax ? std::countl_zero(changed) : kLeadingMax;
   const int trailing = std::countr_zero(changed);
