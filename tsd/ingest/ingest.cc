@@ -515,7 +515,7 @@ PointSink::Learned Ingest::AppendLearning(std::span<const KeyedPoint> points,
   std::vector<SeriesNumber> numbers(points.size());
   const size_t learned = resolver_->Learn(points, context, numbers.data(), &result.refused);
   if (learned == 0) return result;
-  // Also if the request has ended: the points are stored whose names were made.
+  // Even if the request has ended, the points whose names were created are stored.
   const Result<LogPosition> position =
       StoreKeyed(points.first(learned), std::span(numbers).first(learned), context);
   if (position.status().code() == StatusCode::kNotFound) return {};  // forgotten series
