@@ -45,9 +45,9 @@ inline constexpr int kSilentS = 10;
 struct Thrift2Options {
   std::string bind = "127.0.0.1";            // an IPv4 or IPv6 address
   uint16_t port = 0;                         // 0 = any free port
-  size_t connections_max = 128;              // maximum of open connections; see `silent`
-  size_t scanners_max = 1024;                // maximum of open scanners of all connections
-  size_t scanners_per_connection_max = 256;  // maximum of one connection
+  size_t connections_max = 128;              // maximum number of open connections; see `silent`
+  size_t scanners_max = 1024;                // maximum number of open scanners of all connections
+  size_t scanners_per_connection_max = 256;  // maximum number that one connection has opened
   // A longer request closes its connection. The limit must allow a cell of 10 MiB, HBase's limit.
   int32_t message_bytes_max = 16 << 20;
   int64_t response_bytes_max = 64 << 20;  // a call with a longer response fails
