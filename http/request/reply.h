@@ -109,7 +109,7 @@ class Reply : public ResponseWriter {
   bool Finish();
 
  private:
-  static constexpr size_t kWholeBytesMax = 256 * 1024;  // longer bodies are streamed
+  static constexpr size_t kWholeBytesMax = 256 * 1024;  // maximum of a body sent in one piece
   // Size in bytes of the pieces of a streamed body. It is below the size from which on malloc
   // requests memory from the kernel for each allocation.
   static constexpr size_t kPieceBytes = 128 * 1024;
