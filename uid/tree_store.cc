@@ -21,7 +21,7 @@ const Bytes kCollision = "tree_collision:";
 const Bytes kNotMatched = "tree_not_matched:";
 constexpr size_t kIdWidth = 2;
 constexpr size_t kHashWidth = 4;
-// Cost of parsing the JSON of a cell, in steps. It takes about a microsecond.
+// Cost of parsing the JSON of a cell, in steps. Parsing one takes about a microsecond.
 constexpr uint64_t kStepsPerObject = 1 << 10;
 
 Bytes TreeKey(int32_t id) {
