@@ -39,7 +39,7 @@ uint64_t BytesOf(const Parts& parts) {
   return bytes;
 }
 
-// A number for each window, and another one for rows without a base time.
+// Returns a number for each window, and another number for rows without a base time.
 uint64_t RunOf(const region::WindowChoice& windows, std::optional<uint32_t> base) {
   if (!base) return UINT64_MAX;
   const region::Window window = windows.Of(*base);

@@ -122,7 +122,7 @@ Status Compactor::SidesOf(const Part& part, const Bytes& start, const Bytes& key
   return {};
 }
 
-// The salt of the points in a region that begins with `start`.
+// Returns the salt of the points in a region that begins with `start`.
 Bytes Compactor::SaltOf(const Bytes& start) const {
   Bytes salt = start.substr(0, static_cast<size_t>(layout().salt_width));
   salt.resize(static_cast<size_t>(layout().salt_width), '\0');

@@ -62,11 +62,11 @@ class Compactor::SeriesSearch {
   }
   /// Returns the series without rows. Valid after Run.
   [[nodiscard]] const NumberSet& absent() const { return absent_; }
-  /// Whether there are some.
+  /// Returns whether there are series without rows.
   [[nodiscard]] bool found() const { return !wanted_.empty(); }
 
  private:
-  // Number of rows after which the search looks whether it should end.
+  // Number of rows after which the search checks whether it should end.
   static constexpr size_t kRowsTogether = 256;
 
   Status CheckOpen() const { return compactor_.env_.CheckOpen(); }

@@ -81,8 +81,8 @@ struct Input {
   }
 };
 
-// Keeps either the cells and tombstones that are merged with points, or the other ones. A tombstone
-// of the whole family belongs to both.
+// Keeps either the cells and tombstones that are merged with points, or all others. A tombstone of
+// the whole family belongs to both.
 void KeepCells(bool of_points, RowPart* part) {
   std::erase_if(part->raw, [&](const points::RawCell& cell) {
     return points::TouchesPoints(cell.qualifier) != of_points;
@@ -334,7 +334,7 @@ class PointsMerge {
   bool group_has_points_ = false;
   /// The cells and tombstones of the group that are merged with points: index of input, content.
   std::map<FileKey, std::vector<std::pair<size_t, RowPart>>> point_cells_;
-  /// What is left of them after the merge with points, by row key.
+  /// The cells and tombstones that remain after the merge with points, by row key.
   std::map<Bytes, RowPart> merged_cells_;
 };
 

@@ -313,9 +313,9 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
   points.store(points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// For single cells. Entries never move. So a smaller qualifier of the same record and instant is
-// written again after the one just written, which makes it newer. Runs under the write lock, so it
-// decodes only the chunks within kLookBack.
+// This function is for single cells. Entries never move. So a smaller qualifier of the same record
+// and instant is written again after the one just written, which makes it newer. Runs under the
+// write lock, so it decodes only the chunks within kLookBack.
 void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
   using Entry = RowHourMemory::Entry;
   const uint32_t last = row->written() - 1;

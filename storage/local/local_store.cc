@@ -2,7 +2,7 @@
 
 namespace hg::local {
 
-/// A scan uses a connection of its own and returns it at its end.
+/// A scan uses a connection of its own and returns the connection to the store at the end.
 class LocalStore::Cursor : public ScanCursor {
  public:
   Cursor(LocalStore* store, LocalClient daemon, RequestContext* watch)

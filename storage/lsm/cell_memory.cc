@@ -17,7 +17,7 @@ constexpr size_t kAllocationBytes = 16;
 // Maximum bytes of a value that is packed. Larger values may be appended to repeatedly, so they are
 // not packed.
 constexpr size_t kPackedMax = 128;
-// A row with more cells and tombstones is wide.
+// A row with more cells and tombstones than this is wide.
 constexpr size_t kCellsMax = 64;
 
 size_t CellsOf(const CellRow& row) { return row.cells.size() + row.versions.size(); }

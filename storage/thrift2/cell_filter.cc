@@ -217,7 +217,7 @@ Result<std::unique_ptr<Comparator>> ReadComparator(ByteView bytes, size_t* bytes
       std::make_unique<BytesComparator>(inner.Text(1), named.name == "BinaryPrefixComparator"));
 }
 
-// RowFilter, FamilyFilter, QualifierFilter and ValueFilter.
+// Implements RowFilter, FamilyFilter, QualifierFilter and ValueFilter.
 class CompareFilter : public CellFilter {
  public:
   enum class Of : uint8_t { kRow, kFamily, kQualifier, kValue };
@@ -298,7 +298,7 @@ class PrefixesFilter : public CellFilter {
   std::vector<Bytes> prefixes_;
 };
 
-// PrefixFilter and ColumnPrefixFilter.
+// Implements PrefixFilter and ColumnPrefixFilter.
 class PrefixFilter : public CellFilter {
  public:
   PrefixFilter(ByteView prefix, bool of_row) : prefix_(prefix), of_row_(of_row) {}
