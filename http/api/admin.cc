@@ -94,12 +94,13 @@ void WriteSizes(const RegionInfo& sizes, JsonWriter* json) {
   json->Member("references", static_cast<int64_t>(sizes.references));
 }
 
-// A region with what a count of its rows found.
+// A region, and the result of a count of its rows.
 struct CountedRegion {
   RegionInfo info;
   std::optional<TableCount> count;  // none: the rows were not counted
 
-  // Returns the size by which regions are compared. Over HBase only a count finds one.
+  // Returns the size by which regions are compared. Over HBase only a count of the rows finds a
+  // size.
   [[nodiscard]] uint64_t Load() const {
     return count ? count->value_bytes : info.file_bytes + info.memory_bytes;
   }
@@ -351,7 +352,7 @@ bool FromThisMachine(const Request& request) {
   return loopback && !WasForwarded(request) && (host == nullptr || IsThisMachine(*host));
 }
 
-/// Returns true for calls that read or write files, or that wait for others that do.
+/// Returns true for calls that read or write files, or that wait for other calls that do.
 bool TakesLong(std::string_view call) { return AdminChanges(call) || call == "count"; }
 
 void SendAnswer(const Result<std::string>& answer, const Request& request, ResponseWriter& out) {

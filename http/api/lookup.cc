@@ -21,7 +21,8 @@ namespace hg::http {
 namespace {
 
 constexpr int32_t kLimitDefault = 25;
-// Cost of printing a series, in steps. It takes some microseconds if the names are cached.
+// Cost of printing a series, in steps. Printing one takes some microseconds if the names are
+// cached.
 constexpr uint64_t kStepsPerPrinted = 1 << 12;
 
 struct LookupQuery {

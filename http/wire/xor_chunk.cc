@@ -12,7 +12,7 @@ void XorChunk::Add(int64_t time_ms, double value) {
   const auto unsigned_time = static_cast<uint64_t>(time_ms);
   if (size_ == 0) {
     first_ms_ = time_ms;
-    // Zig-zag, so that negative times are short, too.
+    // Zig-zag encoding makes negative times short, too.
     AppendVarintBits((unsigned_time << 1) ^ static_cast<uint64_t>(time_ms >> 63));
     AppendBits(bits, 64);
     value_ = bits;
