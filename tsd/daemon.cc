@@ -536,8 +536,8 @@ Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t pat
   }
 }
 
-/// Checks that limits on the number of series are used only with a local store. Only that can list
-/// series quickly.
+/// Checks that limits on the number of series are used only with a local store. Only a local store
+/// can list series quickly.
 Status CheckLimits(const WriteLimits& limits, bool remote) {
   const bool series = limits.client.new_series_per_hour > 0 || limits.metric.series_max > 0;
   if (!remote || !series) return {};

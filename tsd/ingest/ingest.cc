@@ -41,7 +41,7 @@ bool IsOpenTsdbDialect(Dialect dialect) {
   return dialect == Dialect::kJson || dialect == Dialect::kWords;
 }
 
-// Whether the store has forgotten the series. Its points then need its new number.
+// Returns whether the store has forgotten the series. Its points then need its new number.
 bool IsForgotten(const Points& points, SeriesNumber number) {
   return number < points.series_count() && points.TsuidOf(number).empty();
 }
