@@ -81,7 +81,7 @@ void RowCompactor::Drain() {
   while (!queue_.empty() || busy_ > 0) {
     if (CompactNext(&lock).code() != StatusCode::kUnavailable) continue;
     // The store is unreachable. The other keys are dropped, because each of them would wait for the
-    // store as long as this one did.
+    // store as long as the current key did.
     stats_.dropped += queue_.size();
     queue_.clear();
     waiting_.clear();

@@ -34,7 +34,7 @@ struct RowCompactorStats {
   uint64_t offered = 0;        // number of keys that entered the queue
   uint64_t dropped = 0;        // rejected keys: queue full, out of memory, or Drain failed
   uint64_t rewritten = 0;      // number of rows that were changed
-  uint64_t failed = 0;         // rows that could not be read or resolved, or store errors
+  uint64_t failed = 0;         // rows that could not be read, resolved or written
   uint64_t failed_reads = 0;   // rows whose cells could not be read; included in `failed`
   uint64_t failed_writes = 0;  // rows whose changes could not be written; included in `failed`
   uint64_t cells_written = 0;
@@ -67,7 +67,7 @@ class RowCompactor {
 
   /// Compacts one row now. Returns true if the row was changed. Returns false if the row is too
   /// young, needs no compaction, or was changed by another writer meanwhile (the next query that
-  /// reads it offers it again). After InvalidArgument or Corruption the row is unchanged.
+  /// reads the row offers the row again). After InvalidArgument or Corruption the row is unchanged.
   Result<bool> CompactRow(ByteView key);
 
  private:

@@ -34,7 +34,8 @@ struct RowQueueStats {
 };
 
 /// Thread-safe. `compactor` and `clock` must outlive the object. The queue is lost when the process
-/// ends. A query that reads such a row later offers it to RowCompactor if it needs compaction.
+/// ends. A query that later reads a row of the lost queue offers the row to RowCompactor if the row
+/// needs compaction.
 class RowQueue {
  public:
   /// The maximum number of waiting rows; each needs some 100 bytes. Further rows are dropped.
@@ -48,9 +49,10 @@ class RowQueue {
   /// Records that points were written to the row with this key and base hour. A row that is already
   /// in the queue is not added again.
   void Written(ByteView key, uint32_t base);
-  /// Sets a function. While it returns true, rounds are skipped. It should return true while writes
-  /// that were reported to Written have not reached the store, because compacting their rows would
-  /// miss these writes, and the rows would not be offered again. Call PauseWhile before Start.
+  /// Sets a function that postpones rounds: while `waits` returns true, rounds are skipped. `waits`
+  /// should return true while writes that were reported to Written have not reached the store,
+  /// because compacting their rows would miss these writes, and the rows would not be offered
+  /// again. Call PauseWhile before Start.
   void PauseWhile(std::function<bool()> waits) { waits_ = std::move(waits); }
   /// Starts a thread that runs a round in each interval.
   void Start();

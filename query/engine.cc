@@ -22,8 +22,8 @@ TimeZone DefaultZone(const Options& options) {
 }
 
 // The remaining sub-queries run concurrently if they are expected to take at least this time,
-// judging by the ones that have run. A sleeping thread needs 20 to 50 µs to wake up, so shorter
-// ones are not worth it.
+// judging by the sub-queries that have run. A sleeping thread needs 20 to 50 µs to wake up, so
+// waking one for less work is not worth it.
 constexpr int64_t kSideBySideFromNs = 150'000;
 // Number of rows from which all sub-queries run concurrently from the start. It is compared with an
 // estimate from the scan of the first sub-query.

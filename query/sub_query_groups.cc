@@ -60,7 +60,8 @@ Status SubQueryRun::ChargeGroup(const SeriesGroup& group) const {
   return context_.watch.Charge(static_cast<int64_t>(bytes));
 }
 
-// Names are rarely longer than the estimate of ChargeGroup.
+// Charges the bytes by which the names of the group exceed the estimate of ChargeGroup. Names are
+// rarely that long.
 Status SubQueryRun::ChargeLongNames(const Group& group) const {
   size_t bytes = group.metric.size();
   for (const auto& [key, value] : group.tags) bytes += key.size() + value.size();

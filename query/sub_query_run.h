@@ -56,7 +56,8 @@ class SubQueryRun {
         read_(&context.watch, &info_),
         last_ns_(context.clock.MonotonicNs()) {}
 
-  /// Opens the first source, in the order of RowSourceKind from `first` on, that can read this.
+  /// Opens the first source, in the order of RowSourceKind from `first` on, that can read this
+  /// sub-query.
   Status OpenSource(RowSourceKind first);
   /// Reads the series from source_, or from its fallback.
   Status ReadSource();
@@ -76,7 +77,7 @@ class SubQueryRun {
   [[nodiscard]] Status ChargeGroup(const SeriesGroup& group) const;
   /// Charges the part of a group's names that ChargeGroup did not cover.
   [[nodiscard]] Status ChargeLongNames(const Group& group) const;
-  /// If the rows of the series are to be deleted, remembers its TSUID.
+  /// If the rows of the series are to be deleted, remembers the TSUID of the series.
   Status NoteDeleted(const Series& series);
   /// Returns the time since the last call, in nanoseconds.
   int64_t Lap();

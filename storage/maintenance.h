@@ -25,7 +25,7 @@ struct CopyProgress {
 };
 
 /// A function that is called for every file, and at intervals within a large file. The backup stops
-/// if it returns false.
+/// if the function returns false.
 using CopyWatch = std::function<bool(const CopyProgress&)>;
 
 /// A place in a file that cannot be read, or whose content is not what was written.
@@ -69,7 +69,7 @@ class Maintenance {
   virtual Result<CheckReport> Check() = 0;
   /// Flushes memtables to files and verifies every file like Check. Rewrites damaged files without
   /// the damaged data, and moves the originals to the folder "lost" in the folder of the store. If
-  /// it fails, the files that were not processed yet are unchanged.
+  /// Repair fails, the files that were not processed yet are unchanged.
   virtual Result<RepairReport> Repair() = 0;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
-// The interface of the cell store: tables of ordered rows and cells (region-store.md §11). It holds
-// names and ids, metadata, annotations and trees, and serves dump and load. Implementations are
-// engine/embedded_store, hbase/hbase_store, local/local_store, and tests/support/model_store for
-// tests. Code above storage/ does not depend on which one is used.
+// The interface of the cell store: tables of ordered rows and cells (region-store.md §11). The cell
+// store holds names and ids, metadata, annotations and trees, and serves dump and load.
+// Implementations are engine/embedded_store, hbase/hbase_store, local/local_store, and
+// tests/support/model_store for tests. Code above storage/ does not depend on which one is used.
 //
-// Threads: every call is thread-safe and blocks. Call it from thread pools, not from a network
-// loop.
+// Threads: every function is thread-safe and blocks. Call these functions from thread pools, not
+// from a network loop.
 //
 // Errors: NotFound (table or family), InvalidArgument, Busy, Unavailable, Corruption, IoError,
 // Unsupported. If a write returns ok, it is durable at the level of the store (region-store.md
@@ -179,8 +179,8 @@ struct RegionInfo {
   uint64_t references = 0;
   /// The load of the region since the store was opened, or since the region was created if that was
   /// later: the number of points and cells that were written, and the number of gets and scans that
-  /// read the region. What the log had at the opening counts as written. 0 if the store has no
-  /// regions of its own (StoreCapabilities::region_admin).
+  /// read the region. Records that were in the log at the opening count as written. 0 if the store
+  /// has no regions of its own (StoreCapabilities::region_admin).
   uint64_t writes = 0;
   uint64_t reads = 0;
 };
@@ -189,8 +189,8 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  /// Creates a table. Returns ok if it exists with the same descriptor. Conflict: it exists with
-  /// another descriptor. InvalidArgument or Unsupported: the descriptor is invalid.
+  /// Creates a table. Returns ok if the table exists with the same descriptor. Conflict: the table
+  /// exists with another descriptor. InvalidArgument or Unsupported: the descriptor is invalid.
   virtual Status CreateTable(const TableDescriptor& table) = 0;
   /// Changes the families of the table to those of the descriptor. Changed attributes apply to
   /// reads at once, and to files when they are rewritten. New families are empty, and families that
@@ -202,9 +202,9 @@ class Store {
 
   /// Applies the mutations and returns a status for each, in order (region-store.md W18). Each row
   /// is atomic and independent: a rejected or failed row does not prevent the others. Two rows with
-  /// the same key are applied in order. There is no order between different keys. ok means durable
-  /// at the level of the store. A failed row has no effect, except that after Unavailable and
-  /// IoError it may have been written (region-store.md A9).
+  /// the same key are applied in order. There is no order between different keys. ok means that the
+  /// row is durable at the level of the store. A failed row has no effect, except that after
+  /// Unavailable and IoError it may have been written (region-store.md A9).
   virtual std::vector<Status> MutateRows(const std::string& table,
                                          const std::vector<RowMutation>& rows) = 0;
   /// Like MutateRows, but returns only the status of the first failed row, or ok. Later rows are

@@ -50,8 +50,8 @@ struct TableSplitPolicy {
                           // region
   };
   Kind kind = Kind::kDefault;
-  uint32_t prefix_length = 0;  // of kKeyPrefix, in bytes; otherwise 0
-  Bytes delimiter;             // of kDelimitedKeyPrefix; otherwise empty
+  uint32_t prefix_length = 0;  // in bytes; set only for kKeyPrefix
+  Bytes delimiter;             // set only for kDelimitedKeyPrefix
 
   bool operator==(const TableSplitPolicy&) const = default;
 };
@@ -60,7 +60,7 @@ struct TableSplitPolicy {
 struct TableDescriptor {
   std::string name;  // "table" or "namespace:table"
   std::vector<FamilyDescriptor> families;
-  /// Whether it is the data table. The family "t" of this table has points, which an engine may
+  /// Whether this is the data table. The family "t" of this table has points, which an engine may
   /// store in its own form instead of cells.
   bool points = false;
   /// First keys of the regions of a new table, in addition to those of its salt buckets. They may

@@ -512,7 +512,8 @@ class Daemon {
   http::Services services_;
   http::Server server_;
   http::GraphiteServer graphite_;
-  // Null: tools cannot use the data directory until this process ends.
+  // Serves the tsdb tools on a socket in the data directory. If it is null, tools cannot use the
+  // data directory while this process runs.
   std::unique_ptr<local::LocalServer> tools_;
   std::unique_ptr<thrift2::Thrift2Server> thrift2_;  // null: no port for it
 };
@@ -535,8 +536,8 @@ Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t pat
   }
 }
 
-/// Checks that limits on the number of series are used only with a local store. Only that can list
-/// series quickly.
+/// Checks that limits on the number of series are used only with a local store. Only a local store
+/// can list series quickly.
 Status CheckLimits(const WriteLimits& limits, bool remote) {
   const bool series = limits.client.new_series_per_hour > 0 || limits.metric.series_max > 0;
   if (!remote || !series) return {};

@@ -13,7 +13,7 @@ struct KnownSetting {
   std::string_view key;
   std::string_view default_value;
   std::string_view meaning;         // Markdown, full sentences; empty: the setting has no effect
-  std::string_view no_effect = {};  // the reason; empty: the setting has an effect
+  std::string_view no_effect = {};  // why the setting has no effect; empty: it has an effect
 };
 
 /// Returns all settings, in the order of the manual.

@@ -24,7 +24,8 @@ struct LogOptions {
 };
 
 /// A value that is logged with an event in addition to the message, for machines. The key is a
-/// literal of lower-case letters and _. A unit is its last word. docs/operations.md lists the keys.
+/// literal of lower-case letters and _. If the value has a unit, the unit is the last word of the
+/// key. docs/operations.md lists the keys.
 struct LogField {
   LogField(std::string_view name, std::string text) : key(name), value(std::move(text)) {}
   LogField(std::string_view name, std::string_view text) : key(name), value(std::string(text)) {}

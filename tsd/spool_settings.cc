@@ -50,7 +50,7 @@ Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config
   const bool none = bytes == 0 || reads_only;
   const auto waits = WaitsElsewhere(config, files, none ? "" : spool.folder);
   if (reads_only) {
-    // This is only a warning, because another daemon may replay these points.
+    // Waiting points cause only a warning, because another daemon may replay them.
     const std::string where = waits.ok() ? *waits : waits.status().ToString();
     if (!where.empty()) {
       LogWarning("spool",

@@ -13,7 +13,7 @@ namespace {
 
 const Bytes kPointFamily = "t";
 
-// Cost of parsing the JSON of one annotation, in steps. It takes about a microsecond.
+// Cost of parsing the JSON of one annotation, in steps. Parsing one takes about a microsecond.
 constexpr uint64_t kStepsPerAnnotation = 1 << 10;
 // Maximum number of series that row filters locate. If there are more, all rows of their metric are
 // read.

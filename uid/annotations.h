@@ -1,7 +1,7 @@
 #pragma once
 // Reads and writes stored annotations, reads the global annotations of a time range, and deletes
-// those of a range (opentsdb-schema.md §11, opentsdb-http-api.md §16). Annotations are cells of the
-// data table, in the rows of their series or in their own rows.
+// the annotations of a time range (opentsdb-schema.md §11, opentsdb-http-api.md §16). Annotations
+// are cells of the data table, in the rows of their series or in their own rows.
 
 #include <cstdint>
 #include <map>
@@ -18,8 +18,8 @@
 
 namespace hg::uid {
 
-/// Bytes of a stored annotation. Queries read all annotations of the rows of their series, so large
-/// ones would take the memory of queries of other clients.
+/// Maximum size of a stored annotation in bytes. Queries read all annotations of the rows of their
+/// series, so large annotations would take the memory of queries of other clients.
 inline constexpr size_t kAnnotationBytesMax = 64 * 1024;
 
 struct AnnotationsOptions {
@@ -56,11 +56,11 @@ class Annotations {
   /// Deletes an annotation. Returns ok if the annotation does not exist.
   Status Delete(const std::string& tsuid, int64_t start_time, RequestContext& context);
 
-  /// Returns global annotations in storage order. It reads the hours that overlap [start, end] and
-  /// returns the annotations with startTime ≥ start and *endTime* ≤ end. So annotations without an
-  /// end are included even if they begin after `end`, in its hour (opentsdb-http-api.md §16.3).
-  /// `start_s` and `end_s` are in seconds and are compared with the stored numbers, which may be in
-  /// milliseconds. InvalidArgument: end < start.
+  /// Returns global annotations in storage order. The function reads the hours that overlap [start,
+  /// end] and returns the annotations with startTime ≥ start and *endTime* ≤ end. So annotations
+  /// without an end are included even if they begin after `end`, in its hour (opentsdb-http-api.md
+  /// §16.3). `start_s` and `end_s` are in seconds and are compared with the stored numbers, which
+  /// may be in milliseconds. InvalidArgument: end < start.
   Result<std::vector<codec::Annotation>> Globals(int64_t start_s, int64_t end_s,
                                                  RequestContext& context);
 
@@ -87,7 +87,7 @@ class Annotations {
 };
 
 /// Converts a hexadecimal TSUID to bytes; "" stays "". InvalidArgument: the text is not
-/// hexadecimal. Unsupported: it is shorter than a metric UID, for which OpenTSDB sends 500.
+/// hexadecimal. Unsupported: the text is shorter than a metric UID, for which OpenTSDB sends 500.
 Result<Bytes> TsuidBytes(const KeyLayout& layout, const std::string& hex);
 
 }  // namespace hg::uid

@@ -6,12 +6,13 @@
 
 namespace hg::uid {
 
-/// Cost of reading or writing a cell, or of looking up a name, in steps of a RequestContext. It
-/// takes microseconds.
+/// Cost of reading or writing a cell, or of looking up a name, in steps of a RequestContext. Each
+/// of these operations takes microseconds.
 inline constexpr uint64_t kStepsPerCell = 1 << 12;
 /// Number of bytes after which one fetch of a scan ends.
 inline constexpr size_t kFetchBytes = 1 << 20;
-/// The number of attempts of one write. Each failed attempt means that another writer succeeded.
+/// The maximum number of attempts of one write. Each failed attempt means that another writer
+/// succeeded.
 inline constexpr int kWriteAttempts = 10;
 
 }  // namespace hg::uid

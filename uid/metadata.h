@@ -68,8 +68,8 @@ struct MetadataOptions {
   KeyLayout layout;
 };
 
-/// The size limit of a stored object of metadata or of a tree, in bytes of JSON. There is a limit
-/// because such objects are read whenever a new series is placed in the trees. Larger objects that
+/// The size limit of a stored object of metadata or of a tree, in bytes of JSON. The limit exists
+/// because these objects are read whenever a new series is placed in the trees. Larger objects that
 /// another program stored can still be read.
 inline constexpr size_t kObjectBytesMax = 64 << 10;
 /// Returns LimitExceeded if the JSON of the object is larger than kObjectBytesMax.
@@ -94,10 +94,10 @@ class Metadata {
   /// Both references must outlive the object.
   Metadata(Store& store, Names& names, MetadataOptions options);
 
-  /// Returns the stored object; if there is none, one with default values. NotFound: the id does
-  /// not exist. InvalidArgument: the id does not have the width of its kind.
+  /// Returns the stored object, or an object with default values if none is stored. NotFound: the
+  /// id does not exist. InvalidArgument: the id does not have the width of its kind.
   Result<UidMeta> FindUid(UidKind kind, const Bytes& id, RequestContext& context);
-  /// Merges the request into the stored object (or replaces the object) and returns the new one.
+  /// Merges the request into the stored object (or replaces the object) and returns the new object.
   /// Returns nullopt if the request has no field. Errors are those of FindUid.
   Result<std::optional<UidMeta>> WriteUid(const UidMeta& request, bool replace,
                                           RequestContext& context);

@@ -29,7 +29,7 @@ const Bytes kCounterRow(1, '\0');
 // An empty prefix suggests names from '!' up to, but not including, '~'.
 const Bytes kSuggestFirst = "!";
 const Bytes kSuggestEnd = "~";
-constexpr size_t kSuggestBatchMax = 4096;  // rows
+constexpr size_t kSuggestBatchMax = 4096;  // maximum number of rows
 constexpr size_t kSuggestBatchBytes = size_t{1} << 20;
 
 Bytes MetaQualifier(UidKind kind) {

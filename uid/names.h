@@ -81,7 +81,7 @@ class Names {
   Result<std::optional<Bytes>> FindOrAllow(UidKind kind, ByteView name);
   /// Calls may_grow for the memory of new names and returns its error.
   [[nodiscard]] Status AskForMemory(uint64_t bytes) const;
-  /// Returns the memory of a new name with that many bytes, which is the argument of AskForMemory.
+  /// Returns the memory of a new name of `name_bytes` bytes, for a call of AskForMemory.
   static uint64_t MemoryOf(size_t name_bytes);
   /// Assigns an id to a name that FindOrAllow has allowed. Call AskForMemory first. The id becomes
   /// durable only with a later commit of the log (Store::CommittedLater). Until then, do not

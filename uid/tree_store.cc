@@ -21,7 +21,7 @@ const Bytes kCollision = "tree_collision:";
 const Bytes kNotMatched = "tree_not_matched:";
 constexpr size_t kIdWidth = 2;
 constexpr size_t kHashWidth = 4;
-// Cost of parsing the JSON of a cell, in steps. It takes about a microsecond.
+// Cost of parsing the JSON of a cell, in steps. Parsing one takes about a microsecond.
 constexpr uint64_t kStepsPerObject = 1 << 10;
 
 Bytes TreeKey(int32_t id) {
@@ -283,7 +283,7 @@ Status TreeStore::AddChildren(const Bytes& key, TreeBranch* branch, RequestConte
           at = AfterPrefix(row.key.substr(0, child_width));
           break;
         }
-        if (row.key.size() < child_width) continue;  // recorded failures of the tree
+        if (row.key.size() < child_width) continue;  // the row has recorded failures of the tree
         RETURN_IF_ERROR(ChargeObjects<TreeBranch>(row, context));
         const size_t levels = key.size() / kHashWidth + 2;
         RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(levels * sizeof(std::string))));

@@ -25,7 +25,7 @@ enum class TreeFailure { kCollision, kNotMatched };
 
 /// Thread-safe. The object has no state, so it can be created for each use. Calls block on the
 /// store. Each call reports its work to `context` and fails with errors of `context`. Results stay
-/// charged to it. LimitExceeded: a new definition or rule is larger than kObjectBytesMax.
+/// charged to `context`. LimitExceeded: a new definition or rule is larger than kObjectBytesMax.
 class TreeStore {
  public:
   /// `store` must outlive the object.
@@ -46,7 +46,7 @@ class TreeStore {
   /// not exist.
   Result<Tree> Update(int32_t id, const std::function<void(Tree*)>& edit, RequestContext& context);
   /// Deletes the branches, leaves and failures of a tree. With `definition`, also deletes the tree
-  /// and its rules, after all else, so that a purge that was ended can be repeated.
+  /// and its rules, after all else, so that an interrupted purge can be repeated.
   Status Purge(int32_t id, bool definition, RequestContext& context);
 
   /// Changes the rule at the level and order of `place`. `edit` gets the stored rule (nullptr if

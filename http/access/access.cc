@@ -76,7 +76,7 @@ IdentityPtr Access::Known(const Credentials& said) {
 }
 
 IdentityPtr Access::Judge(const Credentials& said) {
-  // An equal password may have been verified while this call waited.
+  // Another call may have verified the same password while this call waited.
   IdentityPtr known = Known(said);
   if (known != nullptr || said.kind != Credentials::Kind::kPassword) return known;
   const uint64_t generation = this->generation();

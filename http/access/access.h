@@ -71,7 +71,7 @@ class Access {
   /// (Known), no hash is computed.
   [[nodiscard]] IdentityPtr Judge(const Credentials& said);
   /// Returns the user for a verified client certificate. `names` are the names in the certificate.
-  /// The first name that is the name of a user decides.
+  /// The first of these names that is the name of a user determines the user.
   [[nodiscard]] IdentityPtr ByCertificate(std::span<const std::string> names) const;
   /// Returns the current Identity of the same user after a Load. Returns null if the user, or the
   /// secret that the client sent, was removed from the user file.

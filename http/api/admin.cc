@@ -58,7 +58,8 @@ Result<uint32_t> CountOf(const std::string& text, const char* name) {
                                  std::to_string(kSplitsMax));
 }
 
-/// With fewer writes since the start, a table has no region with most writes.
+/// Minimum number of writes to a table since the start before a region is reported to have most of
+/// them.
 constexpr uint64_t kWritesCompared = 1000;
 
 // The response of calls without a result.
@@ -93,12 +94,13 @@ void WriteSizes(const RegionInfo& sizes, JsonWriter* json) {
   json->Member("references", static_cast<int64_t>(sizes.references));
 }
 
-// A region with what a count of its rows found.
+// A region, and the result of a count of its rows.
 struct CountedRegion {
   RegionInfo info;
   std::optional<TableCount> count;  // none: the rows were not counted
 
-  // Returns the size by which regions are compared. Over HBase only a count finds one.
+  // Returns the size by which regions are compared. Over HBase only a count of the rows finds a
+  // size.
   [[nodiscard]] uint64_t Load() const {
     return count ? count->value_bytes : info.file_bytes + info.memory_bytes;
   }
@@ -128,8 +130,8 @@ struct TableLoad {
   uint64_t writes = 0;
 };
 
-// Writes the share of a region in `total`. Returns whether that is most of it: one of two regions
-// may have three quarters, one of many regions about half.
+// Writes the share of a region in `total`. Returns whether the share counts as most of `total`: one
+// of two regions may have three quarters, one of many regions about half.
 bool WriteShare(const char* name, uint64_t part, uint64_t total, size_t regions, JsonWriter* json) {
   if (total == 0) return false;
   const double share = static_cast<double>(part) / static_cast<double>(total);
@@ -350,7 +352,7 @@ bool FromThisMachine(const Request& request) {
   return loopback && !WasForwarded(request) && (host == nullptr || IsThisMachine(*host));
 }
 
-/// Returns true for calls that read or write files, or that wait for others that do.
+/// Returns true for calls that read or write files, or that wait for other calls that do.
 bool TakesLong(std::string_view call) { return AdminChanges(call) || call == "count"; }
 
 void SendAnswer(const Result<std::string>& answer, const Request& request, ResponseWriter& out) {

@@ -15,7 +15,7 @@
 namespace hg::http {
 namespace {
 
-// Cost of writing an annotation in the response, in steps. It takes about a microsecond.
+// Cost of writing an annotation in the response, in steps. Writing one takes about a microsecond.
 constexpr uint64_t kStepsPerAnnotation = 1 << 10;
 
 /// Returns the annotation that the query string describes. InvalidArgument: a time is invalid (500

@@ -106,8 +106,8 @@ void SendQueryFailure(const Request& request, Services& services, const Status& 
 void FailQuery(const Request& request, Services& services, const Status& status,
                query::RunningRequest& running, ResponseWriter& out) {
   if (QueryFailureStatus(status) == 400) {
-    // OpenTSDB counts only an unknown name as an invalid query, of all failures while a query runs
-    // (the ErrorCB of its QueryRpc). The counters do the same.
+    // Of all failures while a query runs, OpenTSDB counts only an unknown name as an invalid query
+    // (the ErrorCB of its QueryRpc). Hourglass counts in the same way.
     Counters& counters = services.counters;
     auto& counter =
         status.code() == StatusCode::kNotFound ? counters.query_invalid : counters.query_exceptions;

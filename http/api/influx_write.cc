@@ -120,7 +120,7 @@ class InfluxWrite {
   }
 
   void TakeLines(InfluxLineReader* reader) {
-    size_t taken_lines = 0;  // with empty lines and comments
+    size_t taken_lines = 0;  // including empty lines and comments
     for (std::string_view line; reader->Next(&line);) {
       if (taken_lines++ % kLinesPerCheck == 0 && Ended()) break;
       if (line.empty()) continue;

@@ -21,7 +21,8 @@ namespace hg::http {
 namespace {
 
 constexpr int32_t kLimitDefault = 25;
-// Cost of printing a series, in steps. It takes some microseconds if the names are cached.
+// Cost of printing a series, in steps. Printing one takes some microseconds if the names are
+// cached.
 constexpr uint64_t kStepsPerPrinted = 1 << 12;
 
 struct LookupQuery {
@@ -257,7 +258,7 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
     for (const Bytes& tsuid : *series) {
       RETURN_IF_ERROR(running.Step(kStepsPerPrinted));
       const Status status = WriteSeries(tsuid, services.points.layout(), services.names, json);
-      // This is not reported as 404: in OpenTSDB an id without a name is an internal error.
+      // This error is not reported as 404: in OpenTSDB an id without a name is an internal error.
       if (status.code() == StatusCode::kNotFound)
         return Status::Corruption(std::string(status.message()));
       RETURN_IF_ERROR(status);

@@ -14,8 +14,8 @@
 namespace hg::http {
 namespace {
 
-/// Descriptions are copied in pieces of this many. Writers wait only for one piece, and the copies
-/// take at most 1 MB.
+/// Number of descriptions that are copied at once. Writers wait only for one such piece, and the
+/// copies take at most 1 MB.
 constexpr size_t kPiece = 256;
 
 void Write(const ClientNotes::Description& of, JsonWriter* json) {

@@ -48,8 +48,8 @@ class NewestSink : public promql::SampleSink {
   /// Begins the series of a selector, whose numbers begin at 0.
   void BeginSelector() { base_ = all_.size(); }
 
-  /// Sorts by name, then by labels. Removes series without a sample, and repeated ones. Fails with
-  /// errors of the RequestContext.
+  /// Sorts by name, then by labels. Removes series without a sample, and repeated series. Fails
+  /// with errors of the RequestContext.
   Status Finish() {
     const auto before = [](const Newest& a, const Newest& b) {
       const std::string_view left = a.labels.Get(promql::kNameLabel),

@@ -35,12 +35,12 @@ void SendPromError(ResponseWriter& out, PromError error, std::string_view messag
 /// request was ended meanwhile.
 void SendParameterError(ResponseWriter& out, std::string_view name, const Status& why);
 
-/// Returns the parameters of the query string, followed by those of a form in the body. If this
-/// fails, sends an error and returns nullopt.
+/// Returns the parameters of the query string, followed by the parameters of a form in the body. On
+/// failure sends an error and returns nullopt.
 std::optional<Parameters> PromParameters(const Request& request, ResponseWriter& out);
 
-/// Parses a parameter that is a time or duration. If it is absent, returns `otherwise`; if
-/// `otherwise` is nullopt, the parameter is required. If this fails, sends an error that names the
+/// Parses a parameter that is a time or duration. If the parameter is absent, returns `otherwise`;
+/// if `otherwise` is nullopt, the parameter is required. On failure sends an error that names the
 /// parameter, and returns nullopt.
 std::optional<int64_t> PromTime(const Parameters& parameters, std::string_view name,
                                 std::optional<int64_t> otherwise, ResponseWriter& out);

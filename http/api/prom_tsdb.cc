@@ -167,8 +167,8 @@ void Write(const Statistics& found, JsonWriter* json) {
   json->BeginObject();
   json->Member("numSeries", static_cast<int64_t>(found.series));
   json->Member("numLabelPairs", static_cast<int64_t>(found.pairs));
-  // These numbers are unknown, because they would require reading every part. The times are the
-  // values that Prometheus shows if it has no samples.
+  // The number of chunks and their times are unknown, because they would require reading every
+  // part. The times below are the values that Prometheus shows if it has no samples.
   json->Member("chunkCount", 0);
   json->Member("minTime", INT64_MAX);
   json->Member("maxTime", INT64_MIN);

@@ -33,7 +33,7 @@ Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
   std::map<Bytes, TagClause> clauses;
   bool says_nothing = false;
   for (const TagWish& wish : tags) {
-    // This error takes precedence over any unknown name.
+    // The error for an empty name takes precedence over the error for an unknown name.
     for (const auto& name : {wish.key, wish.value})
       if (!TagWish::Any(name) && name->empty()) return Status::InvalidArgument("Missing UID name");
   }
@@ -41,7 +41,7 @@ Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
     RETURN_IF_ERROR(context.Step(2 * kStepsPerName));
     const bool any_key = TagWish::Any(wish.key), any_value = TagWish::Any(wish.value);
     if (any_key && any_value) {
-      says_nothing = true;  // reported only after unknown names
+      says_nothing = true;  // an error, but unknown names are reported first
       continue;
     }
     Bytes key, value;

@@ -16,8 +16,8 @@
 
 namespace hg::http {
 
-/// Cost of looking up a name, in steps. It may need a request to another machine, so the request
-/// must be checked after few of them.
+/// Cost of looking up a name, in steps. A look-up may need a request to another machine, so the
+/// limits of the HTTP request must be checked after few look-ups.
 inline constexpr uint64_t kStepsPerName = 1 << 10;
 
 /// The condition of a series search, with names resolved to ids.

@@ -21,7 +21,7 @@ struct SuggestArguments {
   std::string max;  // "" = the default
 };
 
-/// Reads a member that is absent, null or a scalar; false for anything else.
+/// Reads a member that is absent, null or a scalar. Returns false for anything else.
 bool ReadText(const JsonValue& object, std::string_view name, std::string* text) {
   const JsonValue* value = object.Find(name);
   if (value == nullptr || value->is_null()) return true;

@@ -28,7 +28,7 @@ constexpr double kPixelsAtOnce = 1 << 15;
 constexpr uint64_t kDrawnSteps = 64;
 // Memory of a pixel, in the bitmap and in the file at most.
 constexpr int64_t kPixelBytes = 8;
-// Maximum bytes of a line's title. More does not fit a picture and takes long to measure.
+// Maximum bytes of a line's title. Longer titles do not fit a picture and take long to measure.
 constexpr size_t kTitleBytesMax = 512;
 constexpr uint64_t kPixelsPerStep = 16;
 

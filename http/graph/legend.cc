@@ -13,7 +13,7 @@ namespace {
 constexpr double kSwatch = 22;  // a sample of the line's color
 constexpr int kRowsMax = 40;    // other lines are only counted
 
-/// Distinguishable with color blindness, and in print.
+/// These colors can be distinguished with color blindness, and in print.
 constexpr std::array<Color, 10> kColors = {{{0x1F, 0x77, 0xB4},
                                             {0xFF, 0x7F, 0x0E},
                                             {0x2C, 0xA0, 0x2C},

@@ -29,7 +29,7 @@ class Intake {
   /// Returns true if all points are stored, or if all are rejected (refusal()).
   bool StoreKnown(std::span<const KeyedPoint> points);
   /// As the overload above, for callers that store refused points again themselves: a refusal of
-  /// all points is only returned in *refused, it is not counted.
+  /// all points is returned in *refused and is not counted.
   bool StoreKnown(std::span<const KeyedPoint> points, Status* refused);
   bool StoreLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields);
   /// Stores the leading points whose keys are ordinary (PointSink::AppendLearning), and returns

@@ -84,7 +84,8 @@ void SendError(ResponseWriter& out, const Request& request, int status,
                std::string_view given_message, std::string_view given_details) {
   if (out.Started()) return out.Cut();
   out.Reset();
-  // Both may quote megabytes of the request, and no memory account pays for an error.
+  // Message and details may quote megabytes of the request, and no memory account pays for an
+  // error.
   const std::string message = ShortMessage(given_message);
   const std::string details = ShortMessage(given_details);
   if (const InfluxApi api = InfluxApiOf(request.target); api != InfluxApi::kNone)

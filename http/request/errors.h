@@ -1,7 +1,7 @@
 #pragma once
 // Error replies, and the table from StatusCode to HTTP status (opentsdb-http-api.md §6). The form
-// depends on the path: a JSON envelope below /api (wrapped for jsonp), InfluxDB's form on its
-// paths, and a page or {"err":…} elsewhere.
+// of an error reply depends on the path: a JSON envelope below /api (wrapped for jsonp), InfluxDB's
+// form on its paths, and a page or {"err":…} elsewhere.
 
 #include <string_view>
 

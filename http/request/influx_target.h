@@ -1,6 +1,6 @@
 #pragma once
-// Recognizes request targets of the InfluxDB API without parsing them. The fast path uses it for
-// every write. It also determines the form of errors.
+// Recognizes request targets of the InfluxDB API without parsing them. The fast path uses these
+// functions for every write. They also determine the form of error replies.
 
 #include <optional>
 #include <string_view>

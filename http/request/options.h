@@ -55,7 +55,7 @@ struct Options {
   /// connection is closed.
   uint64_t body_bytes_max = 67108864;
   /// Memory limit for bodies and parsed documents of all requests together. One request may use up
-  /// to half of it. 0 = no limit.
+  /// to half of this limit. 0 = no limit.
   uint64_t request_memory_bytes_max = uint64_t{1} << 30;
   uint64_t line_bytes_max = 1024;  // maximum length of a telnet line
   /// Whether errors of put lines that the store rejected are sent to the client.

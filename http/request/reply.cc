@@ -12,8 +12,8 @@ bool IsPacked(std::string_view headers) {
   return headers.find("Content-Encoding:") != std::string_view::npos;
 }
 
-/// The policy of pages that do not set one, such as error pages. It forbids them to load and run
-/// anything.
+/// The policy of pages that do not set one, such as error pages. The policy forbids these pages to
+/// load and run anything.
 constexpr std::string_view kPagePolicy =
     "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'\r\n";

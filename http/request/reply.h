@@ -74,7 +74,8 @@ struct ReplyForm {
 /// Functions that a reply calls on its connection. All of them except `send` may be empty. Any
 /// thread may call them.
 struct ReplyHooks {
-  /// Sends the bytes after those of earlier calls. Returns false if the client has disconnected.
+  /// Sends the bytes, after the bytes of earlier calls. Returns false if the client has
+  /// disconnected.
   std::function<bool(std::string)> send;
   std::function<bool()> cancelled;
   std::function<void()> takes_long;
@@ -108,7 +109,7 @@ class Reply : public ResponseWriter {
   bool Finish();
 
  private:
-  static constexpr size_t kWholeBytesMax = 256 * 1024;  // larger bodies are streamed
+  static constexpr size_t kWholeBytesMax = 256 * 1024;  // maximum of a body sent in one piece
   // Size in bytes of the pieces of a streamed body. It is below the size from which on malloc
   // requests memory from the kernel for each allocation.
   static constexpr size_t kPieceBytes = 128 * 1024;

@@ -356,7 +356,7 @@ void Dispatch(Request& request, Services& services, ResponseWriter& out) {
   if (RefuseAccess(request, role, services, out)) return;
   const std::unique_ptr<query::RunningRequest> running =
       BeginRequest(request, role == Role::kWrite, services, out);
-  // Also if the handler throws.
+  // Ends the request, even if the handler throws.
   struct Ending {
     ~Ending() {
       request.running = nullptr;

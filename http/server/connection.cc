@@ -19,7 +19,7 @@ constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
 /// Bytes per connection that are not charged to the memory budgets. Most requests need no more.
 constexpr uint64_t kFreeBodyBytes = 16 * 1024;
-/// The same while the rest of the request has not arrived. Most heads need no more.
+/// Like kFreeBodyBytes, while the rest of the request has not arrived. Most heads need no more.
 constexpr uint64_t kFreeUnfinishedBytes = 2 * 1024;
 /// A receive buffer above this size shrinks after the reply.
 constexpr size_t kKeptBytes = 1 << 20;

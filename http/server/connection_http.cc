@@ -246,7 +246,7 @@ void Connection::RefuseMemory(const Status& refusal) {
   if (part_ == Part::kBody) {
     request = MakeRequest({});
   } else {
-    head_ = {};  // of the previous request
+    head_ = {};  // removes the head of the previous request
     request = std::make_unique<Request>();
     request->api_version = 1;
   }

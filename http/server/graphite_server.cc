@@ -94,7 +94,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
           if (good && !error) self->Read();
         });
   }
-  /// Returns true if nothing arrived for more than that time.
+  /// Returns true if nothing arrived for more than `seconds`.
   [[nodiscard]] bool IdleFor(int64_t seconds) const {
     return intake_.MonotonicMs() - active_ms_ > seconds * 1000 && NothingWaits();
   }

@@ -34,7 +34,7 @@ class GraphiteServer {
   void Stop();
 
   /// Maximum size of a line without its end, and of a frame. The server disconnects a client that
-  /// exceeds it.
+  /// exceeds this size.
   static constexpr size_t kLineBytesMax = 16384;
   static constexpr size_t kFrameBytesMax = 1048576;
   static constexpr size_t kConnectionsMax = 1024;

@@ -1,7 +1,7 @@
 #pragma once
-// A reference to a connection that an event loop lends to a pool thread. It keeps the connection
-// alive and releases it on the thread of the connection's loop. Only the server uses this file,
-// which includes Asio.
+// A reference to a connection that an event loop lends to a pool thread. The reference keeps the
+// connection alive and releases the connection on the thread of the connection's loop. Only the
+// server uses this file, which includes Asio.
 
 #include <boost/asio/post.hpp>
 #include <chrono>

@@ -37,7 +37,8 @@ class ListeningSocket {
   }
 
   [[nodiscard]] int fd() const { return fd_; }
-  /// Returns the configured port. If it is 0, returns the port that the system selected.
+  /// Returns the configured port. If the configured port is 0, returns the port that the system
+  /// selected.
   [[nodiscard]] uint16_t port() const { return port_; }
   [[nodiscard]] bool v6() const { return v6_; }
   /// Returns the file descriptor. The caller must close it.

@@ -100,7 +100,7 @@ void Loop::Run() {
     try {
       // After an exception during a commit, its connections still wait in waiting_.
       if (again && !waiting_.empty()) Commit();
-      // After an exception while the backlog was served, the rest of it has no callback.
+      // After an exception while the backlog was served, the rest of the backlog has no callback.
       if (again && !backlog_.empty()) PostBacklog();
       io_.run();
       return;

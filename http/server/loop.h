@@ -41,7 +41,8 @@ struct Edge {
   std::atomic<bool> stopping{false};
   /// Whether the time for requests that still run at a stop is over (Server::kRequestGraceMs).
   std::atomic<bool> overdue{false};
-  /// The context of telnet lines, which are no request. It ends them when a stop is overdue.
+  /// The request context of telnet lines, which belong to no HTTP request. It ends their work when
+  /// a stop is overdue.
   UntilStop lines_context{overdue};
 };
 

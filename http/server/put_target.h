@@ -1,5 +1,5 @@
 #pragma once
-// Recognizes request targets of /api/put without parsing them. The fast path uses it.
+// Recognizes request targets of /api/put without parsing them. The fast path uses this file.
 
 #include <string_view>
 

@@ -8,8 +8,8 @@
 
 namespace hg::http {
 
-/// Converts the document to a request. InvalidArgument: it does not have the right format. The
-/// caller then sends 500, as OpenTSDB does.
+/// Converts the document to a request. InvalidArgument: the document does not have the right
+/// format. The caller then sends 500, as OpenTSDB does.
 Result<query::ExpRequest> ReadExpRequest(const JsonValue& body);
 
 }  // namespace hg::http

@@ -18,7 +18,7 @@ std::string Quoted(std::string_view text) { return "\"" + Shortened(text, kShown
 
 bool IsSpecial(char c) { return c == ',' || c == '=' || c == ' '; }
 
-/// A blank stops always.
+/// The characters that end a text. A blank always ends it.
 enum class Stops { kBlank, kComma, kCommaAndEquals };
 
 /// Returns the length of `text` before the first unescaped character of `stops`, or its whole

@@ -28,8 +28,8 @@ inline constexpr size_t kInfluxSeriesBytesMax = 65535;
 /// limit because a line is parsed as a whole, and the error for each field may repeat the tags.
 inline constexpr size_t kInfluxFieldsMax = 4096;
 /// Maximum number of tags of one line. There is a limit because each key is compared with all
-/// previous ones. It is far above the tag limit of a series, so lines with too many tags usually
-/// get the error for that limit.
+/// previous ones. The limit is far above the tag limit of a series, so lines with too many tags
+/// usually get the error for that limit.
 inline constexpr size_t kInfluxTagsMax = 256;
 
 /// The unit of the timestamps of a request. The values of the parameter `precision` are "", "n" or

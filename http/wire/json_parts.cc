@@ -43,7 +43,7 @@ class Round {
   const ElementPrinting& elements_;
   const Printers& printers_;
   JsonWriter& json_;
-  std::vector<std::string> texts_;  // reused, so that their memory is kept
+  std::vector<std::string> texts_;  // buffers, reused to save allocations
   std::vector<std::pair<size_t, size_t>> parts_;
 };
 

@@ -22,7 +22,7 @@ struct ElementPrinting {
   /// Returns the number of points of an element.
   std::function<size_t(size_t element)> points;
   /// Prints the elements [begin, end) and checks json->alive() from time to time. Several threads
-  /// call it concurrently.
+  /// call this function concurrently.
   std::function<void(size_t begin, size_t end, JsonWriter* json)> print;
 };
 

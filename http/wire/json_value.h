@@ -82,10 +82,10 @@ Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory)
 /// first half of a surrogate pair without the second half.
 bool IsHalfSurrogatePair(const Status& status);
 
-/// Passes the elements of an array to `visit` one by one. To save memory, it frees each element
-/// before it parses the next one. If the value is not an array, it is passed as the only element.
-/// Stops at the first error of `visit` and returns it. `visit` may be called for some elements
-/// before a later syntax error is found.
+/// Passes the elements of an array to `visit` one by one. To save memory, the function frees each
+/// element before it parses the next element. If the value is not an array, it is passed as the
+/// only element. Stops at the first error of `visit` and returns it. `visit` may be called for some
+/// elements before a later syntax error is found.
 Status ParseJsonElements(std::string_view text,
                          const std::function<Status(const JsonValue&)>& visit,
                          RequestMemory::Share* memory);

@@ -19,9 +19,9 @@ struct HiddenNumbers {
   /// The document. It has 0 and blanks in place of each replaced number, so all other bytes keep
   /// their positions.
   std::string document;
-  /// The replaced numbers, in order. `first` is how many numbers come before this one in the
-  /// document, not counting words such as NaN. `second` is the text of the number, a view of the
-  /// original document.
+  /// The replaced numbers, in order. `first` is the index of the replaced number among all numbers
+  /// of the document, not counting words such as NaN. `second` is the text of the number, a view of
+  /// the original document.
   std::vector<std::pair<size_t, std::string_view>> numbers;
 };
 

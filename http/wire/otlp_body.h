@@ -89,8 +89,8 @@ class OtlpBody {
   bool ReadResourceMetrics(std::string_view bytes);
   bool ReadScopeMetrics(std::string_view bytes);
   bool ReadMetric(std::string_view bytes);
-  /// Reads the points of a gauge or sum and appends them to numbers_. Returns false if it has
-  /// anything other than numbers.
+  /// Reads the points of a gauge or sum and appends them to numbers_. Returns false if the gauge or
+  /// sum has anything other than numbers.
   bool ReadNumbers(std::string_view bytes, bool sum);
   bool ReadNumber(std::string_view bytes);
   /// Reads the consecutive attributes of a number, up to the first field of another kind.

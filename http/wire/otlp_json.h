@@ -1,7 +1,8 @@
 #pragma once
 // Converts the JSON form of an OTLP request to protobuf, which otlp_body.h then parses in place.
-// This is much faster than protobuf's JSON parser. It accepts only texts in the form that exporters
-// write. Callers pass other texts to protobuf's parser; both parsers give the same result.
+// This is much faster than protobuf's JSON parser. The converter accepts only texts in the form
+// that exporters write. Callers pass other texts to protobuf's parser; both parsers give the same
+// result.
 
 #include <string>
 #include <string_view>

@@ -101,7 +101,7 @@ class Reader {
 
  private:
   static void Parse(const OtlpBody::Piece& piece, google::protobuf::MessageLite* message) {
-    // This cannot fail, because Read has already parsed the piece.
+    // Parsing cannot fail, because Read has already parsed the piece.
     INVARIANT(OtlpBody::ParsePiece(piece.kind, piece.bytes, message));
   }
 
@@ -247,8 +247,8 @@ class Reader {
     return !metric_.empty();
   }
 
-  /// Returns whether the temporality is known; if not, it has refused the point. Deltas are stored
-  /// unchanged.
+  /// Returns whether the temporality is known; if not, this function has refused the point. Deltas
+  /// are stored unchanged.
   bool IsKnown(otlp::AggregationTemporality temporality) {
     if (temporality == otlp::AGGREGATION_TEMPORALITY_DELTA ||
         temporality == otlp::AGGREGATION_TEMPORALITY_CUMULATIVE) {

@@ -404,9 +404,8 @@ class Unpickler {
   std::vector<uint32_t> stack_;
   size_t pushes_ = 0;
   std::vector<uint32_t> memo_;  // indexed by number; kNowhere: skipped
-  // This is a map and not a hash table, because a client chooses these numbers and could make
-  // hashes
-  // collide.
+  // far_memo_ is a map and not a hash table, because a client chooses these numbers and could make
+  // hashes collide.
   std::map<uint64_t, uint32_t> far_memo_;
   size_t remembered_ = 0;
 };

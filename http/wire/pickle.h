@@ -10,8 +10,9 @@
 
 namespace hg::http {
 
-/// Maximum length of the paths and other texts of all points, in lengths of their pickle. Points
-/// may share a text. It is parsed, and counts, once for each of them.
+/// Maximum length of the paths and other texts of all points, as a multiple of the length of the
+/// pickle. Points may share a text. A shared text is parsed, and counts, once for each of these
+/// points.
 inline constexpr size_t kPickleTextsMax = 32;
 
 /// Passes each element of a pickle to `take`, in order: a point, or the error of an invalid

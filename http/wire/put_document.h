@@ -14,7 +14,7 @@
 
 namespace hg::http {
 
-/// A tag of a put point; a value of nullopt = JSON null.
+/// A tag of a put point. The value nullopt stands for JSON null.
 struct PutTag {
   std::string key;
   std::optional<std::string> value;
@@ -43,7 +43,7 @@ struct PutPoint {
   std::optional<std::string> interval, aggregator, group_by;
   // The following members are set only for /api/histogram.
   int64_t id = 0;
-  std::optional<std::vector<PutBucket>> buckets;  // one bucket for each pair of bounds
+  std::optional<std::vector<PutBucket>> buckets;  // one per pair of bounds in the request
   int64_t underflow = 0;
   int64_t overflow = 0;
 };

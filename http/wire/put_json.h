@@ -1,7 +1,7 @@
 #pragma once
-// The fast path for the body of /api/put (ingest-measurements.md §4). It finds the raw bytes of
-// metric and tags, times and values in place and decodes nothing. It accepts only regular bodies.
-// For other bodies, callers use put_document.h.
+// The fast path for the body of /api/put (ingest-measurements.md §4). The parser finds the raw
+// bytes of metric and tags, times and values in place and decodes nothing. It accepts only regular
+// bodies. For other bodies, callers use put_document.h.
 
 #include <memory>
 #include <string_view>

@@ -16,8 +16,8 @@ inline constexpr size_t kSubQueriesMax = 4096;
 /// Parses the body of POST /api/query. LimitExceeded: too many sub-queries. InvalidArgument: the
 /// document does not have the right format (400 "Unable to parse the given JSON", with the message
 /// as details). Unsupported: an error for which OpenTSDB sends 500. `filters` compiles the filters
-/// and keeps them for the validation of the request. If it is nullptr, work and memory for the
-/// filters are not charged to the request.
+/// and keeps them for the validation of the request. If `filters` is nullptr, work and memory for
+/// the filters are not charged to the request.
 Result<query::Request> ReadQuery(const JsonValue& body, query::FilterSet* filters = nullptr);
 
 /// Parses the body of POST /api/query/last. InvalidArgument: the document does not have the right

@@ -15,7 +15,7 @@ namespace hg::http {
 
 /// Parses the parameters of GET /api/query; `start` must be present. InvalidArgument: 400.
 /// Unsupported: an error for which OpenTSDB sends 500. `filters` compiles and keeps the filters; if
-/// it is nullptr, work and memory for the filters are not charged to the request.
+/// `filters` is nullptr, work and memory for the filters are not charged to the request.
 Result<query::Request> ReadQuery(const Parameters& parameters, query::FilterSet* filters = nullptr);
 
 /// Parses the `exp` parameters of GET /api/query/gexp. ReadQuery converts the metrics in them to
@@ -23,7 +23,7 @@ Result<query::Request> ReadQuery(const Parameters& parameters, query::FilterSet*
 Result<std::vector<query::GexpCall>> ReadExpressions(const Parameters& parameters);
 
 /// Parses one parameter `m`: aggregator, options, metric and filters. `filters` compiles the
-/// filters; if it is nullptr, their work and memory are not charged to the request.
+/// filters; if `filters` is nullptr, their work and memory are not charged to the request.
 Result<query::SubQuery> ReadMetricQuery(std::string_view text, query::FilterSet* filters = nullptr);
 /// Parses one parameter `tsuid`.
 Result<query::SubQuery> ReadTsuidQuery(std::string_view text);

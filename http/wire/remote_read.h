@@ -24,7 +24,7 @@ inline constexpr int kReadQueriesMax = 1000;
 /// Maximum number of matchers in all queries of a request together.
 inline constexpr int kReadMatchersMax = 1000;
 
-/// The forms of a response.
+/// The formats of a remote read response.
 enum class ReadResponseType : unsigned char { kSamples, kStreamedChunks };
 
 struct RemoteQuery {
@@ -81,7 +81,7 @@ class ReadResponseBody : public query::promql::SampleSink {
   MemoryTally memory_;
   query::promql::RolledValue rolled_value_ = query::promql::RolledValue::kMean;
   std::vector<Encoded> series_;  // series of the current query
-  std::string response_;         // encoded results of earlier queries
+  std::string response_;         // encoded results of the queries before the current one
 };
 
 }  // namespace hg::http

@@ -62,10 +62,10 @@ Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
                         const DescriptionVisitor& describe, RequestMemory::Share* memory);
 
 /// Like ReadWriteRequest, for remote write 2.0. If a series refers to a symbol that does not exist,
-/// or its labels are too long, `visit` gets it with a fault. A metric is described under the name
-/// of its family, without a suffix such as "_bucket". LimitExceeded: the labels of all series
-/// together have more than `labels_bytes_max` bytes. That is possible even in a small body, because
-/// many series may refer to the same long symbols.
+/// or its labels are too long, `visit` gets the series with a fault. A metric is described under
+/// the name of its family, without a suffix such as "_bucket". LimitExceeded: the labels of all
+/// series together have more than `labels_bytes_max` bytes. The labels can exceed this limit even
+/// in a small body, because many series may refer to the same long symbols.
 Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
                          const SeriesVisitor& visit, const DescriptionVisitor& describe,
                          RequestMemory::Share* memory);

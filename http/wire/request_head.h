@@ -38,7 +38,7 @@ struct RequestHead {
   ContentCoding coding = ContentCoding::kNone;
   /// The value of Content-Encoding if the server does not know this coding, otherwise "". Snappy is
   /// known, but `coding` never names it, because only remote write and remote read decompress
-  /// snappy. Other endpoints ignore it, as OpenTSDB does (opentsdb-http-api.md §2.2).
+  /// snappy. Other endpoints ignore this coding, as OpenTSDB does (opentsdb-http-api.md §2.2).
   std::string_view unknown_coding;
   uint64_t content_length = 0;
 
@@ -51,7 +51,7 @@ enum class HeadResult : uint8_t {
   kIncomplete,  // more bytes are needed
   kDone,
   kMalformed,  // invalid HTTP: send 400 and close
-  kRefused,    // over the limits, or not HTTP: close without a reply, as OpenTSDB
+  kRefused,    // over the limits, or not HTTP: close without a reply, as OpenTSDB does
 };
 
 /// Parses the head at the front of `bytes` into *head; *consumed = its length, including the blank

@@ -83,9 +83,9 @@ class RequestMemory::Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  /// Call this function before the buffer grows to `bytes`. It first charges the new size in
-  /// addition to the old one, because both buffers exist during the copy. Then it releases the old
-  /// size. If the share has too little memory, returns its refusal().
+  /// Call this function before the buffer grows to `bytes`. The function first charges the new size
+  /// in addition to the old size, because both buffers exist during the copy. Then it releases the
+  /// old size. If the share has too little memory, returns its refusal().
   Status Grow(uint64_t bytes);
   /// After this call, the bytes stay charged to the share when the object is destroyed.
   void Keep() { bytes_ = 0; }

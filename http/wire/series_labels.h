@@ -39,7 +39,7 @@ std::vector<Label> ReadLabels(ByteView keyed);
 /// A series with the names that OpenTSDB uses for it.
 struct NamedSeries {
   std::string metric;
-  std::vector<std::pair<std::string, std::string>> tags;  // as NamedPoint requires
+  std::vector<std::pair<std::string, std::string>> tags;  // in the order of NamedPoint
 };
 
 /// Rules for NameSeries.

@@ -11,9 +11,9 @@
 
 namespace hg::http {
 
-/// Decompresses a block. InvalidArgument: the block is damaged. LimitExceeded: it decompresses to
-/// more than bytes_max. Charges the memory to `memory` first, and keeps it charged; if that fails,
-/// returns the error of `memory`.
+/// Decompresses a block. InvalidArgument: the block is damaged. LimitExceeded: the block
+/// decompresses to more than bytes_max. Charges the memory to `memory` first, and keeps it charged;
+/// if that fails, returns the error of `memory`.
 Status UnpackSnappy(std::string_view packed, uint64_t bytes_max, std::string* out,
                     RequestMemory::Share* memory);
 

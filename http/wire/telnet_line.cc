@@ -3,8 +3,8 @@
 #include "http/wire/plain_number.h"
 #include "storage/base/short_bytes.h"
 
-// For functions that are called several times per line and are too large for the compiler to inline
-// by itself.
+// Marks functions that are called several times per line and are too large for the compiler to
+// inline by itself.
 #define HG_INLINE inline __attribute__((always_inline))
 
 namespace hg::http {

@@ -16,7 +16,8 @@ std::string_view TakeLine(std::string_view* bytes);
 /// Splits the line at every single blank. Keeps empty words, so there is at least one word.
 void SplitWords(std::string_view line, std::vector<std::string_view>* words);
 
-/// The parts of "put METRIC TIME VALUE TAGS", unparsed. SplitPut returns false if one is missing.
+/// The parts of "put METRIC TIME VALUE TAGS", unparsed. SplitPut returns false if a part is
+/// missing.
 struct PutWords {
   std::string_view metric, time, value, tags;
 };

@@ -12,7 +12,7 @@ void XorChunk::Add(int64_t time_ms, double value) {
   const auto unsigned_time = static_cast<uint64_t>(time_ms);
   if (size_ == 0) {
     first_ms_ = time_ms;
-    // Zig-zag, so that negative times are short, too.
+    // Zig-zag encoding makes negative times short, too.
     AppendVarintBits((unsigned_time << 1) ^ static_cast<uint64_t>(time_ms >> 63));
     AppendBits(bits, 64);
     value_ = bits;
@@ -73,7 +73,7 @@ void XorChunk::AppendValue(uint64_t bits) {
   value_ = bits;
   if (changed == 0) return AppendBits(0, 1);
   AppendBits(1, 1);
-  constexpr int kLeadingMax = 31;  // it has five bits
+  constexpr int kLeadingMax = 31;  // the field has five bits
   const int leading =
       std::countl_zero(changed) < kLeadingMax ? std::countl_zero(changed) : kLeadingMax;
   const int trailing = std::countr_zero(changed);

@@ -1,6 +1,6 @@
 #pragma once
 // Adds many values at once to the sum, minimum or maximum of a bucket. This is faster than adding
-// the values one by one, and the result is bit for bit the same (opentsdb-queries.md §1).
+// the values one by one, and gives the same result, bit for bit (opentsdb-queries.md §1).
 
 #include <cstdint>
 #include <span>

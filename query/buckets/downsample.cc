@@ -53,7 +53,7 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
   if (parts.size() > 3)
     return Status::InvalidArgument(prefix +
                                    "consist of interval, function, and optional fill policy");
-  // This is the text of Java's exception. The details of the error response show the specification.
+  // Java's exception has this text. The details of the error response show the specification.
   if (parts[0].empty()) return Status::InvalidArgument("String index out of range: -1");
   DownsampleSpec out;
   if (parts[0].find("all") != std::string_view::npos) {
@@ -228,7 +228,8 @@ int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end, uint64
   }
   *end = BucketEnd(open_start);
   if (t < *end) return open_start;
-  // This is usually the next bucket. Buckets in between stay empty and are not opened.
+  // The point is usually in the bucket after the open one. Buckets in between stay empty and are
+  // not opened.
   int64_t start = *end;
   *end = BucketEnd(start);
   if (t < *end) return start;

@@ -157,7 +157,7 @@ Result<HistogramColumn> Downsampled(const HistogramColumn& histograms, const Buc
   HistogramColumn out;
   if (grid.spec().run_all) return out;
   int64_t start = 0, end = 0;
-  std::optional<HistogramSum> sum;  // of the open bucket
+  std::optional<HistogramSum> sum;  // the sum of the open bucket
   const auto close = [&]() -> Status {
     if (!sum) return {};
     ASSIGN_OR_RETURN(SimpleHistogram added, sum->Take());
@@ -186,7 +186,7 @@ Result<HistogramColumn> Downsampled(const HistogramColumn& histograms, const Buc
 
 Result<HistogramColumn> Merged(std::span<const HistogramColumn* const> columns,
                                MemoryTally* memory) {
-  using Head = std::pair<int64_t, size_t>;  // time, column
+  using Head = std::pair<int64_t, size_t>;  // time and index of the column
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
   RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(columns.size() * 4 * sizeof(Head))));
   std::vector<size_t> next(columns.size(), 0);

@@ -30,7 +30,7 @@ using HistogramColumn = std::vector<TimedHistogram>;
 int64_t HistogramBytes(const codec::SimpleHistogram& histogram);
 int64_t HistogramBytes(const HistogramColumn& histograms);
 
-/// Adds histograms. It takes n log n steps for n buckets in total, whatever their bounds are.
+/// Adds histograms. Adding takes n log n steps for n buckets in total, whatever their bounds are.
 class HistogramSum {
  public:
   /// Charges the sum to `memory`, which must outlive the object. The memory stays charged. Add and

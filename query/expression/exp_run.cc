@@ -15,7 +15,7 @@ namespace hg::query {
 namespace {
 
 constexpr int64_t kBytesPerCharge = 64 << 10;
-constexpr uint64_t kVariableSteps = 64;  // of looking up and ordering a variable
+constexpr uint64_t kVariableSteps = 64;  // cost of looking up and ordering a variable
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 std::vector<size_t> MapOrder(const std::vector<std::string>& keys,
@@ -126,8 +126,8 @@ class MetricCursor {
 /// another time (as OpenTSDB does for nested expressions).
 class TableCursor {
  public:
-  /// Uses the series that `joined` takes from this side. If several have equal keys, that is one of
-  /// them.
+  /// Uses the series that `joined` takes from this side. If several series have equal keys,
+  /// `joined` takes one of them.
   TableCursor(const ExpTable& table, const std::vector<JoinedSeries>& joined, size_t side)
       : table_(table) {
     for (const JoinedSeries& members : joined)

@@ -57,7 +57,7 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
                                               std::vector<GexpSeries> series,
                                               RequestContext* watch);
 
-/// Computes a + b + c … (or another operator) over the join of 2 to 26 sets. It pairs points by
+/// Computes a + b + c … (or another operator) over the join of 2 to 26 sets. Points are paired by
 /// their position (opentsdb-queries.md, quirk Q23). InvalidArgument: the number of sets is wrong,
 /// or two paired series have different numbers of points. Also fails with errors of `watch`, which
 /// may be nullptr. The result stays charged to `watch`.

@@ -44,7 +44,7 @@ class Identifier {
  private:
   const KeyLayout& layout_;
   RequestContext* const context_;
-  // The metrics of the previous group. Usually the next group can share this list.
+  // The metrics of the previous group. The next group can usually share this list of metrics.
   SharedVector<SeriesIdentity::Name> metrics_;
 };
 

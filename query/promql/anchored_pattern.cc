@@ -16,9 +16,9 @@ namespace {
 // The cost of compiling a node of a pattern, and of expanding a byte of a replacement, in steps.
 constexpr uint64_t kStepsPerNode = 64;
 constexpr uint64_t kStepsPerFormByte = 8;
-// RE2 limits the memory of the compiled pattern, but not that of the parsed one. A parsed pattern
-// has a node for each copy of a repetition. A class such as \pL has hundreds of ranges, which take
-// as much memory as this many nodes.
+// RE2 limits the memory of the compiled pattern, but not that of the parsed pattern. A parsed
+// pattern has a node for each copy of a repetition. A class such as \pL has hundreds of ranges,
+// which take as much memory as this many nodes.
 constexpr size_t kNodesPerUnicodeClass = 96;
 constexpr int64_t kBytesPerNode = 256;
 // Limit for the product of the bytes of a text, the instructions of a pattern, and the groups whose

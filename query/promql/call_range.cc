@@ -16,7 +16,8 @@
 namespace hg::query::promql {
 namespace {
 
-/// Counters are named like this. Functions of counters remark on other names.
+/// Returns whether the name ends like the name of a counter. Functions of counters add a remark
+/// about other names.
 bool IsCounterName(std::string_view name) {
   return name.ends_with("_total") || name.ends_with("_sum") || name.ends_with("_count") ||
          name.ends_with("_bucket");

@@ -98,7 +98,7 @@ Result<Value> SortDesc(const CallSite& site) { return Sorted(site, std::greater<
 
 /// The series that are the buckets of one histogram.
 struct Histogram {
-  Labels labels;  // without the metric name and "le"
+  Labels labels;  // labels of the histogram, without the metric name and "le"
   std::vector<std::pair<double, const Column*>> buckets;
 };
 

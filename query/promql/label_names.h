@@ -79,7 +79,7 @@ class LabelNames {
 
  private:
   Result<bool> Is(UidKind kind, ByteView id, std::string_view name);
-  /// Adds to `ids` the ids of the metrics that are shown under one of the texts.
+  /// Adds to `ids` the ids of the metrics whose shown name (UnderscoredName) is in `texts`.
   Status AddShownAs(const std::set<std::string, std::less<>>& texts, RequestContext* watch,
                     std::vector<Bytes>* ids);
 

@@ -25,7 +25,7 @@ class LabelSelector {
 
   /// Returns the ids and names of the metrics to scan, in the order of the ids.
   [[nodiscard]] const std::map<Bytes, Bytes>& metrics() const { return metrics_; }
-  /// Returns the condition for the scan.
+  /// Returns the condition on series with which the caller must scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
   /// Returns true if the scan cannot evaluate all matchers. The caller must then check each scanned
   /// series with Admits.

@@ -209,7 +209,7 @@ class Reading {
 
 }  // namespace
 
-/// One of the scans that read a metric concurrently. It has its own name cache.
+/// One of the scans that read a metric concurrently. Each part has its own name cache.
 struct StoredSeries::Part {
   Part(uid::Names& names, const LabelNaming& naming, const KeyLayout& layout, RequestContext* watch)
       : memo(names, watch), label_names(naming, layout, &memo) {}

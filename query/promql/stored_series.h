@@ -53,8 +53,8 @@ class StoredSeries : public SampleReader {
   /// Calls `visit` with the TSUID of each series that the matchers admit. If `times` is set, leaves
   /// out series without samples there. The range is rounded to the days (UTC) that it touches, or
   /// to hours if the store knows them. If retention deleted raw points of the metric in the range,
-  /// visits all its series, because rollups may remain. Stops with the first error of `visit` and
-  /// returns it.
+  /// visits all series of the metric, because rollups may remain. Stops with the first error of
+  /// `visit` and returns it.
   Status List(const Matchers& matchers, const std::optional<Times>& times,
               const std::function<Status(ByteView tsuid)>& visit);
 

@@ -33,7 +33,7 @@ Status LargeQueryQueue::Enter(int64_t held, const std::function<Status()>& look)
   while (status.ok() && (place != waiting_.begin() || !MayStart(waiting_bytes_))) {
     moved_.wait_for(lock, kPoll);
     lock.unlock();
-    // Other queries wait behind this one, so it must leave the queue even if `look` throws.
+    // Other queries wait behind this query, so it must leave the queue even if `look` throws.
     status = Survive([&] {
       const Status looked = look();
       const int64_t waited_ms = (clock_.MonotonicNs() - began_ns) / 1'000'000;

@@ -15,7 +15,7 @@ constexpr const char* kAdvice =
 constexpr int64_t kCellBytes = 2 + 8 + 8 + 1;
 // The cost of a row in addition to its points, in steps (a step is about a point).
 constexpr uint64_t kRowSteps = 64;
-constexpr uint64_t kStatisticsSteps = 16;  // for a row that is read by its statistics
+constexpr uint64_t kStatisticsSteps = 16;  // cost of a row that is read by its statistics
 
 }  // namespace
 

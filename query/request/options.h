@@ -15,7 +15,7 @@ namespace hg::query {
 
 struct Options {
   size_t filter_expansion_limit =
-      4096;                            // tsd.query.filter.expansion_limit, values of one literal_or
+      4096;  // maximum number of values of one literal_or filter (tsd.query.filter.expansion_limit)
   bool skip_unresolved_tagvs = false;  // tsd.query.skip_unresolved_tagvs
   bool fuzzy_filter = true;            // tsd.query.enable_fuzzy_filter (quirk Q7)
 

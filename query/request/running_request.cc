@@ -6,7 +6,7 @@
 namespace hg::query {
 namespace {
 
-constexpr size_t kNamedBytesMax = 1024;  // of a query's text in an error message
+constexpr size_t kNamedBytesMax = 1024;  // maximum for a query's text in an error message
 constexpr int64_t kMega = 1 << 20;
 // An eighth of the memory of all queries is reserved for small ones.
 constexpr int64_t kReserveShare = 8;

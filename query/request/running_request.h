@@ -34,7 +34,7 @@ struct RequestClient {
   /// Called once when the request is found to be large. The pool of handler threads can then start
   /// another thread, so that other requests need not wait for this one.
   std::function<void()> takes_long;
-  /// Another thread calls this if the request is ended while its response is being sent.
+  /// Another thread calls this function if the request is ended while its response is being sent.
   std::function<void()> cut;
 };
 
@@ -42,8 +42,8 @@ struct RequestClient {
 /// twice at the same time.
 struct QueryDetails {
   std::vector<std::pair<std::string, std::string>> headers;  // those that other users may see
-  /// Whether the query is rejected if the same address is already running an equal one and the
-  /// options do not allow that.
+  /// Whether the query is rejected if the same address is already running an equal query and the
+  /// options do not allow this.
   bool refuse_repeats = false;
 };
 

@@ -79,7 +79,7 @@ Result<std::unique_ptr<RowSource>> AutomaticRollups::Open() {
   const ScanWindow& window = plan_.window;
   if (sub.downsample->calendar) {
     const int64_t end_s = std::min<int64_t>(window.end_s, UINT32_MAX);
-    constexpr uint64_t kWeekSteps = 8;  // of looking up the zone
+    constexpr uint64_t kWeekSteps = 8;  // cost of looking up the time zone
     const int64_t weeks = (end_s * 1000 - window.begin_ms()) / kWeekMs;
     RETURN_IF_ERROR(
         context.watch.Step(kWeekSteps * static_cast<uint64_t>(std::max<int64_t>(weeks, 1))));

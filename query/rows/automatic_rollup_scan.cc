@@ -125,7 +125,7 @@ class LevelScan {
   Row row_;
   Bytes tsuid_;
   uint32_t base_ = 0;
-  std::vector<Interval> intervals_;  // of the current row
+  std::vector<Interval> intervals_;  // intervals of the current row
   size_t next_ = 0;                  // the first interval that was not returned yet
 };
 

@@ -315,7 +315,7 @@ bool MayCache(const SubQueryPlan& plan) {
          plan.context.cache->usable();
 }
 
-// The shape leaves out the fill policy, which is applied after the cache.
+// The key of the cache leaves out the fill policy, which is applied to the cached buckets.
 Bytes CacheShapeOf(const SubQueryPlan& plan) {
   const DownsampleSpec& downsample = plan.grid->spec();
   const SeriesMatcher& matcher = plan.spec.matcher;

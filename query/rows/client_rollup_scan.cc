@@ -146,7 +146,7 @@ class RollupScan : public PointScan {
   Row row_;
   Bytes tsuid_;
   uint32_t base_ = 0;
-  std::vector<RollupValue> values_;  // of the current row
+  std::vector<RollupValue> values_;  // values of the current row
   size_t next_ = 0;                  // the first value that was not returned yet
   std::vector<uint32_t> offsets_;
   std::vector<uint64_t> bits_;

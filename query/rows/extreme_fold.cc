@@ -49,7 +49,7 @@ bool ExtremeFold::Needs(int64_t base_ms, const RowStatistics& row) const {
 size_t ExtremeFold::Take(const PointColumns& buckets) {
   std::lock_guard lock(mutex_);
   size_t hour = SIZE_MAX;
-  double floor = 0;  // of the current hour
+  double floor = 0;  // element of floors_ for the current hour
   bool may_rise = false;
   size_t looked_at = 0;
   const auto end_hour = [&] {

@@ -74,7 +74,7 @@ class ExtremeFold {
   std::vector<std::atomic<double>> floors_;
 
   std::mutex mutex_;
-  // Guarded by mutex_ while rows are read: the following members.
+  // The following members are guarded by mutex_ while rows are read.
   std::vector<double> values_;    // for each bucket, multiplied by sign_
   std::vector<uint8_t> filled_;   // for each bucket: 1 if a series has a value there
   std::vector<size_t> unfilled_;  // for each hour: number of buckets without a value

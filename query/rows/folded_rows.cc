@@ -13,8 +13,8 @@ namespace {
 // Maximum number of buckets. Dashboards do not request more, and more would take much memory if
 // there are few series.
 constexpr int64_t kFoldedBucketsMax = 1 << 20;
-// If more than one in kReadShare rows had to be read, the next query of this shape is faster with
-// cached hours.
+// If more than one in kReadShare rows had to be read, the next query with the same cache key
+// (CacheShapeOf) is faster with cached hours.
 constexpr uint64_t kReadShare = 4;
 // If there are more buckets per row than this, creating them costs more than reading all rows.
 constexpr uint64_t kBucketsPerRowMax = 64;

@@ -51,9 +51,8 @@ class RowSource {
   virtual ~RowSource() = default;
   /// Returns an estimate of the number of rows to read, or 0 if there is none.
   [[nodiscard]] virtual uint64_t RowsExpected() const = 0;
-  /// Reads the rows into the sets of `out`, which must be clear. Call this function once. If it
-  /// returns Conflict and fallback() is set, the caller must read the rows again from that
-  /// source.
+  /// Reads the rows into the sets of `out`, which must be clear. Call this function once. If Read
+  /// returns Conflict and fallback() is set, the caller must read the rows again from that source.
   virtual Status Read(SeriesRead* out) = 0;
   /// Moves the series from the sets to `out->series`, complete and sorted. Call this function after
   /// Read.

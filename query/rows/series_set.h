@@ -102,15 +102,15 @@ class SeriesSet {
     int64_t next_ms = 0;  // start of the bucket after the last bucket
   };
 
-  /// Returns the part of a row's time that distinguishes series. It is empty except for histograms
-  /// in salted tables. There it is the last bytes of the base, as many as the salt has. OpenTSDB
-  /// compares the keys of these rows as if they had no salt in front (SpanCmp of TsdbQuery), so it
-  /// skips the wrong bytes. Therefore hours of one series whose bases differ in their last bytes
-  /// are separate series in the response.
+  /// Returns the part of a row's time that distinguishes series. For histograms in salted tables,
+  /// this part consists of the last bytes of the base, as many bytes as the salt has. In all other
+  /// cases the part is empty. OpenTSDB compares the keys of these rows as if they had no salt in
+  /// front (SpanCmp of TsdbQuery), so it skips the wrong bytes. Therefore hours of one series whose
+  /// bases differ in their last bytes are separate series in the response.
   [[nodiscard]] ByteView HourPart(const RowHour& row) const;
   [[nodiscard]] bool IsStray(const RowHour& row);
   Result<size_t> IndexOf(const RowHour& row);
-  /// Returns the index of a series in seen_; if it is not there, the size of seen_.
+  /// Returns the index of a series in seen_, or the size of seen_ if the series is not in seen_.
   size_t PositionOf(ByteView identity);
   /// Removes the points whose values the value filter does not admit.
   Status FilterValues(PointScan* scan, RowHour* row);

@@ -16,8 +16,8 @@ Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, Name
   return query.tsuids[0].substr(0, static_cast<size_t>(layout.metric_width));
 }
 
-// Row bases have 32 bits in keys, and OpenTSDB truncates the end of a scan to them. So an end
-// beyond the year 2106 finds nothing (recorded).
+// A row key has 32 bits for the base time, and OpenTSDB truncates the end of a scan to 32 bits. So
+// a query whose end is after the year 2106 finds nothing, as the recordings of OpenTSDB show.
 RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
   RowRange out;
   out.begin = static_cast<uint32_t>(window.begin_s);
@@ -31,7 +31,7 @@ RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
 // Charges the filters. The scan copies them, so their memory counts several times.
 Status SubQueryPlan::ChargeFilters() {
   constexpr size_t kFilterBytes = 256, kLiteralBytes = 96, kScanCopies = 3;
-  constexpr uint64_t kNameSteps = 16;  // for a name that is looked up
+  constexpr uint64_t kNameSteps = 16;  // cost of looking up a name
   size_t bytes = 0, literals = sub.filters.size();
   for (const auto& each : sub.filters) {
     bytes += kFilterBytes + kScanCopies * kLiteralBytes * each->literals().size();

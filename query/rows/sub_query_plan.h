@@ -63,7 +63,7 @@ struct SubQueryPlan {
   /// function once, before any other function.
   Status Resolve();
   /// Applies filters that compare names to the known series, so that the scan reads only series
-  /// that they admit. Returns false if they admit no series.
+  /// that the filters admit. Returns false if the filters admit no series.
   Result<bool> ChooseSeries();
   /// Plans the hours and buckets of raw points. `downsample` may be null.
   Status PlanRaw(const DownsampleSpec* downsample);

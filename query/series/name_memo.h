@@ -26,8 +26,8 @@ class NameMemo {
   /// Returns the UTF-8 name of a UID. NotFound: the UID has no name, so the query fails. The
   /// pointer is valid as long as the memo exists.
   Result<const Bytes*> NameOf(UidKind kind, ByteView id);
-  /// Returns the request context to which work on these names is reported. It is an unlimited
-  /// context if the memo was created without a context.
+  /// Returns the request context to which work on these names is reported. The result is an
+  /// unlimited context if the memo was created without a context.
   [[nodiscard]] RequestContext& context() const { return context_; }
   /// Charges memory until the memo is destroyed, for example for results about its names.
   Status Hold(int64_t bytes) { return memory_.Add(bytes); }

@@ -35,7 +35,7 @@ class SeriesFilter {
     return out;
   }
 
-  /// Returns the condition for the scan.
+  /// Returns the condition on series with which the caller must scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
   /// Returns true if the scan cannot evaluate all filters. The caller must then check each scanned
   /// series with Admits.
@@ -85,8 +85,8 @@ class SeriesFilter {
   bool extra_hour_ = false;
 };
 
-/// The filters of one request. All sub-queries with the same filters as the first one share one
-/// resolution of the names. Thread-safe.
+/// The filters of one request. All sub-queries with the same filters as the first sub-query share
+/// one resolution of the names. Thread-safe.
 class ResolvedFilters {
  public:
   /// Like SeriesFilter::Resolve. The sub-queries must outlive the object.

@@ -13,9 +13,9 @@
 namespace hg {
 
 /// Sorts like std::stable_sort, and reports the work to the context of `tally`. A list of more than
-/// some thousand elements needs memory for a second one, which is charged meanwhile. If the
-/// function fails, the elements are unspecified. Use it for lists of series or points, whose length
-/// depends on stored data.
+/// some thousand elements needs memory for a second list, which is charged until the function
+/// returns. If the function fails, the elements are unspecified. Use the function for lists of
+/// series or points, whose length depends on stored data.
 template <typename T, typename Less>
 Status CheckedSort(std::vector<T>* all, Less less, MemoryTally* tally) {
   constexpr size_t kPiece = 4096;

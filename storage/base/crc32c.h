@@ -15,7 +15,8 @@ uint32_t Extend(uint32_t crc, ByteView bytes);
 inline uint32_t Value(ByteView bytes) { return Extend(0, bytes); }
 
 namespace internal {
-/// Like Extend, but uses tables. For processors without the instruction, and for tests.
+/// Like Extend, but uses tables. Processors without the CRC32C instruction use this function, and
+/// so do tests.
 uint32_t ExtendByTable(uint32_t crc, ByteView bytes);
 }  // namespace internal
 

@@ -1,6 +1,7 @@
 #pragma once
-// The interface for files. The engine does all its disk access through it. Tests replace it by a
-// disk that loses data that was not synced, becomes full, or fails at a given call (tests/fault).
+// The interface for files. The engine does all its disk access through this interface. Tests
+// replace the implementation by a disk that loses data that was not synced, becomes full, or fails
+// at a given call (tests/fault).
 //
 // Guarantees:
 // - After a crash of the process, every WriteAt that returned ok is kept.

@@ -68,7 +68,8 @@ inline uint64_t HashBytes(std::string_view bytes, uint64_t seed, const uint64_t 
   return Mix(secret[0] ^ bytes.size(), Mix(a ^ secret[1], b ^ seed));
 }
 
-/// Hash function for hash tables. Its keys are random numbers of this process. Thread-safe.
+/// Keyed hash function for hash tables. Its secret key is random and is chosen once per process.
+/// Thread-safe.
 struct Hash {
   using is_transparent = void;
   using is_avalanching = void;

@@ -1,8 +1,9 @@
 #pragma once
 // Collects durations in two forms. Percentiles since the start of the process are reported as
 // http.latency_* and hbase.latency_* (opentsdb-http-api.md §15.1). They are exact to 1 ms below 64
-// ms, and to an eighth of a power of two above. Prometheus gets the numbers of durations up to
-// fixed bounds, and their sum: it can add these over machines and subtract them over time.
+// ms, and to an eighth of a power of two above. Prometheus gets the number of durations up to each
+// of several fixed bounds, and the sum of all durations. It can add these numbers over machines and
+// subtract them over time.
 
 #include <algorithm>
 #include <array>

@@ -52,7 +52,7 @@ inline std::string Shortened(std::string_view text, size_t bytes_max) {
 inline constexpr size_t kStatusMessageBytesMax = 4096;
 
 /// Returns a message with at most kStatusMessageBytesMax bytes. If it is longer, "…" replaces its
-/// middle: its end often says what is wrong with the text that it quotes.
+/// middle, because the end of a message often says what is wrong with the quoted text.
 std::string ShortMessage(std::string_view message);
 
 /// Immutable. Cheap to copy (one pointer). Thread-safe as a value.

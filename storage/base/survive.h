@@ -1,8 +1,8 @@
 #pragma once
-// Converts exceptions to error Statuses. Used for background work, and for work for which other
-// threads wait. Unless there is a bug, such an exception means that memory could not be allocated.
-// The caller logs, counts and retries it like other failures of that work (region-store.md O1), so
-// the exception stops neither the process nor the waiting threads.
+// Converts exceptions to error Statuses. Background work, and work for which other threads wait,
+// runs inside Survive. Unless there is a bug, such an exception means that memory could not be
+// allocated. The caller logs, counts and retries it like other failures of that work
+// (region-store.md O1), so the exception stops neither the process nor the waiting threads.
 
 #include <exception>
 #include <type_traits>

@@ -60,7 +60,8 @@ bool HasAnnotationChanges(const Annotation& request);
 
 /// Returns the annotation to store. If `replace` is false (create and modify), fields that the
 /// request leaves at their defaults keep their stored values. If it is true, all fields come from
-/// the request. In both cases the start time is the smaller positive one of the two.
+/// the request. In both cases the start time is the smaller positive start time of `request` and
+/// `stored`.
 Annotation MergeAnnotation(const Annotation& request, const Annotation& stored, bool replace);
 
 }  // namespace hg::codec

@@ -16,12 +16,13 @@
 
 namespace hg::codec {
 
-/// Appends the points of a cell as queries and compaction read them. It reads in the order of the
-/// cell until the qualifier or the value ends. It ignores M (the last byte of the value) and the
-/// remaining bytes of the longer of the two, so a cell may have no point. A single 2-byte cell is
-/// repaired first (opentsdb-schema.md §7.4), which sets `*repaired` to true; otherwise `*repaired`
-/// is unchanged. Corruption: incomplete qualifier or value, invalid flags, or a value that cannot
-/// be repaired. `points` then has the points read so far. The caller adds the row to the message.
+/// Appends the points of a cell as queries and compaction read them. The function reads in the
+/// order of the cell until the qualifier or the value ends. It ignores M (the last byte of the
+/// value) and the remaining bytes of the longer one of qualifier and value, so a cell may have no
+/// point. A single 2-byte cell is repaired first (opentsdb-schema.md §7.4), which sets `*repaired`
+/// to true; otherwise `*repaired` is unchanged. Corruption: incomplete qualifier or value, invalid
+/// flags, or a value that cannot be repaired. `points` then has the points read so far. The caller
+/// adds the row to the message.
 Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint>* points,
                      bool* repaired);
 

@@ -37,8 +37,8 @@ struct SimpleHistogram {
   bool operator==(const SimpleHistogram&) const = default;
 };
 
-/// The minimum size in bytes of a value from a client: OpenTSDB rejects shorter values. It stores
-/// five bytes for a histogram without buckets, but cannot read these bytes.
+/// The minimum size in bytes of a value from a client: OpenTSDB rejects shorter values. OpenTSDB
+/// itself stores five bytes for a histogram without buckets, but cannot read these bytes.
 inline constexpr size_t kHistogramBytesMin = 6;
 inline constexpr size_t kHistogramBucketsMax = 32767;
 

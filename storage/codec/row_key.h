@@ -55,7 +55,8 @@ class RowKey {
   [[nodiscard]] uint32_t base() const {
     return ReadBig32(key_.data() + salt_width() + metric_width());
   }
-  /// Returns all pairs in stored order. Other writers than Hourglass may not have sorted the pairs.
+  /// Returns the ids of all tag pairs (tagk ‖ tagv), in stored order. Programs other than Hourglass
+  /// may have stored the pairs unsorted.
   [[nodiscard]] ByteView pairs() const {
     return key_.substr(static_cast<size_t>(layout_->prefix_width()));
   }

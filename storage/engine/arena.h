@@ -11,8 +11,8 @@
 
 namespace hg::engine {
 
-/// An allocator for one writer. Any thread may call bytes(). It takes memory from the heap in
-/// areas. Each area is twice as large as the previous one, from 64 KiB up to the maximum.
+/// An allocator for one writer. Any thread may call bytes(). The allocator takes memory from the
+/// heap in areas. Each area is twice as large as the previous one, from 64 KiB up to the maximum.
 class Arena {
  public:
   /// `alignment` is the alignment of all allocations in bytes: a power of two, at most 16.

@@ -58,9 +58,9 @@ class Compactor {
 
   /// Flushes all memtables.
   Status Flush() EXCLUDES(regions_mutex_);
-  /// For callers that write much and may wait, such as deletes. If unflushed memory exceeds an
-  /// eighth of its limit, flushes the memtables and returns after the flush. Busy: the flush
-  /// failed.
+  /// Callers that write much and may wait, such as deletes, call this function. If unflushed memory
+  /// exceeds an eighth of its limit, flushes the memtables and returns after the flush. Busy: the
+  /// flush failed.
   Status LeaveRoom();
   /// Merges all parts of each region, of all tables or of one table.
   Status Compact();
@@ -68,11 +68,13 @@ class Compactor {
   /// Removes files as described for Points::DropFiles.
   Status DropFiles(const EndOfRows& end_of);
 
-  // Regions. These calls may wait for merges of the region. Readers and writers continue.
+  // Functions that change regions. They may wait for merges of the region. Readers and writers
+  // continue.
   /// Splits the region that contains `key_of_region` and returns the boundary. The boundary is
   /// `at`, or else the middle of the region's files. In a points table it is cut to the start of a
   /// group of rows (of one metric and hour). InvalidArgument: `at` is not inside the region.
-  /// Conflict: the region still shares files after an earlier split, or has fewer than two groups.
+  /// Conflict: the region still shares files after an earlier split, or has fewer than two groups
+  /// of rows.
   Result<Bytes> Split(const Table& table, ByteView key_of_region, const std::optional<Bytes>& at);
   /// Merges the region that begins with `boundary` with the region before it. InvalidArgument: no
   /// region begins there, or the two belong to different salt buckets.
@@ -244,7 +246,7 @@ class Compactor {
   const ChangeListeners& listeners_;
 
   // Held while tables or regions change, and during a whole flush. A flush writes files per region,
-  // so only one may run, and regions must not change. Merges and file drops continue.
+  // so only one flush may run, and regions must not change. Merges and file drops continue.
   Mutex regions_mutex_;
   // The time at which the flush that is due was first postponed.
   std::optional<int64_t> flush_put_off_ms_ GUARDED_BY(regions_mutex_);

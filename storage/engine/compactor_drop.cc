@@ -72,9 +72,9 @@ Status Compactor::DropFiles(const EndOfRows& end_of) {
 }
 
 Status Compactor::DropFilesHeld(RegionPlace place, const MetricEnds& ends) {
-  // This value is read before the version is pinned. A merge that ends in between has already
-  // replaced its parts in that version. A merge that ends later replaces parts in `merging`, which
-  // stay.
+  // `merging` is read before the version is pinned. A merge that ends in between has already
+  // replaced its parts in the pinned version. A merge that ends later replaces parts in `merging`,
+  // which stay.
   std::set<uint64_t> merging;
   {
     MutexLock lock(work_mutex_);

@@ -17,9 +17,9 @@ bool OldestSeenOf(const Table& table, int64_t now_ms, int64_t* oldest_ms) {
   return true;
 }
 
-// The parts that can be removed whole: everything in them has expired, and no older remaining part
-// may hold the same rows. Otherwise, data that they replaced or deleted would reappear if the TTL
-// grew.
+// Returns the parts that can be removed whole: everything in them has expired, and no older
+// remaining part may hold the same rows. Otherwise, data that they replaced or deleted would
+// reappear if the TTL grew.
 Parts ExpiredOf(const Table& table, const Parts& parts, int64_t oldest_ms) {
   Parts expired;
   std::vector<lsm::TimeSpan> older;  // times of the older parts that stay

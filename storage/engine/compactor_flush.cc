@@ -39,7 +39,7 @@ void SortAsInFiles(const KeyLayout& layout, const TsuidTable& tsuids,
                  [](const auto& one) { return one.second; });
 }
 
-// The days with the most rows. Rows of other days arrived late or have times in the future.
+// Returns the days with the most rows. Rows of other days arrived late or have times in the future.
 std::vector<uint32_t> OwnDays(const std::map<uint32_t, uint64_t>& rows_of_days) {
   uint64_t all = 0;
   std::vector<std::pair<uint64_t, uint32_t>> days;

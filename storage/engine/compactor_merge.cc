@@ -39,7 +39,7 @@ uint64_t BytesOf(const Parts& parts) {
   return bytes;
 }
 
-// A number for each window, and another one for rows without a base time.
+// Returns a number for each window, and another number for rows without a base time.
 uint64_t RunOf(const region::WindowChoice& windows, std::optional<uint32_t> base) {
   if (!base) return UINT64_MAX;
   const region::Window window = windows.Of(*base);
@@ -223,7 +223,7 @@ size_t Compactor::DepthOf(RegionPlace place, const Parts& parts) const {
 // Limits the write rate of all background merges together, to leave disk bandwidth for others.
 void Compactor::WaitForPace(MergePressure* pressure, uint64_t bytes) {
   // With many regions, computing their depths takes longer than writing the bytes between two
-  // checks. It is repeated only for a new version.
+  // checks. The computation is repeated only for a new version.
   const auto version = file_set_.Pin();
   if (pressure->version.lock() != version) {
     pressure->version = version;

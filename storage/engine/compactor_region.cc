@@ -108,7 +108,7 @@ Status Compactor::SidesOf(const Part& part, const Bytes& start, const Bytes& key
   const Bytes metric =
       key.substr(std::min(salt.size(), key.size()), static_cast<size_t>(layout().metric_width));
   Bytes points_stop = metric;
-  // A longer key divides the rows of its metric.
+  // A key longer than salt and metric separates rows of that metric.
   if (key.size() > salt.size() + metric.size()) points_stop += '\xFF';
   if (SaltOf(key) == salt) {
     ASSIGN_OR_RETURN(const bool behind_points, AnyRow(part.points(), metric, ""));
@@ -122,7 +122,7 @@ Status Compactor::SidesOf(const Part& part, const Bytes& start, const Bytes& key
   return {};
 }
 
-// The salt of the points in a region that begins with `start`.
+// Returns the salt of the points in a region that begins with `start`.
 Bytes Compactor::SaltOf(const Bytes& start) const {
   Bytes salt = start.substr(0, static_cast<size_t>(layout().salt_width));
   salt.resize(static_cast<size_t>(layout().salt_width), '\0');
@@ -138,8 +138,8 @@ Result<Bytes> Compactor::Split(const Table& table, ByteView key_of_region,
     bool there = false;
     Result<Bytes> key = Bytes();
     RETURN_IF_ERROR(WhileHeld({place}, [&]() -> Status {
-      // The region may have been split, merged or dropped before it was held. From here on it
-      // cannot change: dropping a table requires holding all its regions.
+      // The region may have been split, merged or dropped before it was held. From here on the
+      // region cannot change: dropping a table requires holding all its regions.
       RETURN_IF_ERROR(CheckThere(*file_set_.Pin(), table));
       there = file_set_.Pin()->RegionsOf(table.id).IndexOfId(place.second).has_value();
       if (there) key = SplitHeld(table, place, at);

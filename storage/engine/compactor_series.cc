@@ -62,11 +62,11 @@ class Compactor::SeriesSearch {
   }
   /// Returns the series without rows. Valid after Run.
   [[nodiscard]] const NumberSet& absent() const { return absent_; }
-  /// Whether there are some.
+  /// Returns whether there are series without rows.
   [[nodiscard]] bool found() const { return !wanted_.empty(); }
 
  private:
-  // Number of rows after which the search looks whether it should end.
+  // Number of rows after which the search checks whether it should end.
   static constexpr size_t kRowsTogether = 256;
 
   Status CheckOpen() const { return compactor_.env_.CheckOpen(); }
@@ -187,7 +187,7 @@ Status Compactor::SweepSeries() {
                  "list of the series");
 }
 
-// Only series that are in files. Flushes may add parts with other series meanwhile.
+// Writes only series that are in files. Flushes may add parts with other series meanwhile.
 Result<uint32_t> Compactor::RewriteSeries(const std::function<Status(const Edit&)>& prepare) {
   const RegionPlace place = {kSeriesTable, 0};
   uint32_t written = 0;

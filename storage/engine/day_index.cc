@@ -61,13 +61,13 @@ bool AddNumbers(ByteView numbers, Roaring* series) {
   return true;
 }
 
-// A series in the fingerprint. The number takes part, because after a repair the same numbers may
-// stand for the same series in another order.
+// Returns the hash of a series for the fingerprint. The hash includes the number, because after a
+// repair the same numbers may stand for the same series in another order.
 uint64_t HashOf(uint32_t number, ByteView tsuid) {
   return lsm::BloomHash(tsuid) * (2 * uint64_t{number} + 1);
 }
 
-// The sum of the hashes of the series. Returns nullopt if a number is not assigned, or was
+// Returns the sum of the hashes of the series. Returns nullopt if a number is not assigned, or was
 // forgotten.
 Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Registry& registry,
                                               RequestContext* watch) {

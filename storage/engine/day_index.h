@@ -1,7 +1,7 @@
 #pragma once
 // The day index of a file of the points table: for each day (UTC), the series that have rows in the
-// file (storage/points/FORMAT.md "Day index"). It is the meta block of the file. With it, a lookup
-// finds the series of a time range without reading rows.
+// file (storage/points/FORMAT.md "Day index"). The day index is the meta block of the file. With
+// the day index, a lookup finds the series of a time range without reading rows.
 
 #include <array>
 #include <cstdint>
@@ -23,8 +23,8 @@ inline constexpr uint32_t kIndexedDayS = 86'400;
 /// Collects the day index of one file. Not thread-safe.
 class DayIndexWriter {
  public:
-  /// Notes a row of the series with this number. Fastest if the rows of a series and of a day come
-  /// together.
+  /// Notes a row of the series with this number. Calls are fastest if the rows of a series and of a
+  /// day come together.
   void Add(uint32_t number, ByteView tsuid, uint32_t base);
   /// Notes a further row of the series that was noted last.
   void AddAgain(uint32_t base);
@@ -52,10 +52,10 @@ class DayIndexWriter {
 
   std::map<uint32_t, Numbers> days_;  // key: day since 1970; value: numbers of series
   NumberSet all_;
-  uint64_t fingerprint_ = 0;  // of all_
-  // The last row.
+  uint64_t fingerprint_ = 0;  // fingerprint of the series in all_
+  // Series number and day of the row that was noted last.
   uint32_t number_ = 0, day_ = 0;
-  Numbers* numbers_ = nullptr;  // of day_; null: there was no row
+  Numbers* numbers_ = nullptr;  // the entry of day_ in days_; null: no row was noted yet
 };
 
 /// Adds to `series` the numbers of the series with rows from the first to the last day, both
@@ -65,8 +65,8 @@ bool AddSeriesOfDays(ByteView index, uint32_t first_day, uint32_t last_day, Roar
 /// Returns whether the bytes are a valid day index.
 bool IsDayIndex(ByteView index);
 
-/// Returns whether the numbers in a valid day index mean the same series in this registry. They do
-/// not if a repair has assigned new numbers since the file was written.
+/// Returns whether the numbers in a valid day index mean the same series in this registry. Returns
+/// false if a repair has assigned new numbers since the file was written.
 Result<bool> HasNumbersOf(ByteView index, const Registry& registry, RequestContext* watch);
 
 }  // namespace hg::engine

@@ -229,7 +229,7 @@ Status EmbeddedScan::Step(uint64_t steps) {
 // Reports the work and memory of decoding a long row in memory, before it is decoded. The reader of
 // the scan reports the work for its points, but a row may have several entries for each point.
 Status EmbeddedScan::ExpectEntries(const RowHourMemory& row) {
-  constexpr uint64_t kFewEntries = 8192;  // of a usual row
+  constexpr uint64_t kFewEntries = 8192;  // maximum number of entries of a usual row
   const uint64_t entries = row.entries();
   if (entries <= kFewEntries) return {};
   const auto bytes = static_cast<int64_t>(entries * 2 * sizeof(points::PartPoint));

@@ -100,7 +100,7 @@ class EmbeddedScan : public PointScan {
   const int64_t oldest_ms_;                     // points before this time have expired
   const std::shared_ptr<const Version> version_;
   std::vector<uint32_t> series_;  // numbers of the matching series, ordered by TSUID
-  const std::shared_ptr<const TsuidTable> tsuids_;  // has them
+  const std::shared_ptr<const TsuidTable> tsuids_;  // has the TSUIDs of series_
   size_t next_series_ = 0;
   std::vector<uint32_t> bases_;  // base times of the rows of the current series
   size_t next_base_ = 0;
@@ -116,7 +116,7 @@ class EmbeddedScan : public PointScan {
   MemoryTally memory_;      // charged for series and cells, and for rows of the current series
   uint64_t steps_ = 0;      // steps that were not reported to the request context yet
   int64_t file_bytes_ = 0;  // the part of memory_ that is charged for file_rows_
-  // The part of memory_ for the longest row in memory so far. Its buffers are kept.
+  // The part of memory_ for the longest row in memory so far. The buffers of that row are kept.
   int64_t row_bytes_ = 0;
 
   // A row of the current series in a file. The rows are ordered by base; rows with equal bases are

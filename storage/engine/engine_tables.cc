@@ -140,7 +140,8 @@ Status Engine::DropTable(const std::string& name) {
       places, [&] { return compactor_.ChangeTables([&] { return DropHeld(*table, places); }); });
 }
 
-// Requires, too, that all regions of the table are held, so none of them can be split or merged.
+// Like AlterHeld, but also requires that all regions of the table are held, so none of them can be
+// split or merged.
 Status Engine::DropHeld(const Table& table, const std::vector<RegionPlace>& places) {
   const uint32_t id = table.id;
   const auto before = file_set_.Pin();

@@ -38,10 +38,10 @@ struct Flushed {
   int64_t stamp_floor_ms = 0;
 };
 
-/// What the files of the list of series have after they were written anew. Plain value.
+/// The content of the list of series after its files were rewritten. Plain value.
 struct SeriesList {
   uint32_t end = 0;        // the numbers below are in the list or forgotten
-  uint32_t forgotten = 0;  // how many of them are forgotten
+  uint32_t forgotten = 0;  // how many numbers below `end` are forgotten
 };
 
 /// A change of the files of a store. Plain value.
@@ -57,7 +57,7 @@ struct Edit {
   std::optional<TableList> tables;
   /// If set, removes the oldest frozen memtable. Its content is in the parts in `add`.
   std::optional<Flushed> flushed;
-  /// If set, the list of series was written anew.
+  /// If set, the files of the list of series were rewritten.
   std::optional<SeriesList> series;
   /// Whether to drop the files from the page cache, because a merge has just read or written them.
   bool forget_cached = false;
@@ -114,8 +114,8 @@ class FileSet {
 
   /// Makes the change durable, then visible. After a failure, the manifest in memory, the version
   /// and the open files are as before, and the new files of `edit.add` are removed. If saving the
-  /// manifest fails, the disk may have the old or the new manifest. Files that may be in it are
-  /// then kept until the next start. An allocation failure has the same effects.
+  /// manifest fails, the disk may have the old or the new manifest. Files that the manifest on disk
+  /// may name are then kept until the next start. An allocation failure has the same effects.
   Status Apply(const Edit& edit);
   /// Removes files that were written but never passed to Apply. If some files cannot be removed,
   /// the next start removes them.

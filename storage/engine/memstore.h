@@ -77,8 +77,8 @@ class Memstore {
   Result<LogPosition> AppendToRow(const Table& table, ByteView key, ByteView bytes);
   /// ReadModifyWrite reads the selected columns of the row, calls `decide` and applies its changes
   /// atomically. `decide` sees at least the selected columns. It fills `changes`, or returns false
-  /// to change nothing. It may be called more than once, and under the write lock, so it must be
-  /// fast. If its changes delete columns, these must be among the selected columns.
+  /// to change nothing. `decide` may be called more than once, and under the write lock, so it must
+  /// be fast. Columns that `changes` deletes must be among the selected columns.
   using Decide =
       std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
   struct Outcome {
@@ -127,8 +127,8 @@ class Memstore {
   /// length of the log. Clears the flush request (AskForFlush), because the caller will flush.
   FlushDue TakeFlushDue(const Memtable& active);
   /// Makes a new memtable the active one and freezes the previous one, unless the previous one is
-  /// empty or too many are frozen. Only pointers change under the write lock, so nothing can fail
-  /// after the replacement.
+  /// empty or too many memtables are frozen. Only pointers change under the write lock, so nothing
+  /// can fail after the replacement.
   void Freeze() EXCLUDES(register_);
   /// Waits until the log is durable up to the end of the frozen memtable.
   Status WaitSynced(const Memtable& frozen);

@@ -303,7 +303,8 @@ Status Memstore::ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, Ts
         }
       }
       stamp_floor_ms_ = std::max(stamp_floor_ms_, row.stamp_ms);
-      // Such a record leaves nothing in a memtable, so its series may have been forgotten.
+      // A record without changes leaves nothing in a memtable, so its series may have been
+      // forgotten.
       if (row.changes.empty()) return {};
       Bytes tsuid;
       uint32_t base;

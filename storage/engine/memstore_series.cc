@@ -166,7 +166,8 @@ void Memstore::EndSweep(const NumberSet* absent) {
       registry_.AddTo(indexed, known, forgotten, lookups.get());
       return known - std::exchange(indexed, known);
     };
-    // Indexing a series is faster than registering it, so few remain to be added under the lock.
+    // This loop indexes series faster than other threads register new ones, so few series remain to
+    // be indexed under the lock.
     while (catch_up() > kIndexedInLockMax) RETURN_IF_ERROR(env_.CheckOpen());
     MutexLock no_new_series(register_);
     catch_up();

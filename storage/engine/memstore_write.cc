@@ -21,7 +21,7 @@ bool NamesSeveralPoints(ByteView qualifier) {
          !points::CanonicalQualifier(qualifier, &q);
 }
 
-// The combined effect of a row's changes, in order, on the points family.
+// Returns the combined effect of a row's changes, in order, on the points family.
 points::RowPart RowPartOfChanges(std::span<const CellChange> changes, ByteView family) {
   points::RowPart row_part;
   std::set<ByteView> seen;

@@ -81,8 +81,8 @@ struct Input {
   }
 };
 
-// Keeps either the cells and tombstones that are merged with points, or the other ones. A tombstone
-// of the whole family belongs to both.
+// Keeps either the cells and tombstones that are merged with points, or all others. A tombstone of
+// the whole family belongs to both.
 void KeepCells(bool of_points, RowPart* part) {
   std::erase_if(part->raw, [&](const points::RawCell& cell) {
     return points::TouchesPoints(cell.qualifier) != of_points;
@@ -329,13 +329,13 @@ class PointsMerge {
   const int64_t oldest_ms_;  // points before this time have expired
   PartSet* const writer_;
   std::vector<Input> inputs_;  // newest first
-  Bytes salt_;                 // of the region's regular rows
+  Bytes salt_;                 // salt of the region's regular rows
   Bytes group_;                // salt ‖ metric: the prefix of the cells' keys
   Bytes group_metric_;         // metric of the group's points
   bool group_has_points_ = false;
   /// The cells and tombstones of the group that are merged with points: index of input, content.
   std::map<FileKey, std::vector<std::pair<size_t, RowPart>>> point_cells_;
-  /// What is left of them after the merge with points, by row key.
+  /// The cells and tombstones that remain after the merge with points, by row key.
   std::map<Bytes, RowPart> merged_cells_;
 };
 

@@ -127,7 +127,8 @@ Status PartWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
 Status PartWriter::WritePoints(ByteView file_key, ByteView value) {
   const bool packed = density_ == RowDensity::kPacked;
   if (points_ == nullptr) {
-    // No filter, because rows of points are scanned by series and rarely read by key.
+    // Points files have no filter, because rows of points are scanned by series and rarely read by
+    // key.
     lsm::BlockWriting writing;
     if (packed) writing.packer = &RowBlockPacker();
     ASSIGN_OR_RETURN(

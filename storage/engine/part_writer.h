@@ -24,10 +24,11 @@ enum class RowDensity : uint8_t { kPlain, kPacked };
 class PartWriter {
  public:
   /// `folder` is an existing folder for the files. `table` is the table of the rows, which must
-  /// outlive the writer. Its families determine compression, block size and filter. It is null for
-  /// the table of series or an unknown table: then defaults apply until a merge rewrites the files.
-  /// `registry` has the numbers for the day indexes of a points table, and must outlive the writer.
-  /// If `registry` is null, the writer writes no day indexes; a merge of the files adds them.
+  /// outlive the writer. Its families determine compression, block size and filter. `table` is null
+  /// for the table of series and for an unknown table; defaults then apply until a merge rewrites
+  /// the files. `registry` has the numbers for the day indexes of a points table, and must outlive
+  /// the writer. If `registry` is null, the writer writes no day indexes; a merge of the files adds
+  /// them.
   PartWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
              const Table* table, const Registry* registry, RowDensity density = RowDensity::kPlain);
 

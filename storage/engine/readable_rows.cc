@@ -81,7 +81,7 @@ Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit) 
 Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                              const lsm::BlockFile* cells, const lsm::BlockFile* points,
                              lsm::PartEntry* fresh) {
-  // No table: the next merge applies the file options of its families.
+  // The writer gets no table: the next merge applies the file options of its families.
   PartWriter writer(files, lsm::NamespaceFolder(folder, fresh->space), layout, fresh->number,
                     nullptr, nullptr, RowDensity::kPacked);
   bool whole = true;

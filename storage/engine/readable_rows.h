@@ -35,7 +35,7 @@ Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit);
 /// Writes the readable rows of a cell file and a points file as the part with the number of
 /// `fresh`, and sets those members of `fresh` that describe files; without rows, their sizes are 0.
 /// A file that is nullptr has no rows. Returns false if some rows could not be read. `folder` is
-/// that of the store.
+/// the folder of the store.
 Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                              const lsm::BlockFile* cells, const lsm::BlockFile* points,
                              lsm::PartEntry* fresh);

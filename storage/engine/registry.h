@@ -34,7 +34,7 @@ struct FoundSeries {
 /// One thread at a time may call Add, and any number of threads may read at the same time.
 class Registry {
  public:
-  /// What finds the numbers of series, and their TSUIDs.
+  /// The data structures in which numbers and TSUIDs of series are looked up.
   struct Lookups {
     Lookups(const KeyLayout& layout, std::shared_ptr<TsuidTable> table)
         : tsuids(std::move(table)), index(layout) {}
@@ -75,7 +75,7 @@ class Registry {
   /// Adds `count` forgotten numbers.
   void Skip(uint32_t count);
 
-  // Functions for forgotten series. No function finds them.
+  // Functions for forgotten series. Functions that search never find a forgotten series.
   [[nodiscard]] uint32_t forgotten_count() const {
     return forgotten_count_.load(std::memory_order_acquire);
   }
@@ -87,7 +87,7 @@ class Registry {
   /// Whether Add met a TSUID that already had a number. The index then has both numbers until the
   /// next call of Forget.
   [[nodiscard]] bool has_duplicates() const { return has_duplicates_; }
-  /// Returns lookups without series, for a call of Forget with this set.
+  /// Returns lookups without series, for a call of Forget with the set `forgotten`.
   [[nodiscard]] std::unique_ptr<Lookups> NewLookups(const NumberSet& forgotten) const;
   /// Adds the series with the numbers from `begin` to `end` - 1 to `lookups`, except those of
   /// `forgotten`. Other threads may add series meanwhile. `end` is at most size().
@@ -122,7 +122,7 @@ class Registry {
 
   const KeyLayout layout_;
   const std::shared_ptr<std::atomic<size_t>> tsuid_bytes_ =
-      std::make_shared<std::atomic<size_t>>(0);  // of all tables that readers hold
+      std::make_shared<std::atomic<size_t>>(0);  // bytes of the blocks of all tables
   std::atomic<uint32_t> size_{0};
   /// The number after the last one that was found. Writers usually send series in the order in
   /// which they were created, so this number is usually the one that is requested next, and it is

@@ -38,12 +38,12 @@ struct RowFileHead {
 };
 RowFileHead RowFileHeadOf(const KeyLayout& layout, ByteView tsuid);
 
-/// Appends the encoded points and form of a RowPart. If it has raw cells, the sequence numbers of
-/// its points are included.
+/// Appends the encoded points and form of a RowPart. If the RowPart has raw cells, the sequence
+/// numbers of its points are included.
 void EncodeFileRow(const points::RowPart& row_part, Bytes* out);
 /// Decodes a row, and sets points and form of *row_part. Returns false if the bytes are not a valid
 /// row. `sequence` is the last sequence number of the file. Points that were stored without their
-/// own sequence number get it.
+/// own sequence number get `sequence`.
 bool DecodeFileRow(ByteView in, uint64_t sequence, points::RowPart* row_part);
 
 /// Reads one row from a points file, and sets points and form of *row_part. Returns false if the

@@ -21,7 +21,7 @@ constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
 
 constexpr uint32_t kWalkMax = 4;
-constexpr size_t kNodeBytes = 56;  // of a node of by_base
+constexpr size_t kNodeBytes = 56;  // memory of a node of by_base
 // The number of latest entries among which a single cell of the same record at the same instant is
 // searched. If the two are farther apart, the one that arrived later is newer.
 constexpr uint32_t kLookBack = 16;
@@ -73,7 +73,8 @@ void RowHourMemory::VisitChunks(const Chunks& chunks, Visit&& visit) {
   });
 }
 
-// For the writer: fills `chunks` with the last chunks, oldest first. There must be that many.
+// Fills `chunks` with the last chunks, oldest first. The row must have at least as many chunks.
+// Only the writer calls this function.
 void RowHourMemory::LastChunks(std::span<const char*> chunks) const {
   size_t missing = chunks.size();
   const Page* const newest = pages_.load(kRelaxed);
@@ -312,9 +313,9 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
   points.store(points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// For single cells. Entries never move. So a smaller qualifier of the same record and instant is
-// written again after the one just written, which makes it newer. Runs under the write lock, so it
-// decodes only the chunks within kLookBack.
+// This function is for single cells. Entries never move. So a smaller qualifier of the same record
+// and instant is written again after the one just written, which makes it newer. Runs under the
+// write lock, so it decodes only the chunks within kLookBack.
 void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
   using Entry = RowHourMemory::Entry;
   const uint32_t last = row->written() - 1;

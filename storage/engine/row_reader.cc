@@ -9,7 +9,7 @@
 namespace hg::engine {
 namespace {
 
-// Whether none of the columns depends on points.
+// Returns whether none of the columns depends on points.
 bool WithoutPoints(const lsm::ColumnChoice& columns) {
   return !columns.all() && std::none_of(columns.qualifiers().begin(), columns.qualifiers().end(),
                                         points::TouchesPoints);

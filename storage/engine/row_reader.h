@@ -74,7 +74,7 @@ class RowReader {
   bool ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
                      bool with_objects, StoredRow* out) const;
   /// Returns the base times in `range` of those rows of the series that may have points, ascending
-  /// and without duplicates. `tsuid` is that of the series.
+  /// and without duplicates. `tsuid` is the TSUID of the series.
   Status ListBases(const Version& version, SeriesNumber series, ByteView tsuid,
                    const RowRange& range, std::vector<uint32_t>* bases) const;
 

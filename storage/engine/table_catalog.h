@@ -45,7 +45,8 @@ class TableCatalog {
  private:
   std::atomic<const Table*> points_{nullptr};  // replaced when the table is altered
   mutable SharedMutex mutex_;
-  std::vector<std::unique_ptr<Table>> tables_ GUARDED_BY(mutex_);  // also replaced and dropped ones
+  // All tables, including replaced and dropped ones, because pointers to them stay valid.
+  std::vector<std::unique_ptr<Table>> tables_ GUARDED_BY(mutex_);
   std::map<std::string, const Table*> by_name_ GUARDED_BY(mutex_);
   std::map<uint32_t, const Table*> by_id_ GUARDED_BY(mutex_);
 };

@@ -15,7 +15,8 @@ constexpr size_t kRowsOfPiece = 256;
 // the metric.
 constexpr size_t kPlacesMax = 1 << 16;
 constexpr size_t kPlacesOfSeries = 4;
-// Cost of looking up the rows of a series, and of checking whether a metric has rows.
+// Cost in steps of a RequestContext: of looking up the rows of a series, and of checking whether a
+// metric has rows.
 constexpr uint64_t kStepsOfSeries = 512;
 constexpr uint64_t kStepsOfMetric = 64;
 

@@ -11,9 +11,9 @@
 namespace hg::engine {
 
 /// Returns the keys in [start, stop) of the regular rows of a points table that have points, in
-/// ascending order. Use on one thread at a time. It lists the rows of one metric and time range at
-/// once, so rows that are added later are not found. It lists at most 65,536 rows at once, or four
-/// rows per series of the metric if that is more.
+/// ascending order. Use on one thread at a time. The object lists the rows of one metric and time
+/// range at once, so rows that are added later are not found. It lists at most 65,536 rows at once,
+/// or four rows per series of the metric if that is more.
 class PointKeys {
  public:
   /// `context` must outlive the object; null means no limits.
@@ -44,7 +44,7 @@ class PointKeys {
   size_t metric_ = 0;
   // The following members hold the state for the current metric.
   std::vector<uint32_t> series_;              // series in the current salt bucket, ordered by TSUID
-  std::shared_ptr<const TsuidTable> tsuids_;  // has them
+  std::shared_ptr<const TsuidTable> tsuids_;  // has the TSUIDs of series_
   RowRange rest_{0, 0};                       // base times that were not listed yet
   std::vector<Place> places_;                 // listed rows, ordered by key
   size_t at_ = 0;

@@ -16,7 +16,7 @@ lsm::ColumnChoice ColumnsOf(const CellSelection& wanted);
 
 /// Returns the selected cells of a complete row, with their values, in the order of RenderStored. A
 /// point selected by its own qualifier is found even if the row is shown as one compacted cell.
-/// `columns` stands for wanted.qualifiers, which are not looked at.
+/// Selects by `columns` and ignores wanted.qualifiers.
 std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const CellSelection& wanted,
                               const lsm::ColumnChoice& columns,
                               const points::RenderOptions& options);

@@ -74,7 +74,8 @@ class NamedPostings {
   };
   [[nodiscard]] uint32_t NumberOf(ByteView name, uint32_t hash) const;
 
-  // So large that the allocator returns the memory of a whole index to the system.
+  // Size in bytes of an allocation. It is so large that the allocator returns the memory of a freed
+  // index to the system.
   static constexpr size_t kTogetherBytes = 512 << 10;
   using All = boost::container::deque<
       Named, void,
@@ -162,7 +163,7 @@ class TagIndex {
   NamedPostings keys_;   // id of a tag key → tag sets that contain it
   NamedPostings pairs_;  // pair of ids → tag sets that contain it
   // The keys and pairs of the tag set that was added last, by position. The next tag set usually
-  // has some of them, too; they need not be looked up again then.
+  // shares some of them, which then need not be looked up again.
   std::vector<Recent> recent_keys_, recent_pairs_;
   size_t bytes_ = 0;  // estimated memory of the metrics and of the content of all sets
 };

@@ -1,7 +1,8 @@
 #pragma once
 // The TSUIDs of series by number. A sweep that forgets series replaces the table by one without
-// them. A reader of TSUIDs keeps the table in which it found its numbers, so it also finds those
-// that are forgotten meanwhile. When the last of these readers ends, their memory is freed.
+// them. A reader of TSUIDs keeps the table in which it found its numbers, so it still finds series
+// that are forgotten meanwhile. When the last of these readers ends, the memory of the forgotten
+// series is freed.
 
 #include <atomic>
 #include <cstdint>
@@ -57,7 +58,7 @@ class TsuidTable {
   }
   /// Like ShareNew for an empty table, but leaves out blocks of which at least an eighth of the
   /// series are forgotten. The caller adds the other series of these blocks. Numbers from `end` on
-  /// may not have been given yet.
+  /// may not be assigned yet.
   void ShareWithout(const Blocks& blocks, const NumberSet& forgotten, uint32_t end) {
     for (size_t at = 0; at < blocks.size(); ++at) {
       const auto begin = static_cast<uint32_t>(at << kBits);
@@ -74,7 +75,8 @@ class TsuidTable {
   static constexpr uint32_t kMask = (1u << kBits) - 1;
   static constexpr size_t kTop = size_t{1} << (32 - kBits);
   static constexpr size_t kAreaBytes = 16 << 10;
-  // A block is copied without its forgotten series when these are at least this share of it.
+  // A block is copied without its forgotten series if at least one in kOutdatedShare of its series
+  // is forgotten.
   static constexpr uint32_t kOutdatedShare = 8;
 
   struct Name {

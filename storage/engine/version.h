@@ -38,7 +38,8 @@ class PartFiles {
   /// merge has read or written the files completely.
   void ForgetCached() const;
   /// Returns the day index of `file`, which is cells() or points(). Returns null if the file has
-  /// none, or if its numbers are not those of the registry, which must be the same in all calls.
+  /// none, or if the numbers in the index are not those of the registry. All calls must pass the
+  /// same registry.
   Result<std::shared_ptr<const Bytes>> DayIndexOf(const lsm::BlockFile& file,
                                                   const Registry& registry,
                                                   RequestContext* watch) const;
@@ -86,7 +87,7 @@ class Part {
     return files_->points();
   }
 
-  /// Returns the time span of both files. It is unknown if the span of one file is unknown.
+  /// Returns the time span of both files. The result is unknown if the span of one file is unknown.
   [[nodiscard]] lsm::TimeSpan times() const;
   /// Returns the range that contains all rows of this part, if it belongs to a points table.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }

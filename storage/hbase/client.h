@@ -37,8 +37,9 @@ struct Client {
     return status;
   }
 
-  /// Returns the time limit in ms of a write with its repetitions. For tables of the spool it is
-  /// shorter, because the write can go to the spool and other writes wait for it.
+  /// Returns the time limit in ms of a write with its repetitions. In tables whose writes may wait
+  /// in the spool, the limit is shorter, because the write can go to the spool and other writes
+  /// wait for the call.
   [[nodiscard]] int PutDeadlineMs(const std::string& table) const {
     return Spooled(table) ? std::min(options.spool->patience_ms, options.deadline_ms)
                           : options.deadline_ms;

@@ -17,7 +17,7 @@ struct Sign {
 // The first entry whose text the message contains decides. 'Failed 1 action: …' says that a retry
 // helps, even if the quoted exception says the contrary.
 constexpr std::array<Sign, 16> kSigns = {{
-    {"the response exceeds", StatusCode::kLimitExceeded, false},  // of storage/thrift2
+    {"the response exceeds", StatusCode::kLimitExceeded, false},  // message of storage/thrift2
     {"NoSuchColumnFamily", StatusCode::kNotFound, false},
     {"TableNotFoundException", StatusCode::kNotFound, false},
     {"NamespaceNotFoundException", StatusCode::kNotFound, false},

@@ -25,7 +25,7 @@ Bytes BytesComparator(ByteView name, ByteView value);
 Bytes RegexComparator(ByteView pattern, uint64_t java_flags, ByteView charset);
 
 enum class Join : uint8_t { kAll = 1, kOne = 2 };
-/// A list of one filter is that filter.
+/// Returns a FilterList. If `filters` has only one element, returns that filter.
 Bytes FilterList(Join join, const std::vector<Bytes>& filters);
 
 Bytes PrefixesFilter(std::vector<Bytes> prefixes);

@@ -191,7 +191,7 @@ void HbaseScan::Keep(std::vector<wire::TResult> results) {
 
 Status HbaseScan::Next(std::vector<Row>* rows) {
   rows->clear();
-  memory_.Remove(memory_.held());  // of the rows returned last
+  memory_.Remove(memory_.held());  // frees the charge of the rows returned last
   while (!done_ && given_of_ready_ == ready_.size()) {
     if (given_ == spec_.limit_rows) done_ = true;
     if (!done_) RETURN_IF_ERROR(Fetch());

@@ -23,7 +23,7 @@ struct SpoolStats {
   uint64_t replay_rows_per_s = 0;  // recent rate of replay; 0 = nothing waits
   std::string failure;             // why replay makes no progress; "" = it makes progress
   uint64_t rows_set_aside = 0;     // number of rows that HBase rejected permanently
-  std::string set_aside;           // file and reason of the last set-aside rows; "" = none
+  std::string set_aside;           // file of the rows rejected last, and the reason; "" = none
 };
 
 struct HbaseStats {

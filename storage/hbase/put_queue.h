@@ -45,10 +45,10 @@ class PutQueue {
   /// Two puts of one row are applied in the order in which any callers passed them to Send.
   ///
   /// If HBase is unreachable (Unavailable), all waiting puts fail with the same status. If HBase is
-  /// Busy, the callers whose puts it rejected also get this failure for their waiting puts. For
-  /// tables of the spool, a put waits for calls of others only for SpoolOptions::patience_ms and
-  /// then fails as Unavailable. It may still be executed later, but before any later put of its
-  /// row.
+  /// Busy, the callers whose puts it rejected also get this failure for their waiting puts. In
+  /// tables whose writes may wait in the spool (SpoolOptions::tables), a put waits at most
+  /// SpoolOptions::patience_ms for calls of other callers and then fails as Unavailable. HBase may
+  /// still execute this put later, but before any later put of its row.
   std::vector<Status> Send(const std::string& table, std::vector<Put> puts);
 
   /// Adds the number of waiting puts and the totals of batches to the statistics.

@@ -11,15 +11,16 @@
 //
 // Rows that HBase rejects permanently do not block later ones: they are set aside as text. If HBase
 // rejects some rows of a call temporarily, only these are sent again, in smaller and smaller
-// batches, until the rejected row is known. All later writes wait, also those of other regions.
-// Writes of other rows could be sent without changing the order of writes within a row. But the log
-// is freed from its front, so the writes of a skipped row would have to be kept elsewhere, and
-// after a kill it would not be known which writes are newer. Writes are still acknowledged until
-// the spool is full. hbase.spool.stuck and a log line tell operators that a region rejects writes.
+// batches, until the rejected row is known. All later writes wait, including writes to other
+// regions. Writes of other rows could be sent without changing the order of writes within a row.
+// But the log is freed from its front, so the writes of a skipped row would have to be kept
+// elsewhere, and after a kill it would not be known which writes are newer. Writes are still
+// acknowledged until the spool is full. hbase.spool.stuck and a log line tell operators that a
+// region rejects writes.
 //
 // After a failed sync, or after an allocation failure, everything not known to be on disk is
-// written again, to new files. These are synced before they replace the old ones, and then the log
-// continues. Until then writes are rejected. Writes acknowledged before they were in a file
+// written again, to new files. The new files are synced before they replace the old ones, and then
+// the log continues. Until then writes are rejected. Writes acknowledged before they were in a file
 // (SpoolOptions::write_on_commit) are lost then, as after a kill.
 //
 // Files in the folder: the log (storage/lsm/FORMAT.md "Log"; bodies in spool_record.h), REPLAYED

@@ -97,7 +97,7 @@ Result<Descriptor> Listen(const std::string& folder) {
   if (open.fd() < 0 || socket.fd() < 0) return failed();
   if (::unlinkat(open.fd(), std::string(kSocketName).c_str(), 0) != 0 && errno != ENOENT)
     return failed();
-  // This is the mode of the file that bind creates.
+  // Sets the mode of the file that bind creates.
   if (::fchmod(socket.fd(), S_IRUSR | S_IWUSR) != 0) return failed();
   const sockaddr_un address = AddressIn(open);
   if (::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||

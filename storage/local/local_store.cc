@@ -2,7 +2,7 @@
 
 namespace hg::local {
 
-/// A scan uses a connection of its own and returns it at its end.
+/// A scan uses a connection of its own and returns the connection to the store at the end.
 class LocalStore::Cursor : public ScanCursor {
  public:
   Cursor(LocalStore* store, LocalClient daemon, RequestContext* watch)
@@ -24,7 +24,7 @@ class LocalStore::Cursor : public ScanCursor {
   LocalStore* const store_;
   LocalClient daemon_;
   uint64_t examined_ = 0;
-  MemoryTally memory_;  // of the rows returned last
+  MemoryTally memory_;  // charges the rows returned last
 };
 
 Result<LocalClient> LocalStore::Take() {

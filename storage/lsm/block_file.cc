@@ -88,7 +88,8 @@ Status BlockFile::Load() {
     const std::string what = "blocks packed by the unknown method " + std::to_string(packing);
     return Damaged(trailer_offset, what.c_str());
   }
-  // This checksum is not verified. It exists so that the trailer's checksum covers all blocks.
+  // The checksum of the blocks' checksums is not verified. It exists so that the trailer's checksum
+  // covers all blocks.
   (void)TakeLittle(&in, kCrcBytes);
   const uint64_t index_offset = TakeLittle(&in, 8);
   const uint64_t index_size = TakeLittle(&in, 8);

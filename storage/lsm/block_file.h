@@ -2,7 +2,7 @@
 // An immutable file of rows sorted by key, in checksummed blocks with an index and optionally a
 // filter of its keys (FORMAT.md "Block file"). A block is packed by the file's packer, or
 // compressed if that saves enough, or stored unchanged. A file may also have a meta block: bytes
-// about its rows, which only the callers of this folder understand.
+// about its rows that this folder stores without interpreting them.
 
 #include <algorithm>
 #include <atomic>
@@ -176,7 +176,8 @@ class BlockFile {
   [[nodiscard]] bool has_meta() const { return meta_size_ > 0; }
   /// Returns the size of the meta block; 0 = there is none.
   [[nodiscard]] uint64_t meta_bytes() const { return meta_size_; }
-  /// Returns the content of the meta block, which is cached like a block. The file must have one.
+  /// Returns the content of the meta block, which is cached like a block. The file must have a meta
+  /// block.
   Result<std::shared_ptr<const Bytes>> ReadMeta(CacheUse use, RequestContext* context) const;
   /// Returns a Corruption that names the meta block.
   [[nodiscard]] Status DamagedMeta(const char* what) const { return Damaged(meta_offset_, what); }

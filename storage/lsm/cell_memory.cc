@@ -17,7 +17,7 @@ constexpr size_t kAllocationBytes = 16;
 // Maximum bytes of a value that is packed. Larger values may be appended to repeatedly, so they are
 // not packed.
 constexpr size_t kPackedMax = 128;
-// A row with more cells and tombstones is wide.
+// A row with more cells and tombstones than this is wide.
 constexpr size_t kCellsMax = 64;
 
 size_t CellsOf(const CellRow& row) { return row.cells.size() + row.versions.size(); }
@@ -326,7 +326,7 @@ void CellMemory::SampleKeys(ByteView start, ByteView stop, size_t n,
       const Bytes here = it->first;
       lock.unlock();
       lock.lock();
-      it = rows_.lower_bound(here);  // rows are never removed
+      it = rows_.lower_bound(here);  // finds the same row: rows are never removed
     }
     if (i++ % n == 0) keys->push_back(it->first);
   }

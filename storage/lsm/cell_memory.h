@@ -121,8 +121,8 @@ class CellMemory {
             std::vector<KeyedRow>* out) const;
   /// Appends every n-th key in [start, stop) to *keys.
   void SampleKeys(ByteView start, ByteView stop, size_t n, std::vector<Bytes>* keys) const;
-  /// Runs f while readers may read and writers wait. For readers that also read other state which
-  /// changes together with this memtable.
+  /// Runs f while readers may read and writers wait. Readers that also read other state which
+  /// changes together with this memtable use this function.
   template <typename F>
   void WithShared(F&& f) const {
     std::shared_lock lock(mutex_);
@@ -132,8 +132,8 @@ class CellMemory {
   [[nodiscard]] bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
  private:
-  // A fair mutex, because a writer that waits for it holds the engine's write lock. With it,
-  // overlapping readers cannot keep the writer waiting.
+  // A fair mutex, because a writer that waits for it holds the engine's write lock. With a fair
+  // mutex, overlapping readers cannot keep the writer waiting.
   mutable FairSharedMutex mutex_;
   Rows rows_;  // guarded by mutex_
   std::atomic<size_t> size_{0};

@@ -17,7 +17,8 @@ bool Same(const StoredCell& cell, uint8_t family, ByteView qualifier) {
 }
 
 enum : uint8_t { kHasValue = 1, kHasTombstone = 2, kOperand = 4 };
-// Tombstones a row with versions. It is stored in the field for the number of family tombstones.
+// Marks a row with versions. This number is stored in the field for the number of family
+// tombstones.
 constexpr uint64_t kHasVersions = 257;
 
 bool TakeSigned(ByteView* in, int64_t* out) {

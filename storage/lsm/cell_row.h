@@ -23,8 +23,9 @@ enum class CellOrder : uint8_t {
 
 inline constexpr int64_t kNoTombstone = std::numeric_limits<int64_t>::min();
 
-/// A column in one memtable or file, in a table with the order kByArrival: a value, a tombstone, or
-/// both. The tombstone applies only to older memtables and files.
+/// The content of one column of a row in one memtable or file, in a table with the order
+/// kByArrival. It is a value, a tombstone, or both. The tombstone hides only values in older
+/// memtables and files.
 struct StoredCell {
   uint8_t family = 0;  // index in the table descriptor
   bool has_value = false;

@@ -462,7 +462,8 @@ void Log::Fail(const Status& status, bool may_recover) noexcept {
   }
 }
 
-// Commits that only needed the write stay acknowledged.
+// Fails the commits that wait for a sync. Commits that needed only a write to the log stay
+// acknowledged.
 void Log::RefuseSync(const Status& status, Waiters* ready) noexcept {
   ++refusals_;
   try {

@@ -165,7 +165,7 @@ class Log {
   Status failure_;
   // Whether failure_ is the failure of a write, after which the log may recover.
   bool may_recover_ = false;
-  // Number of syncs for which name_files failed, and the last of these failures. Only those that
+  // Number of syncs for which name_files failed, and the last of these failures. Only threads that
   // wait for these syncs get the failure.
   uint64_t refusals_ = 0;
   Status refused_;

@@ -128,11 +128,11 @@ Bytes EncodeManifest(const Manifest& manifest);
 /// Decodes a manifest. Returns false unless `in` is a complete, undamaged manifest of this version.
 bool DecodeManifest(ByteView in, Manifest* manifest);
 
-/// Decodes the manifest in `content`. `path` is for error messages. Corruption: it is damaged.
-/// Unsupported: it has another version.
+/// Decodes the manifest in `content`. `path` is for error messages. Corruption: the manifest is
+/// damaged. Unsupported: the manifest has another version.
 Result<Manifest> ManifestFrom(ByteView content, const std::string& path);
-/// Reads the manifest of a store. NotFound: there is none. Corruption: it is damaged. Unsupported:
-/// it has another version.
+/// Reads the manifest of a store. NotFound: the folder has no manifest. Corruption: the manifest is
+/// damaged. Unsupported: the manifest has another version.
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder);
 /// Replaces the manifest. If the result is ok, the new manifest is durable. Otherwise either the
 /// old or the new manifest exists after a restart.

@@ -29,8 +29,9 @@ class RowSource {
   Result<CellRow> TakeRow() { return TakeRow({}, nullptr); }
 };
 
-/// Returns the rows of a memtable in [start, stop). An empty stop means no end. It copies rows in
-/// small batches, so the memtable may change meanwhile. The memtable must outlive the source.
+/// Returns the rows of a memtable in [start, stop). An empty stop means no end. The source copies
+/// rows in small batches, so the memtable may change meanwhile. The memtable must outlive the
+/// source.
 std::unique_ptr<RowSource> ScanMemory(const CellMemory& memory, Bytes start, Bytes stop);
 
 /// Merges several sources: returns the rows in ascending order of keys, and merges the content of

@@ -34,8 +34,9 @@ std::string_view NamespaceOf(std::string_view table);
 /// of the wrong attribute and its allowed values.
 Status CheckDescriptor(const TableDescriptor& table);
 
-/// Returns whether a table that exists is as wanted. The order of families does not matter. If the
-/// wanted split policy is the default one, any is.
+/// Returns whether the existing table `there` has the properties of `wanted`. The order of families
+/// does not matter. If the wanted split policy is the default one, the existing table may have any
+/// split policy.
 bool SameDescriptor(const TableDescriptor& there, const TableDescriptor& wanted);
 
 /// An attribute of a column family: its names, and the functions that read and set it.
@@ -58,8 +59,8 @@ Status SetAttribute(std::string_view name, std::string_view text, FamilyDescript
 using TableAttributes = std::vector<std::pair<std::string, std::string>>;
 
 /// Applies the attributes that set the split policy, and ignores others. SPLIT_POLICY is the name
-/// of a class of HBase, also without its package or the ending "RegionSplitPolicy", or DEFAULT. It
-/// removes the previous length and delimiter. Unsupported: there is no such policy.
+/// of a class of HBase, also without its package or the ending "RegionSplitPolicy", or DEFAULT.
+/// This attribute removes the previous length and delimiter. Unsupported: there is no such policy.
 /// InvalidArgument: a length that is no number.
 Status SetSplitPolicy(const TableAttributes& attributes, TableSplitPolicy* policy);
 

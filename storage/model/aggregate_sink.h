@@ -38,7 +38,7 @@ class LimitedSink {
     return (void)metrics, (void)values, (void)context, Status();
   }
   /// Returns the position that PointSink::Commit must reach before the values of all earlier calls
-  /// of Put may be acknowledged. If it fails, it is unknown when they are durable.
+  /// of Put may be acknowledged. If Written fails, it is unknown when these values are durable.
   virtual Result<PointSink::Position> Written() { return PointSink::Position{0}; }
 };
 
@@ -69,7 +69,8 @@ class RollupSink : public LimitedSink {
  public:
   /// Returns the tag key that marks values which were aggregated over several series.
   [[nodiscard]] virtual std::string_view aggregate_key() const = 0;
-  /// Returns the value of that tag for values of one series; "": such values do not have the tag.
+  /// Returns the value of the tag aggregate_key() for values of one series; "": values of one
+  /// series do not have the tag.
   [[nodiscard]] virtual std::string_view raw_value() const = 0;
   /// Checks the rollup, resolves its names and stores it. Errors are as in PointSink::AppendNamed.
   /// Unsupported: the interval of the rollup is not configured. Blocks.
@@ -77,7 +78,8 @@ class RollupSink : public LimitedSink {
 };
 
 /// Returns the value of the aggregate tag that the callers of Put add to a rollup; "" means no tag.
-/// For times in milliseconds it returns "", because OpenTSDB rejects them before it adds the tag.
+/// For times in milliseconds the result is "", because OpenTSDB rejects these times before it adds
+/// the tag.
 inline std::string AggregateTagValue(const RollupSink& sink, std::string_view group_by,
                                      Timestamp time) {
   if (time.is_millis()) return {};

@@ -25,7 +25,7 @@ bool BeginsAsEscape(std::string_view text) {
          std::min(text.find_first_not_of(kHexDigits, 2), text.size()) - 2 >= kShortEscape;
 }
 
-/// Whether AppendEscapedName may escape the character if `rest` follows it.
+/// Returns whether AppendEscapedName may escape the character if `rest` follows it.
 bool IsEscaped(char32_t c, std::string_view rest) {
   if (c > 0xFF) return true;
   if (c == '_') return BeginsAsEscape("_" + std::string(rest.substr(0, 1 + kShortEscape)));

@@ -18,8 +18,8 @@ bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::strin
 
 /// The inverse of AppendEscapedName for all rules: replaces escapes from left to right by the
 /// characters that they encode, and keeps all other text. An escape that AppendEscapedName does not
-/// produce by any rules, such as "_x0041_", also stays. Clients of OpenTSDB's API may write it, and
-/// it must not be taken for the name "A".
+/// produce by any rules, such as "_x0041_", also stays. Clients of OpenTSDB's API may write
+/// "_x0041_", which must not be taken for the name "A".
 std::string UnescapedName(std::string_view name);
 
 /// Returns a legal name that AppendEscapedName never produces: the first character is escaped

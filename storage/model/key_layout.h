@@ -1,6 +1,6 @@
 #pragma once
-// Widths that define the layout of every row key (opentsdb-schema.md §4, §19 keys marked F). They
-// never change as long as a data directory exists.
+// Widths that define the layout of every row key (opentsdb-schema.md §4, §19 keys marked F). The
+// widths never change as long as a data directory exists.
 
 #include <cstdint>
 

@@ -13,8 +13,8 @@
 
 namespace hg {
 
-/// The interface through which a value was received. It determines the stored type of numbers that
-/// are not integers.
+/// The interface through which a value was received. The interface determines the stored type of
+/// numbers that are not integers.
 enum class EntryPath : unsigned char {
   kTelnet,  // float if it represents the number exactly, else double
   kHttp,    // always double

@@ -23,7 +23,7 @@ namespace hg {
 enum class Dialect : uint8_t { kJson, kWords, kInflux, kLabels, kGraphite };
 
 /// The raw series key: the bytes that name a series in a request. The object does not own the
-/// bytes. They depend on the dialect:
+/// bytes. The bytes depend on the dialect:
 /// - kJson: the text between the quotes of "metric", and the tags object with its braces. Trailing
 ///   blanks are cut and nothing is decoded.
 /// - kWords (telnet, import): the metric word, and everything after the value's blank up to the end
@@ -100,8 +100,9 @@ class PointSink {
 
   /// Like AppendKeyed, but parses unknown series keys and registers their series. It handles only
   /// ordinary keys of kJson and kWords, and stops at the first other key. It checks the context's
-  /// request every few points, and stops if that fails. The points before are stored, so each new
-  /// series has its point. The function blocks, so only pool threads and tools may call it.
+  /// request every few points, and stops if the check fails. The points before the stop are stored,
+  /// so each new series has a point. The function blocks, so only pool threads and tools may call
+  /// it.
   struct Learned {
     size_t stored = 0;  // number of leading points that are stored
     Position position = 0;
@@ -129,9 +130,10 @@ class PointSink {
   ///   NotFound         "No such name for 'metrics': 'x'" if automatic creation is off
   ///   Exhausted        there is no memory for a new series or its names; known ones are stored
   ///   other            the store refused (Busy: memory budget exceeded)
-  /// It checks the context's request every few points. If that fails, the failure is the result of
-  /// this point and all later ones; earlier points are stored. The returned position covers every
-  /// accepted point. The function blocks, so only pool threads and tools may call it.
+  /// It checks the context's request every few points. If the check fails, the failure is the
+  /// result of the current point and of all later points; earlier points are stored. The returned
+  /// position covers every accepted point. The function blocks, so only pool threads and tools may
+  /// call it.
   virtual Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                std::vector<Status>* results) = 0;
 

@@ -18,7 +18,7 @@ inline constexpr int64_t kDayMs = int64_t{kDayS} * 1000;
 struct Timestamp {
   int64_t raw = 0;
 
-  /// Returns whether any of the upper 32 bits is set, which means that it is in milliseconds.
+  /// Returns whether any of the upper 32 bits is set, which means that the time is in milliseconds.
   [[nodiscard]] bool is_millis() const { return (static_cast<uint64_t>(raw) >> 32) != 0; }
   [[nodiscard]] int64_t millis() const { return is_millis() ? raw : raw * 1000; }
   [[nodiscard]] int64_t seconds() const { return is_millis() ? raw / 1000 : raw; }

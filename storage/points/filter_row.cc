@@ -131,8 +131,8 @@ bool NextOfTemplate(const RowFilter& filter, ByteView key, Bytes* next) {
       least(i);
       return true;
     }
-    // No later key has this prefix. To get the next prefix, increments the last earlier byte that
-    // the template leaves free.
+    // No key at or after `key` has the prefix key[0, i) and passes the filter. The next prefix is
+    // found by incrementing the last byte before i that the template leaves free.
     while (i > 0 && (filter.mask[i - 1] == 0 || ByteAt(*next, i - 1) == 0xFF)) --i;
     if (i == 0) return false;
     (*next)[i - 1] = static_cast<char>(ByteAt(*next, i - 1) + 1);

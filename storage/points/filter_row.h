@@ -31,8 +31,9 @@ bool SeekKey(const RowFilter& filter, ByteView key, Bytes* next);
 bool ColumnChosen(const CellSelection& wanted, ByteView family, ByteView qualifier);
 /// Like ColumnChosen, but does not look at wanted.qualifiers, of which there may be many.
 bool ColumnInRanges(const CellSelection& wanted, ByteView family, ByteView qualifier);
-/// Removes what CellSelection::first_cell_only and keys_only exclude. Call it after the selection
-/// of times, versions and columns, and after the evaluation of filters, which need the values.
+/// Removes what CellSelection::first_cell_only and keys_only exclude. Call this function after the
+/// selection of times, versions and columns, and after the evaluation of filters, which need the
+/// values.
 void Strip(const CellSelection& wanted, std::vector<Cell>* cells);
 
 }  // namespace hg::points

@@ -12,8 +12,8 @@
 
 namespace hg::points {
 
-/// The condition that a filter has for whole rows. Copyable. Callers must evaluate it for rows in
-/// the order of the scan, because a PageFilter counts rows.
+/// The condition that a filter has for whole rows. Copyable. Callers must evaluate the condition
+/// for rows in the order of the scan, because a PageFilter counts rows.
 struct RowCondition {
   enum class Kind : uint8_t { kRow, kPage, kAnd, kOr };
   Kind kind = Kind::kAnd;
@@ -23,7 +23,8 @@ struct RowCondition {
   /// which the other children have not decided the result.
   std::vector<RowCondition> children;
 
-  /// Returns the condition that the store can evaluate. In it, every PageFilter is true.
+  /// Returns the condition that the store can evaluate. In this condition, every PageFilter is
+  /// true.
   [[nodiscard]] RowFilter ForStore() const;
   /// Returns whether a row passes all conditions, including PageFilters. The row must have passed
   /// ForStore(). `cells` are the selected cells with their values.

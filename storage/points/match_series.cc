@@ -5,7 +5,7 @@
 namespace hg::points {
 namespace {
 
-// Iterates over the pairs of a key.
+// Iterates over the tag pairs of a row key.
 class Pairs {
  public:
   Pairs(const KeyLayout& layout, ByteView bytes)

@@ -16,7 +16,7 @@ namespace {
 constexpr int kExponentMax = 15;
 constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-// Maximum product that is tried. Larger ones may not fit in 64 bits.
+// Maximum product that is tried. Larger products may not fit in 64 bits.
 constexpr double kProductMax = 9e18;
 
 void AppendBig64(uint64_t v, Bytes* out) {

@@ -1,8 +1,8 @@
 #pragma once
 // The interface of the point store: series numbers, timestamps, typed values. Ingestion and queries
 // use it. Implementations are engine/embedded_points (row-hours in memory and in files) and
-// points/points_over_cells (OpenTSDB's cell format over any Store). The latter serves HBase and the
-// tests.
+// points/points_over_cells (OpenTSDB's cell format over any Store). PointsOverCells serves HBase
+// and the tests.
 
 #include <algorithm>
 #include <atomic>
@@ -24,13 +24,14 @@
 
 namespace hg {
 
-/// The number of a series in this process. Points::Register assigns it. It is valid until the store
-/// forgets the series, because the series has no rows left. No other series ever gets this number.
+/// The number of a series in this process. Points::Register assigns the number. The number is valid
+/// until the store forgets the series, because the series has no rows left. No other series ever
+/// gets this number.
 using SeriesNumber = uint32_t;
 
 /// A point that is ready to be stored. `qualifier` is the 2-byte form in the low 16 bits, or the
-/// 4-byte form (top nibble F). It has the offset, the resolution and the flags of the value
-/// (opentsdb-schema.md §6.1). `bits` is as in PointValue.
+/// 4-byte form (top nibble F). `qualifier` has the offset, the resolution and the flags of the
+/// value (opentsdb-schema.md §6.1). `bits` is as in PointValue.
 struct PointEntry {
   SeriesNumber series = 0;
   uint32_t base = 0;  // row base, seconds
@@ -41,7 +42,8 @@ struct PointEntry {
 /// Makes an entry. The timestamp must be in range (Timestamp::in_range).
 PointEntry MakePointEntry(SeriesNumber series, Timestamp time, const PointValue& value);
 
-/// A position in the log of the store. Writers wait until it is reached.
+/// A position in the log of the store. Writers wait until the log is durable up to a position
+/// (Points::Commit).
 using LogPosition = uint64_t;
 
 /// Total numbers of merged rows and dropped points (opentsdb-schema.md §20, compaction.*).
@@ -72,8 +74,8 @@ struct RowStatistics {
   bool all_double = false;  // whether all values are doubles; if not, all are integers
   double least = 0, most = 0, sum = 0;
 
-  /// Returns a bound for the magnitude of every partial sum, in any order of addition. If it is
-  /// below 2^53, integers may be added in any order.
+  /// Returns a bound for the magnitude of every partial sum, in any order of addition. If the bound
+  /// is below 2^53, integers may be added in any order.
   [[nodiscard]] double magnitude() const {
     return count * std::max(std::abs(least), std::abs(most));
   }
@@ -161,7 +163,7 @@ class PointScan {
   [[nodiscard]] virtual bool ExpectsStatistics() const { return false; }
   /// Call this function after Next has returned a row with statistics. Returns the statistics of
   /// the next rows of the same series, up to the first row that has no statistics or would have to
-  /// be read from disk. The span may be empty. It is valid until the next call of Next.
+  /// be read from disk. The span may be empty, and is valid until the next call of Next.
   virtual std::span<const HourStatistics> StatisticsAhead() { return {}; }
   /// Skips the first `rows` of the rows that StatisticsAhead returned. Next does not return them.
   virtual void Pass(size_t rows) { (void)rows; }
@@ -174,13 +176,15 @@ class PointScan {
   /// on. Needs RepeatsSeries.
   virtual void RepeatSeries() {}
   /// If the distance between neighbouring points of the last row is constant, returns it in ms;
-  /// otherwise 0. Call it after Next has returned a row with statistics. Needs RepeatsSeries.
+  /// otherwise 0. Call this function after Next has returned a row with statistics. Needs
+  /// RepeatsSeries.
   [[nodiscard]] virtual uint32_t StepMs() const { return 0; }
 };
 
-/// A function that a scan calls for each row whose stored form differs from its reconciled form.
-/// Such a row should be rewritten once it is old (compaction/row_compactor). The scan calls the
-/// function on its own thread. The function must be thread-safe and must not block.
+/// A function that a scan calls for each row that is not stored as row compaction would store it,
+/// for example because it has two points for one time. Such a row should be rewritten once it is
+/// old (compaction/row_compactor). The scan calls the function on its own thread. The function must
+/// be thread-safe and must not block.
 using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
 
 /// A function that returns the hour (in seconds) before which all rows of a metric may be deleted.
@@ -245,7 +249,7 @@ class Points {
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
   /// matches, until `visit` returns false. Series come in the order of their TSUID bytes. `watch`
   /// is the context of the request; nullptr means no limits. ListSeries itself only calls MayWait
-  /// of it. `visit` must report its work to `watch`.
+  /// of `watch`. `visit` must report its work to `watch`.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 

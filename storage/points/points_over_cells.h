@@ -1,6 +1,6 @@
 #pragma once
 // Implements the point store over any cell store, like OpenTSDB over HBase. Tests compare other
-// engines with it. Its only own state is the numbers of registered series.
+// engines with it. The only state outside of the cell store is the numbers of registered series.
 
 #include <deque>
 #include <functional>
@@ -32,7 +32,7 @@ struct PointsOverCellsOptions {
 
 /// Thread-safe. The store must outlive the object.
 ///
-/// Append blocks like Mutate of the store. It is atomic only for each row. A missing table is
+/// Append blocks like Mutate of the store. Append is atomic only for each row. A missing table is
 /// reported as Unavailable. When Append returns, the points are as durable as the store's
 /// acknowledgement, so Commit calls back at once. Points of one batch in one row have the same age,
 /// which is relevant for duplicates (opentsdb-schema.md §9.4), unless last_of_time is set.

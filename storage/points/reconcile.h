@@ -1,8 +1,8 @@
 #pragma once
 // Merges the columns of one row like OpenTSDB, with its rules for duplicates and its repairs
-// (opentsdb-schema.md §9.3, §9.4, §7.4, §10). It also computes the changes that replace the stored
-// columns by the merged ones. Pure functions, without clock or store. The caller decides whether a
-// row is old enough to be rewritten (compaction/row_compactor).
+// (opentsdb-schema.md §9.3, §9.4, §7.4, §10). This file also computes the changes that replace the
+// stored columns by the merged columns. Pure functions, without clock or store. The caller decides
+// whether a row is old enough to be rewritten (compaction/row_compactor).
 //
 // InvalidArgument means that two values have the same time and the options do not resolve this.
 // Corruption means that a cell cannot be decoded. The messages do not name the row; the caller adds

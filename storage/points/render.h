@@ -39,10 +39,11 @@ bool RendersAsOne(const RowPart& row, uint32_t base, const RenderOptions& option
 /// of a compacted cell is that of its last point.
 std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions& options);
 
-/// Returns the RowPart that deletes the column `qualifier` of the rendered row. For a single cell
-/// it deletes that qualifier. For a compacted cell that Render made from points, it deletes those
-/// points. It is empty if there is no such cell. The caller must ensure that the stored row does
-/// not change between reading `row` and applying the result.
+/// Returns the RowPart that deletes the column `qualifier` of the rendered row. For a single cell,
+/// the RowPart deletes its qualifier. For a compacted cell that Render made from points, the
+/// RowPart deletes these points. The RowPart is empty if the rendered row has no such column. The
+/// caller must ensure that the stored row does not change between reading `row` and applying the
+/// result.
 RowPart DeleteRendered(const RowPart& row, uint32_t base, ByteView qualifier,
                        const RenderOptions& options);
 

@@ -1,8 +1,8 @@
 #pragma once
 // Encodes the points of one row-hour compactly and restores them exactly (FORMAT.md "Row";
-// performance.md §4). The encoder decodes its result and compares. If it differs, the encoder
-// stores the points verbatim, so encoding never loses data. The decoder returns Corruption for
-// bytes that the encoder did not write.
+// performance.md §4). The encoder decodes its result and compares it with the points. If they
+// differ, the encoder stores the points verbatim, so encoding never loses data. The decoder returns
+// Corruption for bytes that the encoder did not write.
 
 #include <bit>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace hg::points {
 /// types each.
 inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
 
-/// Properties stored with the points.
+/// Properties of a row that are stored together with its points.
 struct RowTraits {
   RowForm form = RowForm::kNone;
   bool has_raw =

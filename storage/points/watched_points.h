@@ -30,7 +30,8 @@ class ChangeListener {
   virtual ~ChangeListener() = default;
 
   /// Called before some of these rows are changed or created. A failure rejects the write, and the
-  /// writer gets it. The listener may write to the engine, except points below its horizon.
+  /// writer gets the failure. The listener may write to the engine, except points below its
+  /// horizon.
   virtual Status BeforeChange(const ChangedRows& rows) { return (void)rows, Status(); }
   /// Called once for each successful BeforeChange, after the write, even if the write failed: these
   /// rows may have changed. Readers already see the change, but it is not acknowledged yet. Scans
@@ -41,11 +42,11 @@ class ChangeListener {
   virtual void AfterAlteration() {}
 };
 
-/// Implemented by a point store whose engine reports changes of old rows. It reports points of
-/// Append, and rows changed by DeleteRows or through the cell store (put, append, delete,
-/// annotations, histograms, row compaction). It does not report flushes and merges, because they
-/// change only the form, and it does not report rows whose TTL is over (RowsExpire). It reports the
-/// deletion of whole files as one alteration.
+/// A point store implements this interface if its engine reports changes of old rows. The engine
+/// reports points of Append, and rows changed by DeleteRows or through the cell store (put, append,
+/// delete, annotations, histograms, row compaction). It does not report flushes and merges, because
+/// they change only the form, and it does not report rows whose TTL is over (RowsExpire). It
+/// reports the deletion of whole files as one alteration.
 ///
 /// Thread-safe.
 class WatchedPoints {
@@ -56,8 +57,9 @@ class WatchedPoints {
   /// RaiseHorizon for this listener.
   virtual void Listen(std::shared_ptr<ChangeListener> listener) = 0;
   /// From now on, changes of rows with hours below `base` are reported to all listeners. The
-  /// horizon starts at 0 and never falls, so the highest request applies. If it rises, the call
-  /// takes the write lock. When it returns, new scans see all unreported changes below the horizon.
+  /// horizon starts at 0 and never falls, so the highest request applies. If the horizon rises, the
+  /// call takes the write lock. When it returns, new scans see all unreported changes below the
+  /// horizon.
   virtual void RaiseHorizon(uint32_t base) = 0;
   [[nodiscard]] virtual uint32_t horizon() const = 0;
   /// Returns whether the table of points has a TTL. Expired rows disappear without a report.
@@ -95,8 +97,8 @@ class ToldRows {
   /// `rows.metric` must outlive this object.
   Status Tell(const ChangedRows& rows);
 
-  /// Changes of rows with bases below this time were reported. If the horizon has risen above it in
-  /// the meantime, the write must report more rows.
+  /// Changes of rows with bases below this time were reported. If the horizon has risen above this
+  /// time in the meantime, the write must report more rows.
   uint32_t below = 0;
 
  private:

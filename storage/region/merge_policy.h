@@ -45,8 +45,8 @@ struct Slice {
 /// Selects parts as HBase's exploring selection does, from parts that are adjacent in time, oldest
 /// first. Candidates are slices that are small or whose parts have similar sizes. Returns the slice
 /// with the most parts; if there are several, the one with the fewest bytes. `stuck` means that
-/// there are too many parts. Then it prefers the slice that removes the most parts per byte. If
-/// there are no candidates, it returns the smallest slice.
+/// there are too many parts. In this case, the function prefers the slice that removes the most
+/// parts per byte. If there are no candidates, the function returns the smallest slice.
 Slice ExploreParts(std::span<const uint64_t> oldest_first, const MergePolicy& policy, double ratio,
                    bool stuck);
 
@@ -70,7 +70,7 @@ bool MajorIsDue(std::span<const PartFacts> newest_first, const MergePolicy& poli
 bool MostHasExpired(std::span<const PartFacts> parts);
 
 /// Selects the parts of a region to merge. `newest_first` lists the parts of the region. An empty
-/// result means that nothing should be merged. It tries in this order:
+/// result means that nothing should be merged. The function tries in this order:
 /// - all references of a split, with the parts between them
 /// - the result of ExploreParts for the parts that are newer than any part in a running merge
 /// - all parts, if tombstones are due or most bytes have expired
@@ -80,8 +80,8 @@ Slice PartsToMerge(std::span<const PartFacts> newest_first, const MergePolicy& p
                    int64_t now_ms);
 
 /// Returns the period after which a major merge removes tombstones. `number` is the number of one
-/// of the parts. It determines the jitter, so the period differs between regions and does not
-/// change with a restart.
+/// of the parts. This number determines the jitter, so the period differs between regions and does
+/// not change with a restart.
 int64_t MajorPeriodMs(const MergePolicy& policy, uint64_t number);
 
 /// Returns the size ratio for this time: off_peak_ratio in off-peak hours, otherwise `ratio`.

@@ -49,9 +49,9 @@ inline size_t GroupWidth(const KeyLayout& layout) {
   return static_cast<size_t>(layout.prefix_width());
 }
 
-/// Returns the row bases that a series may have in a region. If begin ≥ end, it has no rows there.
-/// `prefix` is the salt and the metric of the series. The result is exact if the boundaries of the
-/// region are not longer than GroupWidth.
+/// Returns the row bases that a series may have in a region. If begin ≥ end, the series has no rows
+/// in the region. `prefix` is the salt and the metric of the series. The result is exact if the
+/// boundaries of the region are not longer than GroupWidth.
 RowRange BasesIn(const RegionMap& map, size_t region, ByteView prefix);
 
 /// The rows of one series in one region.

@@ -5,7 +5,7 @@
 namespace hg::region {
 namespace {
 
-constexpr int kJoinBits = 3;  // eight windows of a level form one of the next
+constexpr int kJoinBits = 3;  // eight windows of a level form one window of the next level
 constexpr uint32_t kLargestMax =
     128;  // maximum number of windows of the largest level in one merge
 

@@ -30,7 +30,8 @@ struct SplitPolicy {
   SplitRule rule = SplitRule::kStepping;
   uint64_t unit_bytes = uint64_t{128} << 20;  // HBase's flush size
   uint64_t bytes_max = uint64_t{10} << 30;
-  // The fraction of bytes_max by which it differs between regions: at most half of it up or down.
+  // The fraction of bytes_max by which the size for a split differs between regions: at most half
+  // of this fraction up or down.
   double jitter = 0.25;
   uint32_t regions_max = 1000;  // over all tables; with more regions there are no automatic splits
 };

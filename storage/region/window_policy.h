@@ -9,7 +9,8 @@
 //
 // Late rows stay in parts that are wider than any window until there are eight such parts. A merge
 // divides the rows of these parts by windows. The resulting parts of a window are merged with each
-// other. They are merged with the window's old part only when together they reach its size.
+// other. These parts are merged with the window's old part only when together they are as large as
+// the old part.
 
 #include <cstdint>
 #include <span>
@@ -40,7 +41,7 @@ bool IsBottom(std::span<const PartFacts> newest_first, const Picked& picked);
 size_t Depth(std::span<const RowSpan> parts);
 
 /// Returns how long a merge waits after the end of a window, in ms, so that the last regular flush
-/// is over. It differs between regions. `number` is the number of the window's oldest part.
+/// is over. The wait differs between regions. `number` is the number of the window's oldest part.
 int64_t WindowRestMs(const Window& window, uint64_t number);
 
 }  // namespace hg::region

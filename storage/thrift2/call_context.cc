@@ -7,7 +7,7 @@
 namespace hg::thrift2 {
 namespace {
 
-// Some milliseconds of work.
+// Number of steps between two checks of clock and socket: some milliseconds of work.
 constexpr uint64_t kStepsBetweenLooks = 200'000;
 
 }  // namespace

@@ -217,7 +217,7 @@ Result<std::unique_ptr<Comparator>> ReadComparator(ByteView bytes, size_t* bytes
       std::make_unique<BytesComparator>(inner.Text(1), named.name == "BinaryPrefixComparator"));
 }
 
-// RowFilter, FamilyFilter, QualifierFilter and ValueFilter.
+// Implements RowFilter, FamilyFilter, QualifierFilter and ValueFilter.
 class CompareFilter : public CellFilter {
  public:
   enum class Of : uint8_t { kRow, kFamily, kQualifier, kValue };
@@ -240,7 +240,7 @@ class CompareFilter : public CellFilter {
   const RowFilter::Op op_;
   const std::unique_ptr<Comparator> comparator_;
   const Of of_;
-  std::optional<bool> row_passes_;  // of a filter of rows, once it is known
+  std::optional<bool> row_passes_;  // result of a filter for rows, once it is known
 };
 
 // Follows HBase's peculiarities: a mask without a free byte passes everything, and so does a key
@@ -298,7 +298,7 @@ class PrefixesFilter : public CellFilter {
   std::vector<Bytes> prefixes_;
 };
 
-// PrefixFilter and ColumnPrefixFilter.
+// Implements PrefixFilter and ColumnPrefixFilter.
 class PrefixFilter : public CellFilter {
  public:
   PrefixFilter(ByteView prefix, bool of_row) : prefix_(prefix), of_row_(of_row) {}

@@ -16,9 +16,9 @@ class CellFilter {
   virtual ~CellFilter() = default;
   /// Called once before the cells of each row.
   virtual void StartRow() {}
-  /// Called once for each cell of a row, in order. Returns false to leave out the cell. It may
-  /// change the cell. Reports its work to the context and fails with errors of the context.
-  /// LimitExceeded: a regular expression takes too many steps.
+  /// Called once for each cell of a row, in order. Returns false to leave out the cell. The
+  /// function may change the cell. Reports its work to the context and fails with errors of the
+  /// context. LimitExceeded: a regular expression takes too many steps.
   virtual Result<bool> Passes(ByteView key, Cell* cell, RequestContext* context) = 0;
 };
 

@@ -17,7 +17,7 @@ using Argument = points::FilterArgument;
 // java.util.regex.Pattern.DOTALL, which HBase sets for every regexstring.
 constexpr uint64_t kDotAll = 32;
 
-// The other filters that HBase's filter language has.
+// The filters of HBase's filter language that FilterBytesOf does not support.
 constexpr std::array<std::string_view, 9> kNotSupported = {"ColumnCountGetFilter",
                                                            "PageFilter",
                                                            "ColumnPaginationFilter",

@@ -236,7 +236,7 @@ void CellChoice::Keep(Row* row, RequestContext* context) {
     });
   }
   if (limit_ < 0 && offset_ == 0) return;
-  std::map<Bytes, int32_t> seen;  // cells of each family
+  std::map<Bytes, int32_t> seen;  // number of cells of each family
   std::erase_if(row->cells, [&](const Cell& cell) {
     const int32_t at = seen[cell.family]++;
     return at < offset_ || (limit_ >= 0 && at >= int64_t{offset_} + limit_);

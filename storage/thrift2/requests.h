@@ -22,8 +22,8 @@ inline constexpr size_t kRowChangesMax = 50'000;
 
 /// Throws a TIOError.
 [[noreturn]] void Refuse(const std::string& message, bool can_retry);
-/// Throws an exception that the client receives as 'Internal error processing METHOD'. For
-/// arguments that HBase's own Java client rejects before it calls HBase.
+/// Throws an exception that the client receives as 'Internal error processing METHOD'. Callers use
+/// this function for arguments that HBase's own Java client rejects before it calls HBase.
 [[noreturn]] void RefuseArgument(const std::string& method);
 /// Throws the error for a column family that does not exist.
 [[noreturn]] void RefuseFamily(bool can_retry);

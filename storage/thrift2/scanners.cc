@@ -8,8 +8,8 @@ namespace hg::thrift2 {
 namespace {
 
 constexpr size_t kBatchRowsMax = 128;
-constexpr size_t kBatchBytes = 1 << 20;  // read ahead by a scanner
-constexpr int64_t kScannerBytes = 4096;  // of its structures
+constexpr size_t kBatchBytes = 1 << 20;  // maximum that a scanner reads ahead
+constexpr int64_t kScannerBytes = 4096;  // memory of the structures of a scanner
 
 ScanSpec SpecOf(const std::string& table, const wire::TScan& scan) {
   ScanSpec spec;

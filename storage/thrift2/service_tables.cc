@@ -17,7 +17,7 @@ using hbase::ReadTableName;
 // Limits for namespaces and table attributes, which are kept in memory only.
 constexpr size_t kNamespacesMax = 1000;
 constexpr size_t kNamespaceBytesMax = 255;
-constexpr size_t kAttributesBytesMax = 64 << 10;  // of one table
+constexpr size_t kAttributesBytesMax = 64 << 10;  // maximum for the attributes of one table
 
 std::string Named(const char* exception, const std::string& name) {
   return "org.apache.hadoop.hbase." + std::string(exception) + ": " + name;

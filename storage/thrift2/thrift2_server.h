@@ -45,22 +45,22 @@ inline constexpr int kSilentS = 10;
 struct Thrift2Options {
   std::string bind = "127.0.0.1";            // an IPv4 or IPv6 address
   uint16_t port = 0;                         // 0 = any free port
-  size_t connections_max = 128;              // open connections; see `silent`
-  size_t scanners_max = 1024;                // open scanners of all connections
-  size_t scanners_per_connection_max = 256;  // open scanners that one connection has opened
+  size_t connections_max = 128;              // maximum number of open connections; see `silent`
+  size_t scanners_max = 1024;                // maximum number of open scanners of all connections
+  size_t scanners_per_connection_max = 256;  // maximum number that one connection has opened
   // A longer request closes its connection. The limit must allow a cell of 10 MiB, HBase's limit.
   int32_t message_bytes_max = 16 << 20;
   int64_t response_bytes_max = 64 << 20;  // a call with a longer response fails
-  // Limit for all requests and responses in memory. If a request exceeds it, its connection is
-  // closed. If a response exceeds it, the call fails, and the client may repeat it.
+  // Limit for all requests and responses in memory. If a request exceeds the limit, its connection
+  // is closed. If a response exceeds the limit, the call fails, and the client may repeat it.
   int64_t memory_bytes_max = 256 << 20;
   // A connection is closed if, for this time, it has no request, its request is not complete, or
   // the client does not read the response. A client that reads a response larger than
   // message_bytes_max has as much longer for it.
   std::chrono::milliseconds idle = std::chrono::seconds(kIdleS);
-  // If there are connections_max connections, a new one replaces the one that has completed no
-  // request for the longest time, if that time is at least this long. Otherwise the new one is
-  // closed.
+  // If there are connections_max connections, a new connection replaces the connection that has
+  // completed no request for the longest time, if that time is at least `silent`. Otherwise the new
+  // connection is closed.
   std::chrono::milliseconds silent = std::chrono::seconds(kSilentS);
   // A scanner from which no client fetches for this time is closed.
   std::chrono::milliseconds scanner_idle = std::chrono::seconds(kIdleS);

@@ -54,8 +54,8 @@ class Charging : public Protocol {
   Wire& wire_;
 };
 
-// Thrift's binary protocol allocates a string as long as the request states. This one lets it grow
-// with the bytes that arrive.
+// Thrift's binary protocol allocates a string as long as the request states. This class lets the
+// string grow with the bytes that arrive.
 class BinaryProtocol : public Charging<thrift::protocol::TBinaryProtocol> {
  public:
   BinaryProtocol(Wire* wire, const std::shared_ptr<TTransport>& transport, int32_t bytes_max)

@@ -67,7 +67,7 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   size_t in_end_ = 0;  // index after the last received byte
   std::vector<uint8_t> out_;
   int64_t message_bytes_ = 0;  // bytes of the current request that were read
-  int64_t wanted_bytes_ = 0;   // number of bytes of the current request that were read
+  int64_t wanted_bytes_ = 0;   // memory that the current request needs so far
   int64_t charged_bytes_ = 0;  // memory that was charged, in pieces
   Time message_deadline_;
   int64_t sent_bytes_ = 0;  // bytes of the current response that were sent

@@ -41,7 +41,7 @@ bool IsOpenTsdbDialect(Dialect dialect) {
   return dialect == Dialect::kJson || dialect == Dialect::kWords;
 }
 
-// Whether the store has forgotten the series. Its points then need its new number.
+// Returns whether the store has forgotten the series. Its points then need its new number.
 bool IsForgotten(const Points& points, SeriesNumber number) {
   return number < points.series_count() && points.TsuidOf(number).empty();
 }
@@ -107,8 +107,8 @@ class Ingest::Resolver {
   }
 
   Result<bool> Recall(const std::atomic<bool>& stop) {
-    // A quarter of the memory for raw series keys is used here. The rest is left for keys that
-    // clients send.
+    // A quarter of the memory for raw series keys may be filled at the start. The rest is left for
+    // keys that clients send.
     const size_t bytes_max = options_.raw_key_bytes_max / 4;
     return RawKeyRecall{.points = points_,
                         .names = names_,
@@ -515,7 +515,7 @@ PointSink::Learned Ingest::AppendLearning(std::span<const KeyedPoint> points,
   std::vector<SeriesNumber> numbers(points.size());
   const size_t learned = resolver_->Learn(points, context, numbers.data(), &result.refused);
   if (learned == 0) return result;
-  // Also if the request has ended: the points are stored whose names were made.
+  // Even if the request has ended, the points whose names were created are stored.
   const Result<LogPosition> position =
       StoreKeyed(points.first(learned), std::span(numbers).first(learned), context);
   if (position.status().code() == StatusCode::kNotFound) return {};  // forgotten series

@@ -65,7 +65,8 @@ class Ingest : public PointSink {
   // The following functions are for histograms and rollups (histogram_ingest.h, rollup_ingest.h).
   // For limits and counters, these values count as points.
 
-  /// Checks the rate limits, like LimitedSink::AskFor.
+  /// Checks the rate limits of the writer and of the metrics for `values` values. Errors are those
+  /// of LimitedSink::AskFor.
   Status AskForValues(std::span<const std::string_view> metrics, uint64_t values,
                       WriteContext& context);
   /// Returns the TSUID of a point: checks and resolves its names, and counts the series if it is

@@ -37,8 +37,7 @@ struct RawKeyTable::TextSlot {
   }
 };
 
-/// A slot for one series. It needs only twelve bytes. There is one slot for each series, so the
-/// size matters.
+/// A slot for one series. A slot has only twelve bytes, because there is one slot for each series.
 struct RawKeyTable::PairSlot {
   std::atomic<uint32_t> metric{0}, tags{0};  // Text::number of the metric and of the tags
   // Series number + 1. A writer fills a slot and stores this member last; 0 = the slot is empty.

@@ -40,7 +40,7 @@ class StoredTagFormats {
  private:
   void Run();
   void Save();
-  /// Reports the status with the text `what`, unless the status is ok.
+  /// Calls `report_` with `what` and the error, unless the status is ok.
   void Tell(const char* what, const Status& status) const;
 
   Ingest& ingest_;

@@ -53,7 +53,7 @@ class TagFormats {
   /// Returns a number that changes when the formats to save have changed.
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
-  /// Returns all formats in the form that the file has.
+  /// Returns all formats, encoded for the file (StoredTagFormats).
   [[nodiscard]] Bytes Encode() const;
   /// Adds the formats of a file. If the file is damaged or has another version, adds nothing and
   /// returns false.

@@ -1,7 +1,7 @@
 #pragma once
 // A PointSink that also reports each stored point to the series tracker. It accepts only points
 // with names (NamedPoint), because the tracker writes to the store and a network loop must not wait
-// for that.
+// for the store.
 
 #include <atomic>
 

@@ -1,8 +1,8 @@
 #pragma once
-// Deletes points whose time is older than the retention rules allow. It deletes whole row-hours in
-// the background. If rules without tags cover whole files, it deletes these files first. For one
-// retention time for all data, tsd.storage.ttl is better, because it hides old data at once and
-// deletes only whole files.
+// Deletes points whose time is older than the retention rules allow. Retention deletes whole
+// row-hours in the background. If rules without tags cover whole files, it deletes these files
+// first. For one retention time for all data, tsd.storage.ttl is better, because it hides old data
+// at once and deletes only whole files.
 
 #include <atomic>
 #include <condition_variable>

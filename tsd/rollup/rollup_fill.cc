@@ -162,7 +162,7 @@ Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
   spec.matcher.tsuids.assign(tsuids.begin(), tsuids.end());
   spec.rows = {span.begin_s, span.end_s};
   spec.statistics =
-      !levels.empty();  // without levels, the scan only checks whether points can be read
+      !levels.empty();  // without rollup levels, the scan only checks whether points are readable
   spec.objects = true;
   for (size_t i = 0; i < levels.size(); ++i) {
     sums[i].resize(tsuids.size());

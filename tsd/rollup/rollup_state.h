@@ -2,8 +2,8 @@
 // The durable state of automatic rollups (docs/rollups.md): the time up to which they are complete,
 // and the changed hours of each metric (dirty markers, type DirtyMarker). The invariant: if a level
 // reports an interval as complete, and none of its hours has a dirty marker, its cells match the
-// raw points. So a marker is in the log before the change. It is removed only after the cells were
-// recomputed, and only if the hour did not change again.
+// raw points. So a marker is in the log before the hour changes. The marker is removed only after
+// the cells were recomputed, and only if the hour did not change again.
 
 #include <condition_variable>
 #include <cstdint>
@@ -156,7 +156,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
     return PlaceOf(level, making_);
   }
   // The following functions are in dirty_markers.cc. Callers must hold mutex_. Functions with a
-  // `lock` release it while they wait. This one waits while KeepBefore works on the hour `key`.
+  // `lock` release it while they wait. WaitWhileKeeping waits while KeepBefore works on the hour
+  // `key`.
   void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
   /// Sets the marker of an hour. The caller has not changed the hour yet. If the result is a
   /// marker, the marker is in the log. If the result is nullptr, the function had to wait, or the

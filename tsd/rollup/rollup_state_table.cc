@@ -17,7 +17,7 @@ Bytes Number(uint32_t n) {
   return out;
 }
 
-/// Returns the rest of the key after the word, if the key begins with it.
+/// Returns the rest of the key after the word, if the key begins with the word.
 std::optional<ByteView> Behind(ByteView key, std::string_view word) {
   if (!key.starts_with(word)) return {};
   return key.substr(word.size());

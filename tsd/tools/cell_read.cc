@@ -66,7 +66,7 @@ bool IsWanted(const std::vector<CellColumn>& columns, const Cell& cell) {
          });
 }
 
-// Calls visit(row) for the rows of the scan. Applies what the store could not.
+// Calls visit(row) for the rows of the scan. Applies the conditions that the store could not apply.
 template <typename Visit>
 Status ForEachSelected(Store& store, CellRequest request, RowProgress* progress,
                        const Visit& visit) {

@@ -57,9 +57,10 @@ struct CellRequest {
   bool json = false;
   ScanSpec scan;  // rows and cells for all verbs that read, including get
   points::TextFilter filter;
-  /// Whether the reader of the scan must remove cells and rows that the store cannot exclude,
-  /// because of columns of several families or a filter that counts rows. scan.limit_rows,
-  /// scan.first_cell_only and scan.keys_only then apply to the remaining cells and rows.
+  /// Whether the reader of the scan must itself remove cells and rows. This is necessary if the
+  /// request names columns of several families or has a filter that counts rows, because the store
+  /// cannot evaluate these. scan.limit_rows, scan.first_cell_only and scan.keys_only then apply to
+  /// the cells and rows that remain.
   bool select_again = false;
 };
 

@@ -25,7 +25,7 @@ struct FoundPoint {
   const Cell* cell = nullptr;
   Qualifier qualifier;
   ByteView value;          // the value of this point only
-  bool compacted = false;  // whether it is one of several in its cell
+  bool compacted = false;  // whether the cell has several points
 };
 
 /// Splits a compacted cell by its flags, even by invalid ones. Returns false if the parts do not
@@ -337,10 +337,10 @@ class RowCheck {
   const FsckOptions& options_;
   FsckRow row_;
   std::vector<FoundPoint> points_;
-  bool has_compacted_ = false;  // only readable ones
+  bool has_compacted_ = false;  // whether there is a readable compacted cell
   bool joining_ = false;
   bool has_duplicates_ = false;
-  bool uncorrected_ = false;  // a bad value stays
+  bool uncorrected_ = false;  // whether a bad value stays in the row
   bool cannot_join_ = false;
   int64_t kept_time_ms_ =
       std::numeric_limits<int64_t>::max();  // the oldest of the duplicates that were kept

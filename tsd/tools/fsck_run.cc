@@ -126,8 +126,8 @@ class Fsck::Worker {
   Fsck& fsck_;
   const ScanSpec& scan_;
   const Selection* const selection_;
-  FsckCounts found_;   // already reported
-  FsckCounts counts_;  // not yet reported
+  FsckCounts found_;   // counts that were already reported
+  FsckCounts counts_;  // counts that were not reported yet
   uint64_t errors_before_global_ = UINT64_MAX;
   bool any_row_ = false;
   bool last_has_points_ = false;

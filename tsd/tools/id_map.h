@@ -10,8 +10,8 @@
 
 namespace hg::tsd {
 
-/// Maps the ids of one store to those of another. An id that was not added is mapped to itself. Not
-/// thread-safe.
+/// Maps the ids of one store to the ids of another store. An id that was not added is mapped to
+/// itself. Not thread-safe.
 class IdMap {
  public:
   explicit IdMap(const KeyLayout& layout) : layout_(layout) {}

@@ -16,7 +16,7 @@ namespace {
 /// The items of a cell, and its points if it has any.
 struct CellItems {
   const Cell* cell = nullptr;
-  std::vector<codec::StoredPoint> points;  // empty: the cell is a single item
+  std::vector<codec::StoredPoint> points;  // if empty, the whole cell is a single item
   std::vector<Bytes> items;
 };
 

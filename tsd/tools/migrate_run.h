@@ -44,14 +44,14 @@ struct MigrateOptions {
 class MigrateRun {
  public:
   /// All references must outlive the object. Both sessions are open and have the same widths and
-  /// salt. `save` stores the state. It is called once per second. Before each call, the target has
-  /// made the progress in the state durable.
+  /// salt. `save` stores the state. MigrateRun calls `save` once per second. Before each call, the
+  /// target has made the progress in the state durable.
   MigrateRun(Session& from, Session& to, const Clock& clock, MigrateOptions options,
              std::function<Status(const MigrateState&)> save, std::ostream& err);
 
-  /// Checks and prepares the target. Call it before any other function. If the target is a daemon,
-  /// creates the tables that it lacks. InvalidArgument: the number of tables differs, or extra data
-  /// should be removed from a target that a daemon's clients write to.
+  /// Checks and prepares the target. Call this function before any other function. If the target is
+  /// a daemon, creates the tables that it lacks. InvalidArgument: the number of tables differs, or
+  /// extra data should be removed from a target that a daemon's clients write to.
   Status Prepare();
   /// Returns ok if all tables of the target are empty. Otherwise returns Conflict with the name of
   /// a table that is not.

@@ -1,5 +1,5 @@
 #pragma once
-// The progress of a migration as a JSON file. An interrupted migration continues from it.
+// The progress of a migration as a JSON file. An interrupted migration continues from this file.
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // The command repair [FOLDER]: repairs a damaged data directory so that it opens. If a daemon uses
-// it, the daemon rewrites its damaged files.
+// the directory, the daemon rewrites its damaged files.
 
 #include "storage/engine/offline_repair.h"
 #include "storage/local/local_maintenance.h"

@@ -139,8 +139,8 @@ Result<std::string> RawText(const RowContext& row, const Cell& cell) {
   return "  " + RawPoints(row, cell, *points);
 }
 
-/// Returns the text that is printed in place of the tags. OpenTSDB prints its exception with the
-/// class name.
+/// Returns the text that is printed instead of the tags if their ids cannot be resolved. OpenTSDB
+/// prints the Java exception with its class name.
 std::string TagErrorText(const Status& status) {
   if (status.code() != StatusCode::kNotFound) return status.ToString();
   return "net.opentsdb.uid.NoSuchUniqueId: " + std::string(status.message());

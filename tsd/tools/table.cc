@@ -24,7 +24,7 @@ namespace {
 
 struct TableVerb {
   std::string_view name;
-  std::string_view call;  // of /api/admin
+  std::string_view call;  // the call of /api/admin
   bool takes_families = false;
 };
 

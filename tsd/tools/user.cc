@@ -26,7 +26,7 @@ constexpr OptionSpec kUserOptions[] = {
     {"--no-password", "", "add: the user has no password, only a token or a client certificate"},
 };
 
-/// While it exists, the terminal does not show typed text.
+/// While the object exists, the terminal does not show typed text.
 class SilentTerminal {
  public:
   SilentTerminal() {
