@@ -121,15 +121,17 @@ void Connection::WaitReadable() {
   });
 }
 
-void Connection::WaitForHandshakes() {
+void Connection::PauseThen(std::chrono::milliseconds pause, State state,
+                           void (Connection::*then)()) {
   if (retry_timer_ == nullptr)
     retry_timer_ = std::make_unique<boost::asio::steady_timer>(loop_.io());
-  retry_timer_->expires_after(kHandshakePause);
-  retry_timer_->async_wait([self = shared_from_this()](const boost::system::error_code& error) {
-    if (error || self->state_ != State::kReading) return;
-    const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
-    self->OnReadable();
-  });
+  retry_timer_->expires_after(pause);
+  retry_timer_->async_wait(
+      [self = shared_from_this(), state, then](const boost::system::error_code& error) {
+        if (error || self->state_ != state) return;
+        const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
+        ((*self).*then)();
+      });
 }
 
 void Connection::OnReadable() {
@@ -165,7 +167,9 @@ void Connection::ClientLeft() {
 bool Connection::Receive() {
   const bool in_handshake = stream_.InHandshake();
   if (in_handshake && !handshake_memory_.Cover(kHandshakeBytes)) {
-    WaitForHandshakes();
+    // The client is disconnected if the handshake, with these pauses, lasts longer than
+    // kHandshakeS.
+    PauseThen(kHandshakePause, State::kReading, &Connection::OnReadable);
     return false;
   }
   // For a body of known length the buffer is already large enough, so few system calls are needed.

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -81,9 +82,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OnReadable();
   /// Ends the request that is being handled, because the client has closed the connection.
   void ClientLeft();
-  /// Continues the TLS handshake later, when other handshakes may have released memory. The client
-  /// is disconnected if the handshake then takes longer than the limit.
-  void WaitForHandshakes();
+  /// Calls `then` after the pause, if the connection is still in this state.
+  void PauseThen(std::chrono::milliseconds pause, State state, void (Connection::*then)());
   bool Receive();
   void Transmit(std::string_view bytes);
   void WaitWritable();
@@ -164,6 +164,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void LinesDone(const LinesResult& result);
   void FinishLines();
   void RetryLater();
+  void RetryLines();
   [[nodiscard]] bool GoneTooLong();
   [[nodiscard]] bool TooMuchUnread() const;
   void SendTelnet(std::string_view text);

@@ -87,16 +87,13 @@ void Connection::RetryLater() {
   if (retries_ == 0) gone_since_s_.reset();
   const auto pause = std::min(kBusyPause * (1 << std::min(retries_, 10)), kBusyPauseMax);
   ++retries_;
-  if (retry_timer_ == nullptr)
-    retry_timer_ = std::make_unique<boost::asio::steady_timer>(loop_.io());
-  retry_timer_->expires_after(pause);
-  retry_timer_->async_wait([self = shared_from_this()](const boost::system::error_code& error) {
-    if (error || self->state_ != State::kRetrying) return;
-    const Turn turn(self->loop_.turns(), [&] { return self->Doing(); });
-    if (self->GoneTooLong()) return self->Close();
-    self->state_ = State::kReading;
-    self->Advance();
-  });
+  PauseThen(pause, State::kRetrying, &Connection::RetryLines);
+}
+
+void Connection::RetryLines() {
+  if (GoneTooLong()) return Close();
+  state_ = State::kReading;
+  Advance();
 }
 
 bool Connection::GoneTooLong() {

@@ -126,8 +126,8 @@ class MetricCursor {
 /// another time (as OpenTSDB does for nested expressions).
 class TableCursor {
  public:
-  /// Uses the series that `joined` takes from this side. If several series have equal keys,
-  /// `joined` takes one of them.
+  /// Reads only the series of `table` that `joined` names at index `side`. If several series of the
+  /// table have equal keys, `joined` names one of them.
   TableCursor(const ExpTable& table, const std::vector<JoinedSeries>& joined, size_t side)
       : table_(table) {
     for (const JoinedSeries& members : joined)

@@ -103,6 +103,16 @@ class DescriptorLimit {
   rlimit before_{};
 };
 
+/// Returns one point each of `count` series, as lines or as a frame with a pickle.
+std::string PointsOfSeries(int count, bool pickled) {
+  std::string lines, pickle = "(";
+  for (int i = 0; i < count; ++i) {
+    lines += "a" + std::to_string(i) + " 1 1\n";
+    pickle += "(Va" + std::to_string(i) + "\n(I1\nI1\ntt";
+  }
+  return pickled ? Frame(pickle + "t.") : lines;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -516,13 +526,8 @@ TEST_CASE("a stop ends the storing of a batch between two of its points") {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       return Status();
     };
-    std::string lines, pickle = "(";
-    for (int i = 0; i < kSeries; ++i) {
-      lines += "a" + std::to_string(i) + " 1 1\n";
-      pickle += "(Va" + std::to_string(i) + "\n(I1\nI1\ntt";
-    }
     ClientSocket client(pickled ? edge.server.pickle_port() : edge.server.port());
-    client.Send(pickled ? Frame(pickle + "t.") : lines);
+    client.Send(PointsOfSeries(kSeries, pickled));
     while (registered.load() == 0) std::this_thread::yield();
     edge.server.Stop();
     CHECK(registered.load() < kSeries);
@@ -539,13 +544,8 @@ TEST_CASE("a stop stores the points that were read completely") {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       return Status();
     };
-    std::string lines, pickle = "(";
-    for (int i = 0; i < kSeries; ++i) {
-      lines += "a" + std::to_string(i) + " 1 1\n";
-      pickle += "(Va" + std::to_string(i) + "\n(I1\nI1\ntt";
-    }
     ClientSocket client(pickled ? edge.server.pickle_port() : edge.server.port());
-    client.Send(pickled ? Frame(pickle + "t.") : lines);
+    client.Send(PointsOfSeries(kSeries, pickled));
     while (!begun) std::this_thread::yield();
     edge.server.Stop();
     CHECK(edge.Cells().size() == kSeries);
