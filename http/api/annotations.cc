@@ -131,7 +131,6 @@ void ListGlobals(const Request& request, Services& services, ResponseWriter& out
   if (!found.ok() && found.status().code() == StatusCode::kInvalidArgument)
     return SendError(out, request, 500, found.status().message());
   if (!found.ok()) return SendStatus(out, request, found.status());
-  request.running->BeginAnswer();
   StreamJson(out, request, [&](JsonWriter* json) -> Status {
     json->BeginArray();
     for (const codec::Annotation& annotation : *found) {

@@ -249,7 +249,6 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
   if (!series.ok()) return SendStatus(out, request, series.status());
   const auto took_ms = static_cast<float>((services.clock.MonotonicNs() - began_ns) / 1000000);
 
-  running.BeginAnswer();
   StreamJson(out, request, [&](JsonWriter* json) -> Status {
     json->BeginObject();
     WriteHead(*query, took_ms, json);

@@ -115,7 +115,6 @@ void Get(const TreeRequest& asked, const Request& request, Services& services,
   }
   const auto trees = TreesOf(services).List(*request.running);
   if (!trees.ok()) return SendStatus(out, request, trees.status());
-  request.running->BeginAnswer();
   StreamJson(out, request, [&](JsonWriter* json) -> Status {
     json->BeginArray();
     for (const uid::Tree& tree : *trees) {

@@ -87,7 +87,7 @@ void GetMany(const Request& request, Services& services, ResponseWriter& out) {
       return SendError(out, request, 500, series.status().message());
     return SendStatus(out, request, series.status());
   }
-  StreamJson(out, request, [&](JsonWriter* json) -> Status {
+  StreamJsonWhileReading(out, request, [&](JsonWriter* json) -> Status {
     json->BeginArray();
     const auto write = [&](const uid::TsMeta& meta) -> Status {
       // The objects of the metric and the tags are repeated for each series.

@@ -100,6 +100,12 @@ void SendJson(ResponseWriter& out, const Request& request, std::string_view json
 
 void StreamJson(ResponseWriter& out, const Request& request,
                 const std::function<Status(JsonWriter* json)>& write) {
+  if (request.running != nullptr) request.running->BeginAnswer();
+  StreamJsonWhileReading(out, request, write);
+}
+
+void StreamJsonWhileReading(ResponseWriter& out, const Request& request,
+                            const std::function<Status(JsonWriter* json)>& write) {
   if (!RequireCallbackName(request, out)) return;
   out.SetContentType(JsonpContentType(request));
   const std::string callback(JsonpCallback(request));

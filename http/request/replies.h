@@ -44,9 +44,16 @@ void SendJson(ResponseWriter& out, const Request& request, std::string_view json
 
 /// Like SendJson, for documents that may be large: bytes are sent while `write` is still writing.
 /// If `write` fails, the reply is that error (http/request/errors.h); if bytes were already sent,
-/// the connection is cut. `write` should return early when JsonWriter::alive() is false.
+/// the connection is cut. `write` should return early when JsonWriter::alive() is false. `write`
+/// must not search the store: like SendJson, this function gives up the place of the request in the
+/// queue of large queries, and the time limit of the request ends.
 void StreamJson(ResponseWriter& out, const Request& request,
                 const std::function<Status(JsonWriter* json)>& write);
+
+/// Like StreamJson, for a `write` that searches the store while it writes: the request keeps its
+/// place in the queue of large queries and its time limit until the whole document is sent.
+void StreamJsonWhileReading(ResponseWriter& out, const Request& request,
+                            const std::function<Status(JsonWriter* json)>& write);
 
 /// Sends a body with the given Content-Type.
 void SendBody(ResponseWriter& out, int status, std::string_view content_type,

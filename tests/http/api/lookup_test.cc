@@ -5,8 +5,10 @@
 #include "http/api/distinct_first.h"
 #include "http/api/series_search.h"
 #include "http/request/replies.h"
+#include "query/request/running_requests.h"
 #include "tests/http/api/api_fixture.h"
 #include "tests/support/fake_watch.h"
+#include "tests/support/manual_clock.h"
 
 namespace hg::http {
 namespace {
@@ -214,6 +216,29 @@ TEST_CASE("A failure after the first bytes of a response cuts the connection") {
   StreamJson(late, request, write);
   CHECK(late.cut);
   CHECK(late.body.empty());
+}
+
+TEST_CASE("a large document gives up its place in the queue before it is sent") {
+  ManualClock clock{1'500'000'000'000};
+  query::Options options;
+  options.large_bytes = 1;
+  query::RunningRequests requests(options, clock);
+  const auto running = requests.Begin("GET /api/tree/branch", {});
+  REQUIRE(running->Charge(2).ok());
+  Request request = MakeRequest("GET", "/api/tree/branch");
+  request.running = running.get();
+  const auto places = [&] { return requests.large_queries().working(); };
+  const auto expect = [&](size_t expected) {
+    return [&places, expected](JsonWriter* json) {
+      CHECK(places() == expected);
+      json->BeginObject();
+      json->EndObject();
+      return Status();
+    };
+  };
+  BufferResponse out;
+  StreamJsonWhileReading(out, request, expect(1));
+  StreamJson(out, request, expect(0));
 }
 
 TEST_CASE("searches that need a plug-in report it, and unknown types are refused") {
