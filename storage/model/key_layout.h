@@ -1,5 +1,5 @@
 #pragma once
-// Widths that define the layout of every row key (opentsdb-schema.md §4, §19 keys marked F). The
+// Widths that define the layout of every row key (opentsdb-schema.md §4, §19.2: the settings that affect stored bytes). The
 // widths never change as long as a data directory exists.
 
 #include <cstdint>
