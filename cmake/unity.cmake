@@ -2,7 +2,7 @@
 set(HOURGLASS_UNITY 1 CACHE STRING "sources of a library or test that are compiled as one; 1 = each alone")
 # GCC inlines less in sources with more instructions than this limit; queries then took up to 9 % more time.
 if(HOURGLASS_UNITY GREATER 1 AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_compile_options(--param=large-unit-insns=200000)
+  add_compile_options($<$<CONFIG:Release>:--param=large-unit-insns=200000>)
 endif()
 
 # hourglass_sources(OUT NAME a.cc b.cc): sets OUT to the sources that the target NAME compiles: those given, or files in the
