@@ -1,6 +1,6 @@
 #pragma once
-// Inline search and comparison for short texts. For ten to twenty bytes, a call of std::memchr or
-// std::memcmp takes longer than the search or comparison itself.
+// Inline search and comparison for short texts. For texts of ten to twenty bytes, calling
+// std::memchr or std::memcmp takes longer than the search or comparison itself.
 
 #include <bit>
 #include <cstddef>
@@ -42,7 +42,7 @@ inline const char* FindBlank(const char* begin, const char* end) {
   return begin;
 }
 
-/// Returns whether the first `size` bytes are equal.
+/// Returns whether the first `size` bytes of `a` and `b` are equal.
 inline bool SameBytes(const char* a, const char* b, size_t size) {
 #ifdef __SSE2__
   const auto same16 = [](const char* x, const char* y) {

@@ -1,5 +1,5 @@
 #pragma once
-// The request context of work that only the stop of its server ends.
+// The request context of work that runs until its server stops.
 
 #include <atomic>
 
@@ -7,7 +7,8 @@
 
 namespace hg {
 
-/// Has no limits until a flag is set. Then it ends the work. Thread-safe.
+/// A request context without limits. When the flag `stopping` is set, Step ends the work with
+/// Unavailable. Thread-safe.
 class UntilStop final : public RequestContext {
  public:
   /// The flag must outlive the object.
