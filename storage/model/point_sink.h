@@ -134,8 +134,8 @@ class PointSink {
   /// accepted points together. (*results)[i] is the result of point i:
   ///   InvalidArgument  the message of OpenTSDB ("Invalid metric name (…)", "bad timestamp=…", …)
   ///   NotFound         "No such name for 'metrics': 'x'" if automatic creation is off
-  ///   Exhausted        there is no memory for new series and names; points of known series are
-  ///   stored other            the store rejected the point (Busy: memory limit exceeded)
+  ///   Exhausted        there is no memory for new series and names; known series still work
+  ///   other            the store rejected the point (Busy: memory limit exceeded)
   /// It checks the context's request every few points. If the check fails, the failure is the
   /// result of the current point and of all later points; earlier points are stored. The returned
   /// position covers every accepted point. The function blocks, so only pool threads and tools may
