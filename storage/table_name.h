@@ -5,7 +5,8 @@
 
 namespace hg {
 
-/// Removes the prefix "default:", because tables without a namespace are in that namespace.
+/// Removes the prefix "default:", because tables without a namespace are in the namespace
+/// "default".
 inline std::string_view WithoutDefaultNamespace(std::string_view table) {
   constexpr std::string_view kDefault = "default:";
   if (table.starts_with(kDefault)) table.remove_prefix(kDefault.size());
