@@ -15,20 +15,25 @@ namespace hg {
 /// A condition on rows, or several conditions combined with `and` or `or`. Immutable value.
 struct RowFilter {
   enum class Kind : uint8_t {
-    kAll,          // every row passes
-    kCompareKey,   // compares the key with `operand` by `op` (like HBase's RowFilter)
-    kColumnValue,  // compares the newest selected value of family:qualifier by `op`
-    kRandom,       // passes with probability `chance`; the same rows for the same seed
-    kTemplate,     // the key begins with `operand` where `mask` is 0 (fuzzy filter)
-    kSeries,       // the series in the key of a data table row matches `series`
-    kAnd,          // all children pass
-    kOr,           // at least one child passes
+    kAll,  // every row passes
+    // Compares the key with `operand` by `op` and `comparator`, like HBase's RowFilter.
+    kCompareKey,
+    // Compares the newest selected value of family:qualifier with `operand` by `op` and
+    // `comparator`.
+    kColumnValue,
+    kRandom,  // a row passes with probability `chance`; equal seeds pass equal rows
+    // The key begins with `operand` at the positions where `mask` is 0 (fuzzy filter).
+    kTemplate,
+    kSeries,  // the series in the key of a data table row matches `series`
+    kAnd,     // all children pass
+    kOr,      // at least one child passes
   };
   enum class Op : uint8_t { kLess, kLessOrEqual, kEqual, kNotEqual, kGreaterOrEqual, kGreater };
   enum class Comparator : uint8_t {
     kBytes,
-    kPrefix,     // compares as many leading bytes as `operand` has
-    kSubstring,  // kEqual: contains `operand`, ignoring case; kNotEqual: does not
+    kPrefix,  // compares as many leading bytes as `operand` has
+    // kEqual: the compared bytes contain `operand`, ignoring case. kNotEqual: they do not.
+    kSubstring,
     // kEqual: `operand` and the compared bytes have the same length, and their bitwise AND, OR or
     // XOR is not all zero. kNotEqual: the opposite.
     kBitAnd,

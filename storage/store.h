@@ -58,11 +58,17 @@ struct Row {
 /// One change inside a row mutation.
 struct CellChange {
   enum class Kind {
-    kPut,            // sets family:qualifier := value
-    kDeleteColumn,   // deletes all versions of family:qualifier up to timestamp_ms
-    kDeleteFamily,   // deletes all cells of a family up to timestamp_ms
-    kDeleteVersion,  // deletes the version at timestamp_ms; without a time, the newest version
-    kDeleteFamilyVersion,  // deletes the versions at timestamp_ms in all columns; needs a time
+    kPut,  // sets family:qualifier := value
+    // Deletes all versions of family:qualifier up to timestamp_ms. `value` is unused.
+    kDeleteColumn,
+    // Deletes all cells of a family up to timestamp_ms. `qualifier` and `value` are unused.
+    kDeleteFamily,
+    // Deletes the version of family:qualifier with exactly the time timestamp_ms. If there is no
+    // time, deletes the newest version.
+    kDeleteVersion,
+    // Deletes the versions of all columns of a family with exactly the time timestamp_ms. This
+    // change needs a time.
+    kDeleteFamilyVersion,
   };
   Kind kind = Kind::kPut;
   Bytes family;
@@ -91,7 +97,7 @@ using Expected = std::optional<Bytes>;
 struct CellSelection {
   Bytes family;                   // "" = all families
   std::vector<Bytes> qualifiers;  // only these columns; empty = all columns
-  std::vector<Bytes> prefixes;    // only columns that begin with one of these; empty = all columns
+  std::vector<Bytes> prefixes;    // only columns that begin with one of these prefixes; empty = all
   Bytes column_min;               // only columns in [column_min, column_max) by their bytes
   Bytes column_max;               // "" = no end
   /// Selects cells with times in [min_ms, max_ms). If max_ms is the maximum value, there is no

@@ -42,13 +42,16 @@ struct FamilyDescriptor {
 /// (region-store.md R9–R13).
 struct TableSplitPolicy {
   enum class Kind : uint8_t {
-    kDefault,             // the settings of the store decide
-    kDisabled,            // regions are not split automatically
-    kConstantSize,        // a region is split at the maximum size of a region
-    kIncreasing,          // the split size grows with the number of regions of the table
-    kStepping,            // a small size for the only region, else the maximum
-    kKeyPrefix,           // as kIncreasing; keys with the same prefix stay in one region
-    kDelimitedKeyPrefix,  // as kIncreasing; the prefix ends at a delimiter
+    kDefault,       // the settings of the store decide
+    kDisabled,      // regions are not split automatically
+    kConstantSize,  // a region is split at the maximum size of a region
+    kIncreasing,    // the size at which regions are split grows with their number in the table
+    // A small split size applies to the only region of a table. If a table has several regions, the
+    // maximum size of a region applies to each of them.
+    kStepping,
+    kKeyPrefix,  // as kIncreasing; keys with the same prefix stay in one region
+    // As kIncreasing; keys that are equal up to a delimiter stay in one region.
+    kDelimitedKeyPrefix,
   };
   Kind kind = Kind::kDefault;
   uint32_t prefix_length = 0;  // prefix length in bytes; set only for kKeyPrefix

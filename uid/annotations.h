@@ -76,7 +76,8 @@ class Annotations {
 
  private:
   struct Place;
-  using Owners = std::map<Bytes, uint64_t>;  // number of times per TSUID ("" = global)
+  // How often each TSUID is in the request. The key "" means global annotations.
+  using Owners = std::map<Bytes, uint64_t>;
   Result<uint64_t> DeleteOwned(const Owners& owners, int64_t start_ms, int64_t end_ms,
                                RequestContext& context);
   [[nodiscard]] Result<Place> Locate(const std::string& tsuid, int64_t start_time) const;

@@ -38,7 +38,8 @@ class HighestIds {
 
   Names& names_;
   const std::chrono::milliseconds interval_;
-  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};  // by kind; negative = not read yet
+  // The highest id of each kind. A negative number means that no id was read yet.
+  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};
 
   std::mutex mutex_;
   std::condition_variable changed_;

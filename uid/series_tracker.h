@@ -19,7 +19,7 @@ struct SeriesTrackerOptions {
   // If `tracking` is false, nothing is written, and the other options have no effect.
   bool tracking = false;      // tsd.core.meta.enable_tsuid_tracking
   bool realtime_ts = false;   // tsd.core.meta.enable_realtime_ts
-  bool incrementing = false;  // tsd.core.meta.enable_tsuid_incrementing; needs realtime_ts
+  bool incrementing = false;  // tsd.core.meta.enable_tsuid_incrementing; only with realtime_ts
   /// A function that is called for each series whose TSMeta object was stored. It gets the context
   /// of the request that wrote the point. Several threads call the function concurrently. The
   /// function may be empty.

@@ -82,8 +82,10 @@ class Latency {
 
  private:
   static constexpr size_t kExact = 64;    // number of slots that are one millisecond wide
-  static constexpr size_t kPerPower = 8;  // slots between two powers of two
-  static constexpr size_t kPowers = 20;   // up to 2^26 ms, most of a day
+  static constexpr size_t kPerPower = 8;  // number of slots between two powers of two
+  // The number of powers of two that have slots. The last slot ends at 2^26 ms, which is most of a
+  // day.
+  static constexpr size_t kPowers = 20;
   static constexpr size_t kSlots = kExact + kPerPower * kPowers;
 
   static size_t SlotOf(uint64_t millis) {

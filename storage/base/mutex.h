@@ -36,7 +36,7 @@ class CondVar {
     Held held{mutex};
     changed_.wait(held, done);
   }
-  /// Like Wait, but returns after `time` even if `done` still returns false.
+  /// Waits like Wait, but returns after `time` even if `done` still returns false.
   template <typename Duration, typename Done>
   void WaitFor(Mutex& mutex, Duration time, const Done& done) REQUIRES(mutex) {
     Held held{mutex};

@@ -53,7 +53,7 @@ inline bool SameBytes(const char* a, const char* b, size_t size) {
   if (size >= 16) {
     for (size_t at = 0; at + 16 < size; at += 16)
       if (!same16(a + at, b + at)) return false;
-    return same16(a + size - 16, b + size - 16);  // overlaps the previous block
+    return same16(a + size - 16, b + size - 16);  // these 16 bytes may overlap the previous ones
   }
 #endif
   if (size >= 8 && size <= 16) {

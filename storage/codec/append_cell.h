@@ -16,7 +16,9 @@ inline constexpr ByteView kAppendQualifier{"\x05\x00\x00", 3};
 void AppendPair(Bytes* out, const StoredPoint& point);
 
 struct AppendCell {
-  std::vector<StoredPoint> points;  // strictly ascending by offset; the last written point wins
+  // The points in strictly ascending order of offsets. Of several points with equal offsets, only
+  // the point that was written last is kept.
+  std::vector<StoredPoint> points;
   /// Whether the cell has duplicate or unordered points. A repair replaces the value of such a cell
   /// with the pairs of all points (AppendPair).
   bool needs_repair = false;

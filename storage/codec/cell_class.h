@@ -12,12 +12,12 @@ inline constexpr char kAppendPrefix = 0x05;
 inline constexpr char kHistogramPrefix = 0x06;
 
 enum class CellClass : unsigned char {
-  kPoint,       // 2 bytes, or 4 bytes beginning with F: one point
-  kCompacted,   // even length ≥ 4: several points
-  kAppend,      // 3 bytes, the first is 05: pairs of qualifier and value
-  kAnnotation,  // 3 or 5 bytes, the first is 01
-  kHistogram,   // 3 or 5 bytes, the first is 06
-  kUnknown,     // any other odd length: readers ignore the cell
+  kPoint,       // one point: a qualifier of 2 bytes, or of 4 bytes beginning with F
+  kCompacted,   // several points: any other qualifier of even length ≥ 4
+  kAppend,      // pairs of qualifier and value: a qualifier of 3 bytes beginning with 05
+  kAnnotation,  // annotation: a qualifier of 3 or 5 bytes beginning with 01
+  kHistogram,   // histogram: a qualifier of 3 or 5 bytes beginning with 06
+  kUnknown,     // any other qualifier of odd length: readers ignore the cell
   // The qualifier has an even length but is invalid: it is empty, or it has two bytes and begins
   // with F. Readers reject the row.
   kMalformed,

@@ -29,10 +29,11 @@ Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint
 /// The points of a cell, as ParsePointCell returns them.
 struct StrictCell {
   std::vector<StoredPoint>
-      points;             // ascending by offset; points with equal offsets in the order of the cell
-  bool sorted = true;     // whether the points of the stored cell are in strictly ascending order
+      points;  // ascending by offset; points with equal offsets in the order of the cell
+  // Whether the points of the stored cell are in strictly ascending order of offsets.
+  bool sorted = true;
   bool repaired = false;  // whether the value was repaired (opentsdb-schema.md §7.4)
-  uint8_t trailer = 0;    // M (see above); only for compacted cells
+  uint8_t trailer = 0;    // M, the last byte of the value; only for compacted cells
 };
 
 /// Parses a cell strictly, for the `scan` and fsck tools. Unlike ReadPointCell, ParsePointCell

@@ -30,7 +30,8 @@ struct HistogramBucket {
 
 struct SimpleHistogram {
   uint8_t codec_id = 0;
-  std::vector<HistogramBucket> buckets;  // sorted by lower, then by upper; at most 32,767
+  // The buckets, sorted by lower bound and then by upper bound; at most 32,767.
+  std::vector<HistogramBucket> buckets;
   uint64_t underflow = 0;
   uint64_t overflow = 0;
 

@@ -19,7 +19,9 @@ struct RollupLevel {
   std::string pre_aggregate_table;
   RollupInterval interval;
   bool is_default = false;  // whether the level is the interval of raw data
-  int64_t delay_s = 0;      // seconds for which new rollups may be missing; 0 = none
+  // The number of seconds for which the newest rollups may be missing. 0 means that rollups are
+  // never missing.
+  int64_t delay_s = 0;
 };
 
 struct RollupTables {

@@ -180,7 +180,7 @@ class Compactor {
   // region. Dropping files also locks the region, but merges that already run continue.
   struct MergeJob {
     RegionPlace place;
-    Parts parts;          // newest first
+    Parts parts;          // the parts to merge, newest first
     bool bottom = false;  // whether no older part has rows in common with `parts`
     bool paced = false;
   };
@@ -224,7 +224,8 @@ class Compactor {
   /// failed.
   [[nodiscard]] Status MergeFailure() const EXCLUDES(work_mutex_);
   // The following functions are in compactor_drop.cc.
-  using MetricEnds = std::map<Bytes, uint32_t>;  // key: metric; earlier rows may be dropped
+  // Key: a metric. Value: the time before which rows of the metric may be dropped.
+  using MetricEnds = std::map<Bytes, uint32_t>;
   Status DropFilesHeld(RegionPlace place, const MetricEnds& ends);
   /// Returns the time before which all rows of the region may be dropped.
   [[nodiscard]] uint32_t EndIn(const region::RegionMap& regions, size_t region,

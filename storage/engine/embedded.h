@@ -34,12 +34,12 @@ struct EmbeddedOptions {
   std::string path = "data";  // path of the data directory, which is created if it is missing
   KeyLayout layout;
   Durability durability = Durability::kLogged;
-  int sync_interval_ms = 1000;  // interval of the background fdatasync; only with kLogged
-  uint64_t memory_limit_bytes = uint64_t{1} << 30;  // tsd.memory.limit
+  int sync_interval_ms = 1000;  // interval in ms of the background fdatasync; only with kLogged
+  uint64_t memory_limit_bytes = uint64_t{1} << 30;  // the setting tsd.memory.limit
   /// memory_share and cache_share are shares of memory_limit_bytes. Their sum is at most 0.8.
   double memory_share = 0.4;                     // share for unflushed memory, names and series
   double cache_share = 0.15;                     // share for cached blocks
-  uint64_t log_max_bytes = uint64_t{512} << 20;  // log size that starts a flush
+  uint64_t log_max_bytes = uint64_t{512} << 20;  // size of the unflushed log that starts a flush
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
   // The age in milliseconds at which a memtable is flushed. Some flushes start up to a tenth of
   // this time later.
@@ -53,7 +53,7 @@ struct EmbeddedOptions {
   region::MergePolicy merge;
   region::SplitPolicy split;
   uint64_t open_files_max = UINT64_MAX;  // maximum number of files that the process may open
-  int64_t check_interval_ms = 60'000;    // interval of the checks for due merges and splits
+  int64_t check_interval_ms = 60'000;    // interval in ms of the checks for due merges and splits
   /// Interval in milliseconds of the searches for series that have no rows any more. The first
   /// search starts check_interval_ms after the store is opened. 0 = no searches.
   int64_t sweep_interval_ms = 3'600'000;
@@ -84,9 +84,9 @@ struct EmbeddedStats {
   uint64_t memory_bytes = 0;        // memory that is not flushed to files yet
   uint64_t memory_limit_bytes = 0;  // when memory_bytes reaches this limit, Append returns Busy
   uint64_t registry_bytes = 0;
-  uint64_t name_bytes = 0;         // names that the process keeps outside the store
-  uint64_t file_memory_bytes = 0;  // block indexes and filters of all open files
-  uint64_t refused_series = 0;     // new series and names that were rejected: low memory
+  uint64_t name_bytes = 0;         // memory of names that the process keeps outside the store
+  uint64_t file_memory_bytes = 0;  // memory of block indexes and filters of all open files
+  uint64_t refused_series = 0;     // number of new series and names rejected for lack of memory
   /// Whether series, names and indexes of files need so much memory that new names are rejected,
   /// even after a flush.
   bool series_full = false;
@@ -98,21 +98,21 @@ struct EmbeddedStats {
   uint64_t flushed_bytes = 0;     // bytes of files written by flushes
   uint64_t merge_read_bytes = 0;  // bytes of files read by merges
   uint64_t merged_bytes = 0;      // bytes of files written by merges
-  uint64_t expired_parts = 0;     // parts removed without reading, because all rows had expired
-  uint64_t dropped_parts = 0;     // parts that Points::DropFiles removed without reading them
+  uint64_t expired_parts = 0;     // number of parts removed without reading: all rows had expired
+  uint64_t dropped_parts = 0;     // number of parts that Points::DropFiles removed without reading
   uint64_t splits = 0;
   uint64_t cache_bytes = 0;  // size of the block cache; the next three members describe it, too
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
   uint64_t cache_evicted = 0;
-  uint64_t blocks_read = 0;        // blocks read from files on disk
-  uint64_t skipped_by_bloom = 0;   // file accesses that Bloom filters made unnecessary
+  uint64_t blocks_read = 0;        // number of blocks read from files on disk
+  uint64_t skipped_by_bloom = 0;   // number of file accesses that Bloom filters avoided
   uint64_t forgotten_bytes = 0;    // bytes of merged files that were dropped from the page cache
-  uint64_t skipped_by_time = 0;    // file accesses avoided because of the file's time span
+  uint64_t skipped_by_time = 0;    // number of file accesses that time spans of files avoided
   uint64_t regions = 0;            // number of regions of all tables
-  uint64_t regions_unmerged = 0;   // regions whose last merge failed
-  uint64_t replayed_records = 0;   // log records that were replayed when the store was opened
-  uint64_t observer_failures = 0;  // exceptions that observers threw
+  uint64_t regions_unmerged = 0;   // number of regions whose last merge failed
+  uint64_t replayed_records = 0;   // number of log records replayed when the store was opened
+  uint64_t observer_failures = 0;  // number of exceptions that observers threw
   std::string background_error;    // error of the last failed flush or merge; "" = no error
 };
 

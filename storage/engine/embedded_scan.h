@@ -138,7 +138,9 @@ class EmbeddedScan : public PointScan {
   // The rows in memory of the current series and of the following series (a batch). The scan looks
   // up and prefetches the rows of a batch together, because otherwise each look-up would wait for a
   // cache miss.
-  std::vector<MemoryRow> ahead_;  // series by series; each by base time, newest first
+  // The rows are grouped by series. The rows of a series are ordered by base time; rows with equal
+  // base times are ordered from newest to oldest.
+  std::vector<MemoryRow> ahead_;
   // For each series of the batch, the index in ahead_ after the last row of the series.
   std::vector<size_t> ahead_ends_;
   size_t ahead_series_ = 0;  // index in series_ of the first series of the batch
@@ -146,8 +148,8 @@ class EmbeddedScan : public PointScan {
   struct PartCursor {
     // nullopt if the part has no rows in the requested time range.
     std::optional<lsm::BlockFileScan> scan;
-    bool beyond = false;  // whether the scan has moved past the entries of the series that was read
-                          // last
+    // Whether the scan has moved past the entries of the series that was read last.
+    bool beyond = false;
   };
   std::map<const Part*, PartCursor> cursors_;  // cursors of the parts that were read so far
   std::vector<region::SeriesSlice> slices_;    // the current series: one slice per region

@@ -70,7 +70,7 @@ class EmbeddedStore : public Store {
   Status AppendCells(const Table& table, ByteView key, const std::vector<ColumnAppend>& columns);
 
   Engine& engine_;
-  const std::unique_ptr<EmbeddedStore> later_;  // nullptr if this object is itself such a later_
+  const std::unique_ptr<EmbeddedStore> later_;  // null in a store that is the later_ of another one
 };
 
 }  // namespace hg::engine

@@ -43,7 +43,7 @@ class Registry {
     [[nodiscard]] size_t bytes() const { return slots.bytes() + index.bytes(); }
 
     std::shared_ptr<TsuidTable> tsuids;  // `index` has views of the TSUIDs in this table
-    NumberSlots slots;                   // find a number by its TSUID
+    NumberSlots slots;                   // finds a number by its TSUID
     TagIndex index;
   };
   /// Maximum number of matching series for which Match may be used on an event loop. Finding so

@@ -136,7 +136,7 @@ class TsuidTable {
   }
 
   const std::shared_ptr<std::atomic<size_t>> bytes_;
-  const std::unique_ptr<std::atomic<Block*>[]> top_;  // the same blocks as in blocks_
+  const std::unique_ptr<std::atomic<Block*>[]> top_;  // pointers to the blocks in blocks_
   Blocks blocks_;
 };
 

@@ -104,7 +104,7 @@ class GatewayPool {
 
  private:
   struct State {
-    std::vector<std::unique_ptr<Connection>> idle;  // most recently used last
+    std::vector<std::unique_ptr<Connection>> idle;  // idle connections, most recently used last
     size_t open = 0;  // number of idle, leased and opening connections
     uint64_t epoch = 0;
     uint64_t opened = 0;  // total number of connections opened so far
@@ -127,7 +127,7 @@ class GatewayPool {
   std::mutex mutex_;
   std::condition_variable given_back_;
   std::vector<State> gateways_;  // guarded by mutex_, except its size
-  size_t turn_ = 0;              // guarded by mutex_, like everything below
+  size_t turn_ = 0;              // guarded by mutex_, like all members below
   Status away_;                  // error of the gateway that became unreachable last
   bool looking_ = false;         // whether a test call is running
   Deadline look_at_{};           // earliest time at which the next test call may begin

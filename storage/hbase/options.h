@@ -20,8 +20,10 @@ struct Gateway {
 /// The transport of Thrift messages. It must be the transport that the gateway uses.
 enum class Transport : uint8_t {
   kBuffered,  // the gateway's default
-  kFramed,    // -f: frames up to 2 MiB; no new tables with several regions (hbase-backend.md §6.3)
-  kHttp,      // hbase.regionserver.thrift.http
+  // The gateway option -f: frames of at most 2 MiB. With this transport, tables with several
+  // regions cannot be created (hbase-backend.md §6.3).
+  kFramed,
+  kHttp,  // HTTP; the gateway's setting hbase.regionserver.thrift.http
 };
 
 /// The guarantee of HBase when it acknowledges a write.
@@ -41,8 +43,10 @@ struct SpoolOptions {
   uint64_t file_bytes = uint64_t{16} << 20;  // size of a log file; space is freed by whole files
   bool write_on_commit = true;               // acknowledge a write when the operating system has it
   bool sync_on_commit = false;               // acknowledge a write when it is on disk
-  int patience_ms = 2000;  // ms for a write with its repetitions; then HBase counts as unreachable
-  int retry_ms = 500;      // pause between two attempts to replay, in ms
+  // The time limit in ms for a write with its repetitions. After this time, HBase counts as
+  // unreachable.
+  int patience_ms = 2000;
+  int retry_ms = 500;  // pause between two attempts to replay, in ms
   // Time in ms for which the spool keeps sending rows of a table that HBase rejects permanently. In
   // this time the cause can be fixed, for example by recreating the table. After this time, the
   // spool sets the rows aside in a file. For each kind of rejection, the time is measured from its
@@ -55,7 +59,9 @@ struct SpoolOptions {
 struct HbaseOptions {
   std::vector<Gateway> gateways = {{"127.0.0.1", 9090}};  // at least one gateway; used in turn
   Transport transport = Transport::kBuffered;
-  bool compact = false;  // -c: Thrift's compact instead of its binary protocol; never with kHttp
+  // The gateway option -c: Thrift's compact protocol instead of the binary protocol. Not possible
+  // with kHttp.
+  bool compact = false;
   WriteAhead write_ahead = WriteAhead::kDefault;
 
   size_t connections = 8;  // connections per gateway, 1…16; some gateways refuse a 17th
@@ -65,8 +71,9 @@ struct HbaseOptions {
   // reply.
   int receive_timeout_ms = 35'000;
   int greeting_timeout_ms = 5000;  // time limit for the first response on a connection
-  int idle_ms =
-      50'000;  // an idle connection is not used after this time: gateways close it after 60 s
+  // The time in ms after which an idle connection is not used any more. Gateways close idle
+  // connections after 60 s.
+  int idle_ms = 50'000;
 
   // Time limit of a call with its repetitions, in ms. The last attempt may exceed this limit.
   int deadline_ms = 30'000;

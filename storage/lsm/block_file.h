@@ -65,8 +65,8 @@ struct TimeSpan {
 /// Counters for the readers of all files of a store. Thread-safe.
 struct ReadCounters {
   std::atomic<uint64_t> blocks{0};            // number of blocks read from disk
-  std::atomic<uint64_t> skipped_by_bloom{0};  // reads of a file that a filter avoided
-  std::atomic<uint64_t> skipped_by_time{0};   // reads of a file that a time span avoided
+  std::atomic<uint64_t> skipped_by_bloom{0};  // number of reads that the filter of a file avoided
+  std::atomic<uint64_t> skipped_by_time{0};  // number of reads that the time span of a file avoided
   std::atomic<uint64_t> forgotten_bytes{0};  // bytes of files that were dropped from the page cache
 };
 

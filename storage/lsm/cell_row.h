@@ -18,7 +18,9 @@ enum class CellOrder : uint8_t {
   // The write with the later cell time is newer. If both times are equal, the write that arrived
   // later is newer. Tables with this order use CellRow::versions.
   kByTime,
-  kByArrival,  // the write that arrived later is newer; points tables use this
+  // The write that arrived later is newer. Points tables have this order. Tables with this order
+  // use CellRow::cells.
+  kByArrival,
 };
 
 inline constexpr int64_t kNoTombstone = std::numeric_limits<int64_t>::min();

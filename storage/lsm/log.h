@@ -157,9 +157,11 @@ class Log {
   std::condition_variable wanted_;        // for the thread that syncs
   std::condition_variable write_wanted_;  // for the thread that writes
   Segments pending_;
-  Bytes spare_;                  // a buffer that was written; kept to reuse its memory
-  uint64_t next_file_number_;    // number of the file that gets new records
-  uint64_t next_file_used_ = 0;  // bytes added to next_file_number_; 0 = header not added
+  Bytes spare_;                // a buffer that was written; kept to reuse its memory
+  uint64_t next_file_number_;  // number of the file that gets new records
+  // The number of bytes added to the file next_file_number_. 0 means that the header of the file is
+  // not added yet.
+  uint64_t next_file_used_ = 0;
   LogPosition end_;
   LogPosition written_;
   LogPosition synced_;

@@ -41,7 +41,7 @@ struct LogFile {
 struct LogRecordHeader {
   uint32_t body_bytes = 0;
   uint32_t body_crc = 0;
-  uint64_t sequence = 0;   // strictly ascending
+  uint64_t sequence = 0;   // sequence number; strictly ascending in the log
   LogPosition synced = 0;  // position that was known to be durable when the record was added
   uint8_t kind = 0;        // 1…255; defined by the engine
 };

@@ -12,7 +12,8 @@
 
 namespace hg::lsm {
 
-inline constexpr size_t kFamiliesMax = 16;  // limit for one table (region-store.md D6)
+// Maximum number of families of a table (region-store.md D6).
+inline constexpr size_t kFamiliesMax = 16;
 /// The maximum prefix length of the split policy KeyPrefixRegionSplitPolicy, in bytes.
 inline constexpr uint32_t kSplitPrefixMax = 32767;
 /// The maximum size of the delimiter of the split policy DelimitedKeyPrefixRegionSplitPolicy, in

@@ -29,7 +29,9 @@ constexpr int ValueWidth(uint8_t flags) { return (flags & kLengthMask) + 1; }
 
 /// A number in its stored form.
 struct PointValue {
-  uint64_t bits = 0;  // integers are sign-extended to 64 bits; a kFloat32 is in the low 32 bits
+  // Integers are in two's complement and sign-extended to 64 bits. A kFloat32 is an IEEE float in
+  // the low 32 bits. A kFloat64 is an IEEE double.
+  uint64_t bits = 0;
   uint8_t flags = kInt8;
 
   [[nodiscard]] bool is_float() const { return (flags & kFloatFlag) != 0; }

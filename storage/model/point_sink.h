@@ -65,7 +65,7 @@ struct KeyedField {
 struct TagText {
   std::string_view key;
   std::string_view value;
-  bool null_value = false;  // JSON null, which is rejected with its own message
+  bool null_value = false;  // whether the value is JSON null, for which there is a separate error
 };
 
 /// A point with UTF-8 names that were not checked yet. The tags are in the order in which they get

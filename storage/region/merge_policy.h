@@ -25,9 +25,11 @@ struct MergePolicy {
       << 20;
   size_t parts_blocking =
       16;  // with this many parts, flushes wait for merges, and any merge is allowed
-  uint64_t large_bytes = uint64_t{5} << 29;               // larger merges run on their own thread
+  // Merges of more bytes than this run on a separate thread.
+  uint64_t large_bytes = uint64_t{5} << 29;
   int64_t major_period_ms = int64_t{7} * 24 * 3'600'000;  // 0 = no automatic major merges
-  double major_jitter = 0.5;                      // fraction of the period, earlier or later
+  // Major merges run earlier or later by at most this fraction of the period.
+  double major_jitter = 0.5;
   uint64_t bytes_per_s_low = uint64_t{50} << 20;  // limit for background merges; 0 = no limit
   uint64_t bytes_per_s_high = uint64_t{100} << 20;
 };

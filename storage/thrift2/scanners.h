@@ -57,7 +57,8 @@ class Scanner {
   uint64_t rows_left_;                  // number of rows that the client's limit still allows
   MemoryTally memory_;                  // memory charged for this object
   std::unique_ptr<ScanCursor> cursor_;  // opened by the first fetch
-  std::vector<Row> rows_;               // rows read in advance; [0, at_) were returned
+  // Rows that were read in advance. Rows before the index at_ were already returned.
+  std::vector<Row> rows_;
   size_t at_ = 0;
   Row row_;             // the current row
   size_t cell_at_ = 0;  // index in row_ of the first cell that was not returned yet
