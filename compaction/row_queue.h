@@ -31,8 +31,8 @@ struct RowQueueOptions {
 
 struct RowQueueStats {
   size_t rows = 0;  // rows that wait for the end of their hour, or for their round
-  uint64_t dropped =
-      0;  // number of rows that were dropped, because the queue was full or memory was exhausted
+  // The number of rows that were dropped because the queue was full or memory was exhausted.
+  uint64_t dropped = 0;
 };
 
 /// Thread-safe. `compactor` and `clock` must outlive the object. The queue is lost when the process

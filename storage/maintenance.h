@@ -43,8 +43,8 @@ struct CheckReport {
   uint64_t files = 0;
   uint64_t bytes = 0;
   std::vector<Damage> damages;
-  std::vector<std::string>
-      notes;  // observations that are not damage, for example an incomplete end of the log
+  // Observations that are not damage, for example an incomplete end of the log.
+  std::vector<std::string> notes;
 };
 
 struct RepairReport {

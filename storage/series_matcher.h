@@ -21,8 +21,8 @@ struct TagClause {
 
 /// Conditions on series, which must all be true. SeriesMatcher is an immutable value.
 struct SeriesMatcher {
-  std::vector<TagClause>
-      clauses;              // sorted by tagk; all must be true, even if several have the same key
+  // Sorted by tagk. All clauses must be true, even if several clauses have the same key.
+  std::vector<TagClause> clauses;
   bool exact_tags = false;  // whether the series may have only tag keys of `clauses`
   /// If `tsuids` is not empty, only series whose TSUIDs (metric ‖ tag pairs) are in this sorted
   /// list match. In this case, `clauses` is usually empty.

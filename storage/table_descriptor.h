@@ -28,8 +28,8 @@ struct FamilyDescriptor {
   bool keep_deleted_cells = false;     // reads of times before a delete still return deleted cells
   bool new_version_behavior = false;   // a delete hides only cells written earlier
   std::string compression = "SNAPPY";  // NONE, SNAPPY or ZSTD
-  std::string data_block_encoding =
-      "NONE";  // stored only; blocks always use prefix compression of keys
+  // DATA_BLOCK_ENCODING is only stored. Blocks always use prefix compression of keys.
+  std::string data_block_encoding = "NONE";
   BloomFilter bloom_filter = BloomFilter::kRow;
   bool in_memory = false;       // whether blocks have the highest priority in the cache
   bool block_cache = true;      // whether blocks are cached when they are read

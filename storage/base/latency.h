@@ -31,8 +31,8 @@ struct LatencyHistogram {
         microseconds(10'000'000), microseconds(30'000'000), microseconds(60'000'000)};
   }();
 
-  std::array<uint64_t, kBounds.size()>
-      within{};        // within[i] is the number of durations ≤ kBounds[i], so values ascend
+  // within[i] is the number of durations ≤ kBounds[i], so the values are ascending.
+  std::array<uint64_t, kBounds.size()> within{};
   uint64_t count = 0;  // number of all durations, including those above the highest bound
   std::chrono::nanoseconds sum{0};
 };

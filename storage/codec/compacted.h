@@ -28,8 +28,9 @@ Status ReadPointCell(ByteView qualifier, ByteView value, std::vector<StoredPoint
 
 /// The points of a cell, as ParsePointCell returns them.
 struct StrictCell {
-  std::vector<StoredPoint>
-      points;  // ascending by offset; points with equal offsets in the order of the cell
+  // The points in ascending order of offsets. Points with equal offsets are in the order of the
+  // cell.
+  std::vector<StoredPoint> points;
   // Whether the points of the stored cell are in strictly ascending order of offsets.
   bool sorted = true;
   bool repaired = false;  // whether the value was repaired (opentsdb-schema.md §7.4)

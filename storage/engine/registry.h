@@ -128,8 +128,9 @@ class Registry {
   void SkipLocked(uint32_t count);
 
   const KeyLayout layout_;
+  // The memory in bytes of the blocks of all TSUID tables.
   const std::shared_ptr<std::atomic<size_t>> tsuid_bytes_ =
-      std::make_shared<std::atomic<size_t>>(0);  // bytes of the blocks of all TSUID tables
+      std::make_shared<std::atomic<size_t>>(0);
   std::atomic<uint32_t> size_{0};
   /// The series number after the number that was found last. Writers usually send series in the
   /// order in which the series were created. So `next_` is usually the number that is requested

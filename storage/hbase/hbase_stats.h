@@ -36,8 +36,9 @@ struct HbaseStats {
     uint64_t calls = 0;
     uint64_t repeats = 0;   // number of attempts, without the first attempt of each call
     uint64_t failures = 0;  // number of calls that failed after all repetitions
-    uint64_t refused =
-        0;  // calls not sent, because no gateway was reachable; `calls` excludes them
+    // The number of calls that were not sent because all gateways were unreachable. `calls` does
+    // not include these calls.
+    uint64_t refused = 0;
     std::array<int64_t, kPercentiles.size()> millis{};  // latency percentiles in ms
     LatencyHistogram took;
   };

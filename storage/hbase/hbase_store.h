@@ -116,9 +116,9 @@ class HbaseStore : public Store {
 
   const std::unique_ptr<Client> client_;
   const std::unique_ptr<PutQueue> puts_;
-  std::unique_ptr<Spool>
-      // Null if there is no spool. Destroyed first, because the spool writes through other members.
-      spool_;
+  // Null if there is no spool. The spool is destroyed first, because it writes through the other
+  // members.
+  std::unique_ptr<Spool> spool_;
 };
 
 }  // namespace hg::hbase

@@ -103,11 +103,11 @@ class PutQueue {
   void SendBatch(const std::string& table, Batch* batch) noexcept;
 
   Client* const client_;
-  const Status no_memory_ =
-      Status::Unavailable("memory is short");  // created in advance, while memory is available
+  // This status is created in advance, while memory is available.
+  const Status no_memory_ = Status::Unavailable("memory is short");
   std::mutex mutex_;
-  std::map<std::string, TableQueue>
-      queues_;  // guarded by mutex_, like all members below; entries are never removed
+  // Key: table. Guarded by mutex_, like all members below. Entries are never removed.
+  std::map<std::string, TableQueue> queues_;
   uint64_t batches_ = 0;
   uint64_t rows_ = 0;
 };

@@ -78,8 +78,8 @@ void TidyVersions(Families families, const TidyOptions& options, CellVersions* r
 /// Selects the versions that a reader requests, out of those that the family keeps.
 struct VersionRange {
   int64_t min_ms = std::numeric_limits<int64_t>::min();
-  int64_t max_ms =
-      std::numeric_limits<int64_t>::max();  // exclusive, unless it is the maximum value
+  // The bound max_ms is exclusive, unless it is the maximum value.
+  int64_t max_ms = std::numeric_limits<int64_t>::max();
   int32_t max_versions = 1;  // maximum number of versions of each column; the newest are selected
 
   [[nodiscard]] bool Holds(int64_t time_ms) const {

@@ -179,8 +179,8 @@ class Log {
   Waiters write_waiters_;
   Waiters sync_waiters_;
   std::vector<std::shared_ptr<File>> unsynced_;
-  std::list<LogFile>
-      unnamed_;  // files whose first record is written, but which name_files has not recorded yet
+  // The files whose first record is written, but which name_files has not recorded yet.
+  std::list<LogFile> unnamed_;
   std::shared_ptr<Folder> folder_;     // opened with the first file and kept open
   bool folder_dirty_ = false;          // whether names changed since the last folder sync
   std::vector<std::string> recycled_;  // paths of files that may be reused

@@ -54,8 +54,9 @@ struct KeyedPoint {
 struct KeyedLine {
   std::string_view series;  // the text of the line before the first blank
   Timestamp time;
-  uint32_t fields =
-      0;  // number of the line's fields, which are consecutive in the batch; at least 1
+  // The number of fields of the line, at least 1. The fields of a line are consecutive in the
+  // batch.
+  uint32_t fields = 0;
 };
 struct KeyedField {
   std::string_view name;

@@ -17,8 +17,9 @@ namespace hg::points::chunk_layout {
 enum Class : uint8_t { kPlainChunk = 0, kIntChunk = 1, kDecimalChunk = 2, kWordChunk = 3 };
 inline constexpr uint8_t kClassMask = 0x03;
 inline constexpr uint8_t kMillisChunk = 0x04;
-inline constexpr int kTimeShift =
-    3;  // position of the width code of the offsets from the first time; 0: constant step
+// Position of the width code of the times in the first byte. Times are stored as offsets from the
+// first time. The width code 0 means that the step between times is constant.
+inline constexpr int kTimeShift = 3;
 // Position of the width code of the values in the first byte. The values are stored relative to the
 // base.
 inline constexpr int kWidthShift = 5;

@@ -62,8 +62,8 @@ struct ReconcileOptions {
   bool use_otsdb_timestamp = false;  // tsd.storage.use_otsdb_timestamp
   bool use_max_value = true;         // tsd.storage.use_max_value
   bool repair_appends = false;       // tsd.storage.repair_appends
-  MergeCounters* counters =
-      nullptr;  // nullptr = not counted; otherwise must outlive all users of these options
+  // The counters must outlive all users of these options. nullptr means that nothing is counted.
+  MergeCounters* counters = nullptr;
 };
 
 /// Statistics of the points of a row-hour. `sum` is the result of adding the values as doubles in
@@ -88,8 +88,8 @@ struct PointScanSpec {
   RowRange rows;  // base times of rows, [begin, end)
   /// Whether Next may return statistics of a row instead of its points (RowHour::statistics).
   bool statistics = false;
-  bool objects =
-      false;  // also return annotations and histograms (odd-length qualifiers 01… and 06…)
+  // Whether to return annotations and histograms, too (odd-length qualifiers 01… and 06…).
+  bool objects = false;
   size_t batch_rows = 128;  // number of rows per fetch from a remote store
   /// The context of the request. The scan reports its work to this context. It also charges memory
   /// to the context if this memory grows with the range of the scan. The context must outlive the
@@ -109,8 +109,8 @@ struct RowHour {
   /// integers or all values are doubles.
   std::span<const uint8_t> is_double;
   bool all_double = false;  // whether all values are doubles; meaningful if is_double is empty
-  uint32_t stored_cells =
-      0;  // number of cells that OpenTSDB would have read for this row; limits count them
+  // The number of cells that OpenTSDB would have read for this row. Query limits count these cells.
+  uint32_t stored_cells = 0;
   std::span<const Cell> objects;  // annotations (01…) and histograms (06…), if requested
   /// If not null, Next has returned only statistics. offset_ms and value are then empty until
   /// PointScan::Load is called.

@@ -17,10 +17,10 @@ namespace hg::points {
 struct PointsOverCellsOptions {
   KeyLayout layout;
   std::string table = "tsdb";  // the table must have the family "t"
-  bool use_otsdb_timestamp =
-      false;  // tsd.storage.use_otsdb_timestamp: the cell time is the time of the point
-  bool enable_appends =
-      false;  // tsd.storage.enable_appends: points go to the append cell of their row
+  // The setting tsd.storage.use_otsdb_timestamp: whether the cell time is the time of the point.
+  bool use_otsdb_timestamp = false;
+  // The setting tsd.storage.enable_appends: whether points go to the append cell of their row.
+  bool enable_appends = false;
   /// Whether Append writes only the last of several points of one batch with the same series and
   /// time. The cell times of a batch do not tell which of its points came later.
   bool last_of_time = false;

@@ -24,9 +24,8 @@ inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
 /// Properties of a row that are stored together with its points.
 struct RowTraits {
   RowForm form = RowForm::kNone;
-  bool has_raw =
-      // Whether the file or memtable of the row also has raw cells that affect the row's points.
-      false;
+  // Whether the file or memtable of the row also has raw cells that affect the row's points.
+  bool has_raw = false;
   bool dups = false;  // whether two points have the same time; set by the encoder
 
   bool operator==(const RowTraits&) const = default;

@@ -12,8 +12,8 @@
 namespace hg::points {
 
 inline constexpr int kSplitLowBitsMax = 56;
-inline constexpr uint8_t kSplitSteps =
-    0x40;  // flag of the first byte, whose low six bits are the number of low bits
+// A flag of the first byte. The low six bits of this byte are the number of low bits.
+inline constexpr uint8_t kSplitSteps = 0x40;
 inline constexpr uint8_t kSplitEscape = 255;
 
 /// Appends the split numbers. If `steps` is true, AppendSplit stores the steps between values,

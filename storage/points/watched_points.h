@@ -79,8 +79,8 @@ class ChangeListeners {
   [[nodiscard]] std::shared_ptr<const All> all() const;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const All> all_ =
-      std::make_shared<All>();  // guarded by mutex_; the list that it points to never changes
+  // Guarded by mutex_. The list to which all_ points never changes.
+  std::shared_ptr<const All> all_ = std::make_shared<All>();
 };
 
 /// The reports of one write. Each old row is reported once before the write, and once after the

@@ -16,18 +16,18 @@ namespace hg::region {
 struct MergePolicy {
   size_t parts_min = 3;   // minimum number of parts that ExploreParts selects
   size_t parts_max = 10;  // maximum number of parts in a merge; each is an open file
-  double ratio =
-      1.2;  // a part of a merge is at most this many times as large as the others together
+  // A part in a merge is at most this many times as large as all other parts of the merge together.
+  double ratio = 1.2;
   double off_peak_ratio = 5.0;
   int off_peak_begin = 0, off_peak_end = 0;  // hours of the day, UTC; equal = no off-peak hours
-  uint64_t small_bytes =
-      uint64_t{16}  // parts whose total size is smaller are merged with any ratio
-      << 20;
-  size_t parts_blocking =
-      16;  // with this many parts, flushes wait for merges, and any merge is allowed
+  // Parts whose total size is smaller than this are merged whatever their size ratio is.
+  uint64_t small_bytes = uint64_t{16} << 20;
+  // If a region has this number of parts, flushes wait for merges, and any merge is allowed.
+  size_t parts_blocking = 16;
   // Merges of more bytes than this run on a separate thread.
   uint64_t large_bytes = uint64_t{5} << 29;
-  int64_t major_period_ms = int64_t{7} * 24 * 3'600'000;  // 0 = no automatic major merges
+  // The period of automatic major merges in ms. 0 means that there are no automatic major merges.
+  int64_t major_period_ms = int64_t{7} * 24 * 3'600'000;
   // Major merges run earlier or later by at most this fraction of the period.
   double major_jitter = 0.5;
   uint64_t bytes_per_s_low = uint64_t{50} << 20;  // limit for background merges; 0 = no limit
