@@ -42,7 +42,7 @@ struct RowCompactorStats {
   size_t queued = 0;
 };
 
-/// Thread-safe. The store and the clock must outlive the object.
+/// Compacts rows in the background. Thread-safe. The store and the clock must outlive the object.
 class RowCompactor {
  public:
   /// The maximum number of row keys in the queue. Row keys that do not fit are dropped. The next

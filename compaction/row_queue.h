@@ -35,9 +35,9 @@ struct RowQueueStats {
   uint64_t dropped = 0;
 };
 
-/// Thread-safe. `compactor` and `clock` must outlive the object. The queue is lost when the process
-/// ends. A query that later reads a row of the lost queue offers the row to RowCompactor if the row
-/// needs compaction.
+/// The queue of written rows. Thread-safe. `compactor` and `clock` must outlive the object. The
+/// queue is lost when the process ends. A query that later reads a row of the lost queue offers the
+/// row to RowCompactor if the row needs compaction.
 class RowQueue {
  public:
   /// The maximum number of waiting rows. Each waiting row needs some 100 bytes of memory. Rows that
@@ -59,7 +59,7 @@ class RowQueue {
   void PauseWhile(std::function<bool()> waits) { waits_ = std::move(waits); }
   /// Starts a thread that runs a round every flush_interval_s seconds.
   void Start();
-  /// Ends the thread. Idempotent.
+  /// Ends the thread of the queue. Idempotent.
   void Stop();
   /// Passes rows that are old enough to RowCompactor, the oldest hours first, within the limits of
   /// the options. Returns the number of rows passed. Passes no rows while the function given to

@@ -39,7 +39,7 @@ Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn&
     }
   };
   std::vector<std::thread> others;
-  // If a thread cannot be started, the threads that run do its work.
+  // If a thread cannot be started, the threads that are running do its work.
   (void)Survive([&] {
     while (others.size() + 1 < std::min(kRegionThreadsMax, regions.size()))
       others.emplace_back(work);

@@ -12,7 +12,8 @@
 
 namespace hg {
 
-/// A condition on rows, or several conditions combined with `and` or `or`. Immutable value.
+/// A condition on rows, or several conditions combined with `and` or `or`. RowFilter is an
+/// immutable value.
 struct RowFilter {
   enum class Kind : uint8_t {
     kAll,  // every row passes

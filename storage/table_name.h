@@ -1,5 +1,5 @@
 #pragma once
-// Table names: "table" or "namespace:table".
+// Functions for table names, which are "table" or "namespace:table".
 
 #include <string_view>
 

@@ -49,7 +49,7 @@ class ObjectReader {
   [[nodiscard]] const Status& status() const { return status_; }
 
   ObjectReader& Text(const char* key, std::string* out) { return Text(document_, key, out); }
-  /// Reads a member of a nested object.
+  /// Reads a text member of a nested object.
   ObjectReader& Text(const rapidjson::Value& object, const char* key, std::string* out);
   ObjectReader& Flag(const char* key, bool* out);
   template <typename T>

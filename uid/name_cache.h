@@ -167,7 +167,7 @@ class NameCache {
   mutable std::shared_mutex mutex_;
   Ids ids_;           // guarded by mutex_
   NamesOfIds names_;  // guarded by mutex_
-  // Guarded by mutex_. The number of bytes that this cache has added to options_.charged.
+  // The number of bytes that this cache has added to options_.charged. Guarded by mutex_.
   uint64_t counted_ = 0;
 };
 

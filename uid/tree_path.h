@@ -10,7 +10,7 @@
 
 namespace hg::uid {
 
-// OpenTSDB does not have the following limits. It recurses for each piece of a split value until
+// OpenTSDB does not have the following limits: it recurses for each piece of a split value until
 // its stack overflows.
 
 /// The maximum number of levels for one series. Levels of rules and pieces of split values count.

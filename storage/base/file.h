@@ -34,8 +34,8 @@ class File {
   /// Writes all bytes at `offset`. The file grows as needed. After a failure, any part of the bytes
   /// may have been written.
   virtual Status WriteAt(uint64_t offset, ByteView bytes) = 0;
-  /// Reserves disk space up to `size` bytes and extends the file to at least that length. The new
-  /// bytes are zero.
+  /// Reserves disk space for the first `size` bytes of the file, and extends the file to at least
+  /// `size` bytes. The new bytes are zero.
   virtual Status Allocate(uint64_t size) = 0;
   virtual Status Truncate(uint64_t size) = 0;
   /// Makes the content and the length of the file durable (fdatasync).
@@ -97,7 +97,8 @@ class FileSystem {
   virtual Status SyncFolder(const std::string& folder) = 0;
   /// Opens a folder for callers that sync it repeatedly. The file system must outlive the result.
   virtual Result<std::unique_ptr<Folder>> OpenFolder(const std::string& folder);
-  /// Returns the number of free bytes on the disk of the folder, or UINT64_MAX if it is unknown.
+  /// Returns the number of free bytes on the disk of the folder, or UINT64_MAX if the number is
+  /// unknown.
   virtual uint64_t FreeBytes(const std::string& folder) { return (void)folder, UINT64_MAX; }
   /// Takes the lock file for this process and writes "<pid> <note>\n" into it. If another process
   /// holds the lock file, returns Busy with that process id and note in the error message.
@@ -105,7 +106,7 @@ class FileSystem {
                                                  const std::string& note) = 0;
 };
 
-/// Returns the file system of the machine, which is never destroyed.
+/// Returns the file system of the machine. This object is never destroyed.
 FileSystem& PosixFileSystem();
 
 /// Reads a whole small file.

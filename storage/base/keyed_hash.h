@@ -68,7 +68,7 @@ inline uint64_t HashBytes(std::string_view bytes, uint64_t seed, const uint64_t 
   return Mix(secret[0] ^ bytes.size(), Mix(a ^ secret[1], b ^ seed));
 }
 
-/// Keyed hash function for hash tables. Its secret key is random and is chosen once per process.
+/// A keyed hash function for hash tables. Its secret key is drawn at random once per process.
 /// Thread-safe.
 struct Hash {
   using is_transparent = void;

@@ -1,5 +1,5 @@
 #pragma once
-// More classes for clang's thread-safety check, in addition to Mutex and MutexLock
+// Classes for clang's thread-safety check, in addition to Mutex and MutexLock
 // (thread_annotations.h): an adopted lock, a condition variable, and a mutex with many readers.
 
 #include <condition_variable>

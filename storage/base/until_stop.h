@@ -11,7 +11,7 @@ namespace hg {
 /// Unavailable. Thread-safe.
 class UntilStop final : public RequestContext {
  public:
-  /// The flag must outlive the object.
+  /// The flag `stopping` must outlive the object.
   explicit UntilStop(const std::atomic<bool>& stopping) : stopping_(stopping) {}
   Status Step(uint64_t) override {
     return stopping_.load(std::memory_order_relaxed)

@@ -31,7 +31,7 @@ inline void AppendVarint(Bytes* out, uint64_t v) {
 /// Removes one LEB128 number from the front of `in`. If the number is incomplete or too large,
 /// returns false and leaves `in` and `v` unchanged.
 inline bool GetVarint64(ByteView* in, uint64_t* v) {
-  // Fast path: most numbers have one or two bytes.
+  // This is a fast path, because most numbers have one or two bytes.
   if (in->size() >= 2) {
     const uint8_t first = ByteAt(*in, 0), second = ByteAt(*in, 1);
     if (first < 0x80 || second < 0x80) {

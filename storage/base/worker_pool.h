@@ -39,7 +39,7 @@ class WorkerPool {
   /// `queue_max` is the maximum number of waiting jobs. When `queue_max` jobs are waiting, Post
   /// rejects further jobs.
   WorkerPool(int threads, size_t queue_max);
-  /// Calls Join.
+  /// The destructor calls Join.
   ~WorkerPool();
 
   /// Adds a job to the queue. If the queue is full or the pool is stopping, Post rejects the job

@@ -75,7 +75,7 @@ inline bool TakeQualifier(ByteView* in, Qualifier* out) {
   return true;
 }
 
-/// A point in the form in which rows store it. `bits` is as in PointValue: integers are
+/// A point as rows store it. `bits` has the same meaning as in PointValue: integers are
 /// sign-extended, and floats are in the low 32 bits.
 struct StoredPoint {
   Qualifier qualifier;

@@ -145,7 +145,7 @@ class Compactor {
   };
   /// Sleeps until the worker is woken, at most for `time`. Returns false if the worker must end.
   bool SleepUntilWanted(Worker worker, std::chrono::milliseconds time) EXCLUDES(background_mutex_);
-  /// Sleeps for `time`, or until the threads must end.
+  /// Sleeps for `time`. If the threads must end, returns earlier.
   void Pause(std::chrono::milliseconds time) EXCLUDES(background_mutex_);
   void EndRound(Worker worker, Status status) EXCLUDES(background_mutex_);
   void FlushLoop();

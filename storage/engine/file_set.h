@@ -62,7 +62,8 @@ struct Edit {
   std::optional<Flushed> flushed;
   /// If set, the content of the list of series, whose files were rewritten.
   std::optional<SeriesList> series;
-  /// Whether to drop the files from the page cache, because a merge has just read or written them.
+  /// Whether to drop the files of the edit from the page cache, because a merge has just read or
+  /// written them.
   bool forget_cached = false;
   /// Whether the change deletes rows of the parts in `remove` without tombstones for these rows in
   /// a memtable.

@@ -57,7 +57,7 @@ class Memtable {
 
   const int64_t made_ms;
 
-  // The following two members are set before the memtable becomes active.
+  // The following members are set before the memtable becomes active.
   uint64_t after_sequence = 0;  // all records of the memtable have greater sequence numbers
   uint32_t series_begin = 0;    // number of the first series that was created in the memtable
 

@@ -1,5 +1,5 @@
 #pragma once
-// Merges parts into new parts that contain each row once.
+// Merges several parts into new parts that contain each row once.
 
 #include <cstdint>
 #include <functional>

@@ -75,7 +75,7 @@ class Registry {
   /// Adds several TSUIDs in order. AddAll is faster than a call of Add for each TSUID, because
   /// memory accesses overlap. An empty TSUID adds a forgotten number.
   void AddAll(std::span<const ByteView> tsuids);
-  /// Adds `count` forgotten numbers.
+  /// Adds `count` series numbers that are forgotten from the start.
   void Skip(uint32_t count);
 
   // The following functions are for forgotten series. Functions that search for series never find a
@@ -128,7 +128,7 @@ class Registry {
   void SkipLocked(uint32_t count);
 
   const KeyLayout layout_;
-  // The memory in bytes of the blocks of all TSUID tables.
+  // The total size in bytes of the blocks of all TSUID tables.
   const std::shared_ptr<std::atomic<size_t>> tsuid_bytes_ =
       std::make_shared<std::atomic<size_t>>(0);
   std::atomic<uint32_t> size_{0};

@@ -28,7 +28,7 @@
 
 namespace hg::engine {
 
-/// The points of one series in one hour. Only the writer creates and changes the object. Readers
+/// The points of one series in one hour. Only the writer creates and changes this object. Readers
 /// may use only the functions that are marked for readers.
 class RowHourMemory {
  public:

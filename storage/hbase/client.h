@@ -38,8 +38,8 @@ struct Client {
   }
 
   /// Returns the time limit, in ms, of a write with all its repetitions. For tables whose writes
-  /// may wait in the spool, the limit may be shorter than deadline_ms. The reason is that the write
-  /// can go to the spool, while other writes wait for the call.
+  /// may wait in the spool, the limit may be shorter than deadline_ms, because the write can go to
+  /// the spool and because other writes wait for the call.
   [[nodiscard]] int PutDeadlineMs(const std::string& table) const {
     return Spooled(table) ? std::min(options.spool->patience_ms, options.deadline_ms)
                           : options.deadline_ms;

@@ -17,7 +17,7 @@ void AddBytes(Bytes* out, int field, ByteView bytes);
 /// Returns a filter or comparator. `name` is its Java class without the package.
 Bytes Named(ByteView name, ByteView content);
 
-/// Returns a RowFilter, FamilyFilter, QualifierFilter or ValueFilter.
+/// Returns the filter with this name: RowFilter, FamilyFilter, QualifierFilter or ValueFilter.
 Bytes CompareFilter(ByteView name, RowFilter::Op op, ByteView comparator);
 /// Returns a comparator. `name` is BinaryComparator or BinaryPrefixComparator.
 Bytes BytesComparator(ByteView name, ByteView value);
@@ -32,7 +32,8 @@ Bytes FilterList(Join join, const std::vector<Bytes>& filters);
 Bytes PrefixesFilter(std::vector<Bytes> prefixes);
 /// Returns a ColumnRangeFilter. An empty `max` means that the range has no end.
 Bytes ColumnRangeFilter(ByteView min, bool with_min, ByteView max, bool with_max);
-/// Returns a KeyOnlyFilter. `lengths` says whether the filter replaces each value by its length.
+/// Returns a KeyOnlyFilter, which removes the values of cells. If `lengths` is true, the filter
+/// replaces each value by its length.
 Bytes KeyOnlyFilter(bool lengths);
 
 }  // namespace hg::hbase

@@ -67,7 +67,7 @@ class Spool {
   /// Returns whether the folder has waiting writes, or damaged files that may have had waiting
   /// writes. Changes nothing. Works even while another process uses the folder.
   static Result<bool> Waits(FileSystem& files, const std::string& folder);
-  /// Calls Stop.
+  /// The destructor calls Stop.
   ~Spool();
 
   /// Starts the replay thread.

@@ -40,7 +40,7 @@ std::unique_ptr<RowSource> ScanMemory(const CellMemory& memory, Bytes start, Byt
 /// content of each row from all sources. Not thread-safe.
 class MergedRows {
  public:
-  /// `sources` must be ordered from newest to oldest.
+  /// `sources` must be ordered from the newest memtable or file to the oldest.
   MergedRows(CellOrder order, std::vector<std::unique_ptr<RowSource>> sources)
       : order_(order), sources_(std::move(sources)), live_(sources_.size(), false) {}
 

@@ -19,9 +19,9 @@ inline constexpr int64_t kInstantMaxMs = (int64_t{1} << 32) * 1000 - 1;
 
 /// Returns a time in whole seconds as seconds and any other time as milliseconds, so that the same
 /// instant always has the same column. Returns nullopt for times that cannot be stored
-/// (BadInstant): the epoch and earlier times, times after kInstantMaxMs, and times with a fraction
-/// of a second in the first 2^32 ms (until 1970-02-19). Readers would interpret the milliseconds of
-/// the last kind as seconds.
+/// (BadInstant). These times are the epoch and earlier times, times after kInstantMaxMs, and times
+/// with a fraction of a second in the first 2^32 ms (until 1970-02-19). A fractional time in the
+/// first 2^32 ms cannot be stored, because readers would interpret its milliseconds as seconds.
 inline std::optional<Timestamp> TimestampOfMillis(int64_t ms) {
   if (ms <= 0 || ms > kInstantMaxMs) return std::nullopt;
   const Timestamp seconds{ms / 1000}, millis{ms};

@@ -1,5 +1,5 @@
 #pragma once
-// One number in its stored form: 64 value bits and the four type flags of its qualifier
+// One number as it is stored: 64 value bits and the four type flags of its qualifier
 // (opentsdb-schema.md §6.1, §7).
 
 #include <bit>
@@ -27,7 +27,7 @@ constexpr bool ValidPointFlags(uint8_t flags) {
 /// Returns the length of the stored value in bytes.
 constexpr int ValueWidth(uint8_t flags) { return (flags & kLengthMask) + 1; }
 
-/// A number in its stored form.
+/// A number as it is stored.
 struct PointValue {
   // Integers are in two's complement and sign-extended to 64 bits. A kFloat32 is an IEEE float in
   // the low 32 bits. A kFloat64 is an IEEE double.

@@ -59,7 +59,7 @@ class WatchedRegex {
     ~Finder();
     Finder(const Finder&) = delete;
     Finder& operator=(const Finder&) = delete;
-    /// Returns the first match at or after the position `from`. Fails like Search.
+    /// Returns the first match at or after the position `from`. Fails like WatchedRegex::Search.
     Result<Groups> Next(size_t from);
 
    private:

@@ -40,8 +40,9 @@ class WriteContext {
   [[nodiscard]] RequestContext& request() const { return request_; }
   [[nodiscard]] Writer* writer() const { return writer_; }
 
-  /// writer_passed and metrics_passed return whether an earlier batch has passed the check of the
-  /// limits of the writer or of the metrics. If so, later batches are not checked.
+  /// Once a batch has passed the check of the writer's limits, writer_passed returns true. Once a
+  /// batch has passed the check of the metrics' limits, metrics_passed returns true. The limits are
+  /// not checked for later batches.
   [[nodiscard]] bool writer_passed() const { return writer_passed_; }
   [[nodiscard]] bool metrics_passed() const { return metrics_passed_; }
   void PassWriter() {

@@ -1,5 +1,5 @@
 #pragma once
-// Reads numbers from the front of a buffer that is certainly long enough.
+// Reads numbers from the front of a buffer that certainly has all bytes of these numbers.
 
 #include <cstdint>
 

@@ -56,8 +56,9 @@ void UnpackBits(ByteView packed, size_t count, int width, Put&& put) {
   size_t i = 0;
   size_t bit = 0;
   if (width <= 57) {
-    // Up to this index, the eight bytes from the first byte of a value are inside `packed` and
-    // contain the whole value. Later values are read from a padded copy of the last bytes.
+    // For values before the index `inside`, the eight bytes from the first byte of the value are
+    // inside `packed` and contain the whole value. Later values are read from a padded copy of the
+    // last bytes.
     const size_t inside = packed.size() < 8 ? 0 : ((packed.size() - 8) * 8 + 7) / step + 1;
     auto run = [&](const char* from, size_t from_bit, size_t end) {
       for (; i < end; ++i, bit += step) {

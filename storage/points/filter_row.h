@@ -29,8 +29,8 @@ bool SeekKey(const RowFilter& filter, ByteView key, Bytes* next);
 /// Returns whether the selection contains the column. Does not check times and versions, because
 /// the store checks them.
 bool ColumnChosen(const CellSelection& wanted, ByteView family, ByteView qualifier);
-/// Returns whether the selection contains the column, but ignores wanted.qualifiers, which may be a
-/// long list. See ColumnChosen.
+/// Returns whether the selection contains the column, like ColumnChosen, but ignores
+/// wanted.qualifiers, which may be a long list.
 bool ColumnInRanges(const CellSelection& wanted, ByteView family, ByteView qualifier);
 /// Removes the cells and values that CellSelection::first_cell_only and keys_only exclude. Call
 /// this function after the selection of times, versions and columns. Also call it after the

@@ -46,7 +46,7 @@ PointEntry MakePointEntry(SeriesNumber series, Timestamp time, const PointValue&
 /// (Points::Commit).
 using LogPosition = uint64_t;
 
-/// Total numbers of merged rows and dropped points (opentsdb-schema.md §20, compaction.*).
+/// The total numbers of merged rows and dropped points (opentsdb-schema.md §20, compaction.*).
 /// Thread-safe.
 struct MergeCounters {
   std::atomic<uint64_t> merges{0};  // number of rows merged by readers and by rewrites
@@ -184,8 +184,8 @@ class PointScan {
   [[nodiscard]] virtual uint32_t StepMs() const { return 0; }
 };
 
-/// A function that a scan calls for each row that row compaction would store differently, for
-/// example because the row has two points for one time. The row should be rewritten once it is old
+/// A function that a scan calls for each row that row compaction would change, for example because
+/// the row has two points for one time. The row should be rewritten once it is old
 /// (compaction/row_compactor). The scan calls the function on its own thread. The function must be
 /// thread-safe and must not block.
 using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
@@ -235,7 +235,7 @@ class Points {
   /// should call Commit once per turn. `done` must not block.
   virtual void Commit(LogPosition position, std::function<void(Status)> done) = 0;
 
-  /// Opens a scan. Blocks.
+  /// Opens a scan of points. Blocks.
   virtual Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
                                                   const ReconcileOptions& options) = 0;
 

@@ -35,7 +35,7 @@ struct RowSpan {
   bool operator==(const RowSpan&) const = default;
 };
 
-/// The number of levels to which files are merged: day, 8 days, 64 days.
+/// The number of levels of windows to which files are merged: a day, 8 days and 64 days.
 inline constexpr int kWindowLevels = 3;
 
 struct Window {

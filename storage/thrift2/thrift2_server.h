@@ -98,7 +98,7 @@ class Thrift2Server {
   /// listen on the address.
   static Result<std::unique_ptr<Thrift2Server>> Start(std::function<Store&()> store,
                                                       Thrift2Options options);
-  /// Calls Stop.
+  /// The destructor calls Stop.
   ~Thrift2Server();
 
   [[nodiscard]] uint16_t port() const { return port_; }
