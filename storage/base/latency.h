@@ -4,7 +4,6 @@
 // Percentiles below 64 ms are exact to 1 ms, and larger ones to an eighth of a power of two. The
 // histogram is for Prometheus: the number of durations up to each of several fixed bounds, and the
 // sum of all durations. Prometheus can add these numbers over machines and subtract them over time.
-// subtract them over time.
 
 #include <algorithm>
 #include <array>

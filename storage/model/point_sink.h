@@ -23,16 +23,16 @@ namespace hg {
 enum class Dialect : uint8_t { kJson, kWords, kInflux, kLabels, kGraphite };
 
 /// The raw series key: the bytes that name a series in a request. The object does not own the
-/// The raw series key: the bytes that name a series in a request. The object does not own the
 /// bytes. Which bytes these are depends on the dialect:
 /// - kJson: the text between the quotes of "metric", and the tags object with its braces. Trailing
 ///   blanks are cut and nothing is decoded.
 /// - kWords (telnet, import): the metric word as `metric`, and everything after the blank that
 ///   follows the value, up to the end of the line, as `tags`.
+/// - kInflux: the field name as `metric`, and the text before the first blank of the line
 ///   (measurement and tags) as `tags`.
-/// - kLabels (remote write, OTLP): metric and labels as sent, before they become names. Only the
 /// - kLabels (remote write, OTLP): metric and labels as sent, before they are converted to names.
 ///   Only the code that made the key can parse it (http/wire/series_labels.h).
+/// - kGraphite: the path up to the first ';' as `metric`, and the rest as `tags`.
 struct RawKey {
   Dialect dialect = Dialect::kJson;
   std::string_view metric;

@@ -44,12 +44,11 @@ struct TextFilter {
 /// KeyOnlyFilter and FirstKeyOnlyFilter select cells before conditions on values are evaluated.
 /// They are allowed only outside of OR. In a quoted text, \xHH is a byte, \\ is a backslash, and ''
 /// is a quotation mark.
-/// byte, \\ is a backslash, and '' is a quotation mark.
+///
 /// Returns InvalidArgument if `text` is not a filter; the message has the position of the error.
 /// Returns LimitExceeded if the text is too long or nested too deeply. Returns Unsupported if the
 /// store does not have a filter or comparator; the message has its name and lists the supported
 /// ones.
-/// comparator; the message has its name and lists the supported ones.
 Result<TextFilter> ApplyFilterText(std::string_view text, ScanSpec* spec);
 
 }  // namespace hg::points
