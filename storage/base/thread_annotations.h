@@ -1,6 +1,7 @@
 #pragma once
 // A mutex for clang's thread-safety check. A member marked GUARDED_BY(mutex) may be used only while
-// the mutex is locked (-Wthread-safety, an error in the clang build of this project).
+// the mutex is locked. The check is -Wthread-safety, whose warnings are errors in the clang build
+// of this project.
 
 #include <mutex>
 

@@ -107,8 +107,8 @@ class EmbeddedScan : public PointScan {
 
   // The cells that are stored in addition to points, in memory and in cell files. The scan reads
   // these cells when it is opened, because most stores have few of them. The number in each pair is
-  // the source of the cells, newest first: the memtables come first, followed by the parts of the
-  // region.
+  // the number of the source of the cells. Sources are numbered from newest to oldest: first the
+  // memtables, and then the parts of the region.
   std::map<RowId, std::vector<std::pair<size_t, lsm::CellRow>>> cells_;
   std::vector<IrregularRow> irregular_;
   size_t next_irregular_ = 0;

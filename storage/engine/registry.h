@@ -119,8 +119,8 @@ class Registry {
   /// series of the metric.
   [[nodiscard]] FoundSeries MatchListed(ByteView metric, const SeriesMatcher& matcher) const;
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
-  // The caller of the following functions must hold mutex_: exclusively for functions that add, and
-  // at least shared for the others.
+  // The caller of the following functions must hold mutex_: exclusively for functions that add
+  // series, and at least shared for all others.
   [[nodiscard]] std::optional<uint32_t> FindNext(ByteView tsuid) const;
   bool FindSome(std::span<const ByteView> some, uint32_t* numbers) const;
   [[nodiscard]] uint32_t FindLocked(ByteView tsuid, uint32_t hash) const;

@@ -144,7 +144,7 @@ class PointSink {
   virtual Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                std::vector<Status>* results) = 0;
 
-  /// Makes points durable. The contract is the same as of Points::Commit.
+  /// Makes points durable. Commit has the same contract as Points::Commit.
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;
 
   /// Forgets all raw series keys. Call this function when names were renamed or deleted.

@@ -31,8 +31,9 @@ struct ReconciledRow {
 Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOptions& options);
 
 /// Merges the points and raw cells of a RowPart. If points have equal times, the later point in
-/// `row.points` is newer. Between a point and a raw cell, the one with the greater sequence number
-/// is newer. If the sequence numbers are equal, the one with the smaller qualifier is newer.
+/// `row.points` is newer. If a point and a raw cell have equal times, the one with the greater
+/// sequence number is newer. If the sequence numbers are equal, the one with the smaller qualifier
+/// is newer.
 Result<ReconciledRow> Reconcile(const RowPart& row, const ReconcileOptions& options);
 
 /// Returns the changes that replace the row by one compacted cell with the merged points: first the

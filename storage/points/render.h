@@ -16,7 +16,7 @@ inline constexpr ByteView kFamily = "t";
 struct RenderOptions {
   int64_t now_s = 0;              // the current time in seconds, which IsOldRow needs
   bool enable_compaction = true;  // tsd.storage.enable_compaction
-  int64_t now_ms = 0;             // cells that have expired at this time are left out
+  int64_t now_ms = 0;  // cells that have expired at this time are left out (stored_row.h)
 };
 
 /// Returns whether the row is so old that OpenTSDB would compact it (opentsdb-schema.md §9.1).
