@@ -1,10 +1,10 @@
 #pragma once
-// OpenTSDB's row compaction: it merges the cells of an old row into one, drops overwritten values
-// and repairs old encodings (opentsdb-schema.md §9, §10). The same code works on every Store. When
-// a scan of Points reads a row that needs compaction, it reports the row. A worker thread reads
-// each of these rows again, resolves it by the rules of storage/points/reconcile.h and writes one
-// mutation. The mutation puts the compacted cell and deletes all other source cells. Query results
-// never change.
+// Implements OpenTSDB's row compaction, which merges the cells of an old row into one cell, drops
+// overwritten values and repairs old encodings (opentsdb-schema.md §9, §10). The code works on
+// every Store. When a scan of Points reads a row that needs compaction, the scan reports the row to
+// RowCompactor. A worker thread later reads each reported row again, resolves it by the rules of
+// storage/points/reconcile.h and writes one mutation. The mutation puts the compacted cell and
+// deletes the cells that it was made from. Row compaction never changes query results.
 
 #include <condition_variable>
 #include <cstdint>
@@ -24,15 +24,15 @@ namespace hg::compaction {
 struct RowCompactorOptions {
   KeyLayout layout;
   std::string table = "tsdb";
-  /// The setting tsd.storage.enable_compaction. If false, only rows with OpenTSDB's append cells
-  /// are repaired.
+  /// The setting tsd.storage.enable_compaction. If it is false, row compaction only repairs rows
+  /// that contain OpenTSDB's append cells.
   bool enable_compaction = true;
   ReconcileOptions reconcile;
 };
 
 struct RowCompactorStats {
-  uint64_t offered = 0;        // number of keys that entered the queue
-  uint64_t dropped = 0;        // rejected keys: queue full, out of memory, or Drain failed
+  uint64_t offered = 0;        // number of row keys that entered the queue
+  uint64_t dropped = 0;        // row keys not processed: queue full, out of memory, or store down
   uint64_t rewritten = 0;      // number of rows that were changed
   uint64_t failed = 0;         // rows that could not be read, resolved or written
   uint64_t failed_reads = 0;   // rows whose cells could not be read; included in `failed`
@@ -42,40 +42,45 @@ struct RowCompactorStats {
   size_t queued = 0;
 };
 
-/// Thread-safe. The store and the clock must outlive the object.
+/// Compacts rows in the background. Thread-safe. The store and the clock must outlive the object.
 class RowCompactor {
  public:
-  /// The maximum number of keys in the queue. Further keys are dropped. The next query that reads
-  /// the row of a dropped key offers the row again.
+  /// The maximum number of row keys in the queue. Row keys that do not fit are dropped. The next
+  /// query that reads the row of a dropped key offers the row again.
   static constexpr size_t kQueueMax = 10'000;
 
   RowCompactor(Store* store, RowCompactorOptions options, const Clock& clock);
-  /// Ends the worker thread. Does not process keys that are still in the queue.
+  /// Ends the worker thread. Row keys that are still in the queue are not processed.
   ~RowCompactor();
 
-  /// Adds a row to the queue if it is old enough and not in the queue yet. Can be used as an
-  /// UnsettledRowListener. Never blocks on the store.
+  /// Adds a row to the queue if the row is old enough and not in the queue yet. This function can
+  /// be used as an UnsettledRowListener. It never waits for the store.
   void Offer(ByteView key, uint32_t base);
-  /// Starts the worker thread. Without it, rows stay in the queue until Drain is called.
+  /// Starts the worker thread. Without the worker thread, rows stay in the queue until Drain is
+  /// called.
   void Start();
-  /// Processes all keys in the queue on the calling thread, and concurrently on the worker thread
-  /// if it runs. If the store is Unavailable, drops the rest of the queue. Blocks.
+  /// Processes all row keys in the queue on the calling thread, while the worker thread, if it
+  /// runs, processes them too. If the store returns Unavailable, the rest of the queue is dropped.
+  /// Blocks until the queue is empty.
   void Drain();
-  /// Processes all keys in the queue and ends the worker thread. Idempotent. Drops later offers.
+  /// Processes all row keys in the queue and ends the worker thread. Idempotent. Rows that are
+  /// offered after Stop are dropped.
   void Stop();
   [[nodiscard]] RowCompactorStats Stats() const;
 
   /// Compacts one row now. Returns true if the row was changed. Returns false if the row is too
-  /// young, needs no compaction, or was changed by another writer meanwhile (the next query that
-  /// reads the row offers the row again). After InvalidArgument or Corruption the row is unchanged.
+  /// young, needs no compaction, or was changed by another writer meanwhile. In the last case, the
+  /// next query that reads the row offers the row again. If the call returns InvalidArgument or
+  /// Corruption, the row is unchanged.
   Result<bool> CompactRow(ByteView key);
 
  private:
   [[nodiscard]] bool OldEnough(uint32_t base) const;
   bool Take(Bytes* key);
   Status CompactCounted(const Bytes& key);
-  /// Processes one key. If the queue is empty, waits until it changes. The caller must hold mutex_
-  /// with `lock`, and holds it again when the call returns. Returns the error of the row.
+  /// Processes one row key from the queue. If the queue is empty, waits until the queue changes.
+  /// The caller must hold mutex_ with `lock`, and holds it again when the call returns. Returns the
+  /// error of the processed row.
   Status CompactNext(std::unique_lock<std::mutex>* lock);
   void Count(uint64_t RowCompactorStats::*counter, uint64_t by);
   void Work();
@@ -88,8 +93,8 @@ class RowCompactor {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Bytes> queue_;            // guarded by mutex_, like all members below
-  std::unordered_set<Bytes> waiting_;  // the keys in queue_
-  size_t busy_ = 0;  // number of keys that are not in the queue any more but still processed
+  std::unordered_set<Bytes> waiting_;  // the row keys in queue_
+  size_t busy_ = 0;  // number of row keys that left the queue and are still processed
   bool stopping_ = false;
   RowCompactorStats stats_;
 

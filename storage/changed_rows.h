@@ -1,6 +1,7 @@
 #pragma once
 // Reports of changed rows. Servers that let other processes change the store (storage/local,
-// storage/thrift2) report changes, so that the process of the store can drop cached data.
+// storage/thrift2) report the changed rows, so that the process that owns the store can drop cached
+// data.
 
 #include <algorithm>
 #include <functional>
@@ -11,20 +12,21 @@
 
 namespace hg {
 
-/// A function that is called after rows of a table may have changed. A row without changes was
-/// deleted. A row without a key means all rows.
+/// A function that is called after rows of a table may have changed. An element of `rows` without
+/// changes means that the row was deleted. An element without a key means that all rows may have
+/// changed.
 using ChangeReport =
     std::function<void(const std::string& table, const std::vector<RowMutation>& rows)>;
 
-/// Returns whether the mutation only adds a column that was absent. Such a change hides or replaces
-/// nothing that may be cached, so it is not reported.
+/// Returns whether the mutation only adds a column that was absent. Such a mutation hides or
+/// replaces no data that may be cached, so it is not reported.
 inline bool OnlyAdds(const Expected& expected, const RowMutation& row) {
   return !expected && std::all_of(row.changes.begin(), row.changes.end(), [](const auto& change) {
     return change.kind == CellChange::Kind::kPut;
   });
 }
 
-/// Runs `work`, which changes rows, and then reports the rows as changed. If the store throws an
+/// Runs `work`, which changes rows, and then reports the rows as changed. If `work` throws an
 /// exception, the rows are reported, too, because they may have changed. `report` may be empty.
 template <typename Work>
 auto Changing(const ChangeReport& report, const std::string& table,

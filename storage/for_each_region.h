@@ -1,5 +1,6 @@
 #pragma once
-// Runs a function on each region of a table and merges the results (region-store.md X2).
+// Runs a function on each region of a table and merges the results of the function (region-store.md
+// X2).
 
 #include <algorithm>
 #include <atomic>
@@ -13,14 +14,15 @@
 
 namespace hg {
 
-/// Number of regions processed concurrently.
+/// Maximum number of regions that are processed at the same time.
 inline constexpr size_t kRegionThreadsMax = 4;
 
-/// Calls `fn(region)` for each region of the table, on several threads concurrently. `fn` returns a
-/// Result<T>. Then calls `merge(&all, part)` for each result in key order, on the calling thread.
-/// The regions are those at the time of the call. They cover each key once, even if regions are
-/// split or merged meanwhile. If `fn` fails, no further calls of it are started. If several calls
-/// have failed, returns the failure of the first of these regions in key order. Blocks.
+/// Calls `fn(region)` for each region of the table, on several threads at the same time. `fn`
+/// returns a Result<T>. After all calls of `fn`, calls `merge(&all, part)` for each result in key
+/// order, on the calling thread. The regions are the regions at the time of the call. They cover
+/// each key once, even if regions are split or merged meanwhile. After a call of `fn` has failed,
+/// no further calls of `fn` are started. If several calls have failed, returns the failure of the
+/// region that is first in key order. Blocks until all threads have ended.
 template <typename T, typename Fn, typename Merge>
 Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn& fn,
                         const Merge& merge) {
@@ -37,7 +39,7 @@ Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn&
     }
   };
   std::vector<std::thread> others;
-  // If a thread cannot be started, the threads that run do its work.
+  // If a thread cannot be started, the threads that are running do its work.
   (void)Survive([&] {
     while (others.size() + 1 < std::min(kRegionThreadsMax, regions.size()))
       others.emplace_back(work);
@@ -60,7 +62,7 @@ struct TableCount {
 };
 
 /// Returns the number of rows and cells that a scan of the region would return. Reads the whole
-/// region and reports that to `watch`. Blocks.
+/// region and reports the work to `watch`. Blocks.
 inline Result<TableCount> CountRegion(Store& store, const std::string& table,
                                       const RegionInfo& region, RequestContext& watch) {
   constexpr uint64_t kStepsPerRow = 64;
@@ -84,7 +86,7 @@ inline Result<TableCount> CountRegion(Store& store, const std::string& table,
 }
 
 /// Returns the number of rows and cells that a scan of the whole table would return. Reads the
-/// whole table and reports that to `watch`. Blocks.
+/// whole table and reports the work to `watch`. Blocks.
 inline Result<TableCount> CountTable(Store& store, const std::string& table,
                                      RequestContext& watch) {
   const auto count = [&](const RegionInfo& region) {

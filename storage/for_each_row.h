@@ -8,8 +8,8 @@
 
 namespace hg {
 
-/// Calls visit(row) for each row of the scan in order. `visit` returns a Status and may move from
-/// the row. The first failure of the store or of `visit` ends the scan.
+/// Calls visit(row) for each row of the scan in order. `visit` returns a Status and may move data
+/// out of the row. If the store or `visit` fails, the scan ends and the failure is returned.
 template <typename Visit>
 Status ForEachRow(Store& store, const ScanSpec& spec, Visit&& visit) {
   ASSIGN_OR_RETURN(const auto cursor, store.Scan(spec));

@@ -1,8 +1,8 @@
 #pragma once
 // Administrative operations on a whole store: backup, check and repair.
 //
-// All calls are thread-safe and block, possibly for minutes. Writers and readers continue
-// meanwhile.
+// All calls are thread-safe and block, possibly for minutes. Writers and readers of the store
+// continue during a call.
 
 #include <cstdint>
 #include <functional>
@@ -17,18 +17,18 @@ namespace hg {
 struct CopyProgress {
   uint64_t files = 0;  // number of complete files
   uint64_t files_total = 0;
-  uint64_t bytes = 0;  // size of the complete files
+  uint64_t bytes = 0;  // size of the complete files in bytes
   uint64_t bytes_total = 0;
-  uint64_t kept = 0;    // number of files that the folder already had
+  uint64_t kept = 0;    // number of files that the backup folder already had
   uint64_t linked = 0;  // number of files that were hard-linked
   uint64_t copied = 0;  // number of files that were copied
 };
 
-/// A function that is called for every file, and at intervals within a large file. The backup stops
-/// if the function returns false.
+/// A function that the backup calls for every file, and at intervals within a large file. If the
+/// function returns false, the backup stops.
 using CopyWatch = std::function<bool(const CopyProgress&)>;
 
-/// A place in a file that cannot be read, or whose content is not what was written.
+/// A place in a file that cannot be read, or whose content is not the content that was written.
 struct Damage {
   std::string file;  // path of the file
   uint64_t offset = 0;
@@ -43,8 +43,8 @@ struct CheckReport {
   uint64_t files = 0;
   uint64_t bytes = 0;
   std::vector<Damage> damages;
-  std::vector<std::string>
-      notes;  // observations that are not damage, for example a torn end of the log
+  // Observations that are not damage, for example an incomplete end of the log.
+  std::vector<std::string> notes;
 };
 
 struct RepairReport {
@@ -56,20 +56,20 @@ class Maintenance {
  public:
   virtual ~Maintenance() = default;
 
-  /// Writes a copy of all acknowledged data to `folder`, which is created if missing, or updates an
-  /// older copy of this store there. The last step makes the copy valid. Until then the folder has
-  /// the older copy or none. InvalidArgument: the folder has other files. Unavailable: `watch`
-  /// stopped the backup.
+  /// Writes a copy of all acknowledged data to `folder`, or updates an older copy of this store in
+  /// `folder`. The folder is created if it does not exist. The last step makes the copy valid.
+  /// Until then, the folder has the older copy or no copy. Returns InvalidArgument if the folder
+  /// has other files. Returns Unavailable if `watch` stopped the backup.
   virtual Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) = 0;
-  /// Returns the progress of the running backup, or of the last one if none is running. The result
-  /// does not say whether a backup is running.
+  /// Returns the progress of the running backup. If no backup is running, returns the progress of
+  /// the last backup. The result does not say whether a backup is running.
   [[nodiscard]] virtual CopyProgress BackupProgress() const = 0;
-  /// Reads and verifies all current files. Damage is in the report. An error means that the check
-  /// could not be completed.
+  /// Reads and verifies all current files. The report lists the damage. An error means that the
+  /// check could not be completed.
   virtual Result<CheckReport> Check() = 0;
   /// Flushes memtables to files and verifies every file like Check. Rewrites damaged files without
-  /// the damaged data, and moves the originals to the folder "lost" in the folder of the store. If
-  /// Repair fails, the files that were not processed yet are unchanged.
+  /// the damaged data, and moves the original files to the folder "lost" in the folder of the
+  /// store. If Repair fails, the files that were not processed yet are unchanged.
   virtual Result<RepairReport> Repair() = 0;
 };
 

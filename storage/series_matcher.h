@@ -1,7 +1,7 @@
 #pragma once
 // Selects series for a scan by a fixed set of conditions that every engine can evaluate
-// (region-store.md §11.3). The embedded engine converts them to bitmaps, and the HBase client
-// converts them to filters of HBase. The results are the same in all cases.
+// (region-store.md §11.3). The embedded engine converts these conditions to bitmaps, and the HBase
+// client converts them to filters of HBase. The results are the same in all cases.
 
 #include <optional>
 #include <string>
@@ -11,21 +11,21 @@
 
 namespace hg {
 
-/// One condition for one tag key. `tagk` and the values are UID bytes with the layout's widths.
+/// One condition for one tag key. `tagk` and `values` are UID bytes with the widths of the layout.
 struct TagClause {
   enum class Kind { kAny, kOneOf, kAbsent };
   Bytes tagk;
   Kind kind = Kind::kAny;
-  std::vector<Bytes> values;  // kOneOf: sorted, unique
+  std::vector<Bytes> values;  // for kOneOf: sorted, without duplicates
 };
 
-/// Conditions for series. Immutable value. All conditions must be true.
+/// Conditions on series, which must all be true. SeriesMatcher is an immutable value.
 struct SeriesMatcher {
-  std::vector<TagClause>
-      clauses;  // sorted by tagk; all clauses must be true, even if several have the same key
-  bool exact_tags = false;  // whether the series may have only tag keys of the clauses
-  /// If not empty, only series whose TSUIDs (metric ‖ pairs) are in this sorted list match.
-  /// `clauses` is then usually empty.
+  // Sorted by tagk. All clauses must be true, even if several clauses have the same key.
+  std::vector<TagClause> clauses;
+  bool exact_tags = false;  // whether the series may have only tag keys of `clauses`
+  /// If `tsuids` is not empty, only series whose TSUIDs (metric ‖ tag pairs) are in this sorted
+  /// list match. In this case, `clauses` is usually empty.
   std::vector<Bytes> tsuids;
 };
 

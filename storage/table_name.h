@@ -1,11 +1,12 @@
 #pragma once
-// Table names: "table" or "namespace:table".
+// Functions for table names, which are "table" or "namespace:table".
 
 #include <string_view>
 
 namespace hg {
 
-/// Removes the prefix "default:", because tables without a namespace are in that namespace.
+/// Removes the prefix "default:", because tables without a namespace are in the namespace
+/// "default".
 inline std::string_view WithoutDefaultNamespace(std::string_view table) {
   constexpr std::string_view kDefault = "default:";
   if (table.starts_with(kDefault)) table.remove_prefix(kDefault.size());

@@ -1,17 +1,18 @@
 #pragma once
-// Bounds and costs of reading and writing cells, for all objects that this folder stores.
+// Limits and costs of reading and writing cells. They apply to all objects that the code in uid/
+// stores.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace hg::uid {
 
-/// Cost of reading or writing a cell, or of looking up a name, in steps of a RequestContext. Each
-/// of these operations takes microseconds.
+/// Cost of reading or writing one cell, or of looking up one name, in steps of a RequestContext.
+/// Each of these operations takes microseconds.
 inline constexpr uint64_t kStepsPerCell = 1 << 12;
-/// Number of bytes after which one fetch of a scan ends.
+/// Number of bytes at which one fetch of a scan ends.
 inline constexpr size_t kFetchBytes = 1 << 20;
-/// The maximum number of attempts of one write. Each failed attempt means that another writer
+/// The maximum number of attempts of one write. A failed attempt means that another writer
 /// succeeded.
 inline constexpr int kWriteAttempts = 10;
 

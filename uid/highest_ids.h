@@ -16,19 +16,20 @@
 
 namespace hg::uid {
 
-/// Thread-safe. `names` must outlive the object.
+/// Reads the highest ids in the background. Thread-safe. `names` must outlive the object.
 class HighestIds {
  public:
   explicit HighestIds(Names& names, std::chrono::milliseconds interval = std::chrono::seconds(5))
       : names_(names), interval_(interval) {}
-  /// Stops the thread.
+  /// Stops the background thread.
   ~HighestIds() { Stop(); }
 
-  /// Reads the ids now, then starts a thread that reads them again in each interval.
+  /// Reads the ids now, and then starts a thread that reads the ids again in each interval.
   void Start();
-  /// Ends the thread. Waits for a read in progress. Idempotent.
+  /// Ends the background thread. Waits for a read in progress. Idempotent.
   void Stop();
-  /// Returns the result of the last read of Names::HighestId; nullopt if no read succeeded yet.
+  /// Returns the result of the last successful read of Names::HighestId. Returns nullopt if no read
+  /// has succeeded yet.
   [[nodiscard]] std::optional<int64_t> Of(UidKind kind) const;
 
  private:
@@ -37,7 +38,8 @@ class HighestIds {
 
   Names& names_;
   const std::chrono::milliseconds interval_;
-  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};  // by kind; negative = nothing read yet
+  // The highest id of each kind. A negative number means that no id was read yet.
+  std::array<std::atomic<int64_t>, 3> read_ = {-1, -1, -1};
 
   std::mutex mutex_;
   std::condition_variable changed_;

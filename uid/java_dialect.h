@@ -1,10 +1,11 @@
 #pragma once
 // Translates Java's regular expressions (java.util.regex.Pattern of Java 17) to PCRE2's syntax:
 // nested character classes and their intersections, Java's escapes, property names and flags.
-// Syntax that only PCRE2 knows (recursion, conditions, verbs) is refused, as in Java.
+// Syntax that only PCRE2 knows (recursion, conditions, verbs) is rejected, as in Java.
 //
-// Differences from Java: (?i) also ignores the case of non-ASCII letters. Look-behind needs
-// alternatives of a fixed length each. Only four of Unicode's blocks can be named.
+// There are three differences from Java. (?i) also ignores the case of non-ASCII letters. In a
+// look-behind, each alternative must have a fixed length. Only four of Unicode's blocks can be
+// named.
 
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ namespace hg::uid {
 
 struct PcrePattern {
   std::string text;
-  bool unicode_classes = false;  // (?U) is set: \w, \d, \s and the POSIX names cover all of Unicode
+  bool unicode_classes = false;  // (?U) is set: \w, \d, \s and POSIX names cover all of Unicode
 };
 
 /// Translates a pattern in UTF-8. The message of InvalidArgument describes the error and has its

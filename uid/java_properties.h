@@ -1,5 +1,5 @@
 #pragma once
-// The names of character properties in Java's \p{…}. Used by java_dialect.
+// The names of character properties in Java's \p{…}. Only uid/java_dialect uses this file.
 
 #include <optional>
 #include <string>
@@ -8,8 +8,8 @@
 namespace hg::uid {
 
 /// Returns the property as the inside of a PCRE2 bracket expression. Returns nullopt if Java has no
-/// such name, or if it is the name of a block whose range is not known here. Names of scripts are
-/// not checked here; PCRE2 rejects unknown ones.
+/// property with this name, or if the name is that of a block whose range this function does not
+/// know. The function does not check names of scripts; PCRE2 rejects unknown scripts.
 std::optional<std::string> JavaPropertySet(std::string_view name);
 
 }  // namespace hg::uid

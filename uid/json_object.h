@@ -1,7 +1,7 @@
 #pragma once
 // Reads and writes the JSON objects in the cells of metadata and trees. Members are written in the
-// order of the calls, and read by name. Only .cc files of this folder include this header, so that
-// no other header includes RapidJSON.
+// order of the calls, and read by name. Only .cc files in uid/ include this header, so that no
+// other header includes RapidJSON.
 
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
@@ -15,7 +15,7 @@
 
 namespace hg::uid {
 
-/// Writes one object. Keys and texts are copied.
+/// Writes one JSON object. Keys and texts are copied.
 class ObjectWriter {
  public:
   ObjectWriter() { writer_.StartObject(); }
@@ -24,12 +24,12 @@ class ObjectWriter {
   ObjectWriter& Null(std::string_view key);
   ObjectWriter& Number(std::string_view key, int64_t number);
   ObjectWriter& Flag(std::string_view key, bool flag);
-  /// Writes a number whose text is given. The text must be valid JSON.
+  /// Writes a number that is given as text. The text must be a valid JSON number.
   ObjectWriter& NumberText(std::string_view key, std::string_view text);
-  /// Starts a nested object, which End finishes.
+  /// Starts a nested object. End finishes the nested object.
   ObjectWriter& Begin(std::string_view key);
   ObjectWriter& End();
-  /// Returns the whole object. Call this function once, at the end.
+  /// Returns the whole object. Call this function once, after all members were written.
   std::string Finish();
 
  private:
@@ -39,9 +39,9 @@ class ObjectWriter {
   rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
 };
 
-/// Reads one object. Error messages call it `what`. All errors are Corruption, because the object
-/// comes from storage. After the first error the reader reads nothing more and keeps that error. If
-/// a member is absent or null, its target is not changed.
+/// Reads one JSON object. Error messages call the object `what`. All errors are Corruption, because
+/// the object comes from storage. After the first error, the reader reads nothing more and keeps
+/// this error. If a member is absent or null, the variable for the member is not changed.
 class ObjectReader {
  public:
   ObjectReader(std::string what, ByteView json);
@@ -49,7 +49,7 @@ class ObjectReader {
   [[nodiscard]] const Status& status() const { return status_; }
 
   ObjectReader& Text(const char* key, std::string* out) { return Text(document_, key, out); }
-  /// Reads a member of a nested object.
+  /// Reads a text member of a nested object.
   ObjectReader& Text(const rapidjson::Value& object, const char* key, std::string* out);
   ObjectReader& Flag(const char* key, bool* out);
   template <typename T>
@@ -61,15 +61,15 @@ class ObjectReader {
     return *this;
   }
 
-  /// Returns a member, even if it is null. Returns nullptr if it is absent, or after an error. The
-  /// pointer is valid as long as the reader exists.
+  /// Returns a member, even if it is null. Returns nullptr if the member is absent, or after an
+  /// error. The pointer is valid as long as the reader exists.
   [[nodiscard]] const rapidjson::Value* Find(const char* key) const { return Find(document_, key); }
-  /// Stores the error that a member is malformed. Only the first such error is stored.
+  /// Stores the error that a member is malformed. Only the first error is stored.
   ObjectReader& Damaged(const char* key);
 
  private:
   [[nodiscard]] const rapidjson::Value* Find(const rapidjson::Value& object, const char* key) const;
-  /// Like Find, but returns nullptr for a member that is null.
+  /// Returns a member like Find, but returns nullptr if the member is null.
   [[nodiscard]] const rapidjson::Value* Said(const rapidjson::Value& object, const char* key) const;
 
   std::string what_;
@@ -77,8 +77,8 @@ class ObjectReader {
   Status status_;
 };
 
-/// Returns a text value as UTF-8. Invalid parts, such as half of a surrogate pair, become the
-/// replacement character U+FFFD.
+/// Returns a text value as UTF-8. Invalid parts, such as half of a surrogate pair, are replaced by
+/// the character U+FFFD.
 std::string Utf8(const rapidjson::Value& text);
 
 }  // namespace hg::uid

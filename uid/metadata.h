@@ -1,7 +1,8 @@
 #pragma once
 // Metadata that users and agents store for ids and series: UIDMeta and TSMeta objects
 // (opentsdb-schema.md §14, opentsdb-http-api.md §17.3, §17.4; OpenTSDB classes UIDMeta, TSMeta).
-// They are JSON cells in the rows of the ids, and in a separate table.
+// UIDMeta objects are JSON cells in the rows of the ids. TSMeta objects are JSON cells in a
+// separate table.
 
 #include <cmath>
 #include <cstdint>
@@ -21,12 +22,13 @@
 
 namespace hg::uid {
 
-/// A text that may be null; null is not the same as empty.
+/// A text that may be null. A null text is not the same as an empty text.
 using MetaText = std::optional<std::string>;
-/// User-defined fields, in their original order.
+/// User-defined fields in their original order, as pairs of key and value.
 using MetaFields = std::vector<std::pair<std::string, std::string>>;
 
-/// Metadata of one id. In a request, a field with its default value means "not given".
+/// Metadata of one id. In a request, a field with its default value means that the field was not
+/// given.
 struct UidMeta {
   UidKind kind = UidKind::kMetric;
   Bytes id;          // not in the stored object, but in the row key
@@ -35,29 +37,31 @@ struct UidMeta {
   int64_t created = 0;  // seconds since the epoch; 0 = unknown
   std::optional<MetaFields> custom;
 
-  /// Returns whether the request has any field.
+  /// Returns whether the request sets at least one field.
   [[nodiscard]] bool HasChanges() const;
 };
 
-/// Metadata of one series. In a request, a field with its default value means "not given".
+/// Metadata of one series. In a request, a field with its default value means that the field was
+/// not given.
 struct TsMeta {
   Bytes tsuid;
   MetaText display_name{""}, description{""}, notes{""};
   int64_t created = 0;
   std::optional<MetaFields> custom;
   MetaText units{""}, data_type{""};
-  int32_t retention = 0;                          // days; 0 = unlimited
+  int32_t retention = 0;                          // in days; 0 = unlimited
   double max = std::nan(""), min = std::nan("");  // NaN = not set
-  // In a request: whether the value is given. A given value may be NaN.
+  // In a request: whether `max` and `min` are given. A given value may be NaN.
   bool max_said = false, min_said = false;
 
-  // The following two members are set when the object is read from the store.
+  // The following members are set when the object is read from the store.
 
-  // The counter of the series. If points are not counted, it only means that the series exists.
+  // The counter of the series. If points are not counted, the counter only means that the series
+  // exists.
   int64_t total_points = 0;
   int64_t last_received = 0;  // time of the last write of the counter, in seconds since the epoch
   UidMeta metric;
-  std::vector<UidMeta> tags;  // tag key, tag value, tag key, tag value and so on
+  std::vector<UidMeta> tags;  // alternating: tag key, tag value, tag key, tag value and so on
 
   [[nodiscard]] bool HasChanges() const;
 };
@@ -75,7 +79,7 @@ inline constexpr size_t kObjectBytesMax = 64 << 10;
 /// Returns LimitExceeded if the JSON of the object is larger than kObjectBytesMax.
 Status CheckObjectSize(const std::string& json);
 
-/// The metadata of metric and tags that the reader of a series object needs.
+/// The metadata of metrics and tags that the reader of a series object needs.
 enum class IdDetail : uint8_t {
   kNames,    // ids and names only
   kObjects,  // ids and names, and the stored objects
@@ -85,43 +89,47 @@ enum class IdDetail : uint8_t {
 int64_t BytesOf(const UidMeta& meta);
 int64_t BytesOf(const TsMeta& meta);
 
-/// Thread-safe. Calls block on the store. If several threads write one object, all of them succeed,
-/// one after the other. Conflict: other writers changed the object during each of many attempts.
-/// LimitExceeded: the new object is larger than kObjectBytesMax. Each call reports its work to
-/// `context` and fails with errors of `context`.
+/// Reads and writes metadata. Thread-safe. Calls block on the store. If several threads write one
+/// object, all of them succeed, one after the other. Writes return Conflict if other writers
+/// changed the object during each of many attempts. Writes return LimitExceeded if the new object
+/// is larger than kObjectBytesMax. Each call reports its work to `context` and returns errors of
+/// `context`.
 class Metadata {
  public:
-  /// Both references must outlive the object.
+  /// `store` and `names` must outlive the object.
   Metadata(Store& store, Names& names, MetadataOptions options);
 
-  /// Returns the stored object, or an object with default values if none is stored. NotFound: the
-  /// id does not exist. InvalidArgument: the id does not have the width of its kind.
+  /// Returns the stored object of an id, or an object with default values if no object is stored.
+  /// Returns NotFound if the id does not exist, and InvalidArgument if the id does not have the
+  /// width of its kind.
   Result<UidMeta> FindUid(UidKind kind, const Bytes& id, RequestContext& context);
-  /// Merges the request into the stored object (or replaces the object) and returns the new object.
-  /// Returns nullopt if the request has no field. Errors are those of FindUid.
+  /// Merges the request into the stored object of an id, or replaces the object if `replace` is
+  /// true. Returns the new object, or nullopt if the request has no field. Returns the same errors
+  /// as FindUid.
   Result<std::optional<UidMeta>> WriteUid(const UidMeta& request, bool replace,
                                           RequestContext& context);
   /// Deletes the object of an id. Returns ok if the object does not exist.
   Status DeleteUid(UidKind kind, const Bytes& id, RequestContext& context);
 
-  /// Returns the object of a series. NotFound: nothing is stored. Corruption: an id of the series
-  /// has no name.
+  /// Returns the object of a series. Returns NotFound if nothing is stored for the series, and
+  /// Corruption if an id of the series has no name.
   Result<TsMeta> FindSeries(const Bytes& tsuid, RequestContext& context,
                             IdDetail detail = IdDetail::kObjects);
-  /// Visits the objects of all series of the metric that have all these tags (tagk ‖ tagv), ordered
-  /// by TSUID. Stops with the first error of `visit` and returns it.
+  /// Visits the objects of all series of the metric that have all these tag pairs (tagk ‖ tagv),
+  /// ordered by TSUID. If `visit` returns an error, VisitSeries stops and returns this error.
   Status VisitSeries(const Bytes& metric, const std::vector<Bytes>& pairs,
                      const std::function<Status(const TsMeta&)>& visit, RequestContext& context);
   [[nodiscard]] Result<bool> HasSeries(const Bytes& tsuid, RequestContext& context);
-  /// Merges the request into the stored object, or replaces the object. Returns nullopt if the
-  /// request has no field. NotFound: nothing is stored. InvalidArgument: the TSUID is invalid.
-  /// Other errors are those of FindSeries.
+  /// Merges the request into the stored object of a series, or replaces the object if `replace` is
+  /// true. Returns nullopt if the request has no field. Returns NotFound if nothing is stored for
+  /// the series, and InvalidArgument if the TSUID is invalid. Also returns the errors of
+  /// FindSeries.
   Result<std::optional<TsMeta>> WriteSeries(const TsMeta& request, bool replace,
                                             RequestContext& context);
-  /// Stores the request as the object of a series. If the series has no counter, stores a counter
-  /// of zero.
+  /// Stores the request as the object of a series. If the series has no counter, also stores a
+  /// counter with the value zero.
   Result<TsMeta> CreateSeries(const TsMeta& request, RequestContext& context);
-  /// Deletes the object, but not the counter. Returns ok if the object does not exist.
+  /// Deletes the object of a series, but not its counter. Returns ok if the object does not exist.
   Status DeleteSeries(const Bytes& tsuid, RequestContext& context);
 
   [[nodiscard]] const KeyLayout& layout() const { return options_.layout; }
@@ -136,7 +144,7 @@ class Metadata {
   const MetadataOptions options_;
 };
 
-/// Stores the object of an id that was just assigned, and replaces an existing object
+/// Stores the object of an id that was just assigned. An existing object is replaced
 /// (opentsdb-schema.md §3.3, step 8).
 Status StoreFreshUidMeta(Store& store, const std::string& uid_table, UidKind kind, const Bytes& id,
                          int64_t created_s);

@@ -15,37 +15,38 @@
 
 namespace hg::uid {
 
-/// The directions to cache (name → id, id → name), and the maximum number of entries
+/// The directions that the cache stores (name → id, id → name), and the maximum number of entries
 /// (tsd.uid.use_mode, tsd.uid.lru.*).
 struct NameCacheOptions {
-  bool ids = true;     // cache name → id, which writers need
-  bool names = true;   // cache id → name, which readers need
-  size_t ids_max = 0;  // maximum number of entries; 0 = no limit
+  bool ids = true;     // whether to cache name → id, which writers need
+  bool names = true;   // whether to cache id → name, which readers need
+  size_t ids_max = 0;  // maximum number of entries name → id; 0 = no limit
   size_t names_max = 0;
-  /// Limit in bytes for both directions. If it is exceeded, the names that were not used for the
-  /// longest time are evicted. 0 = no limit.
+  /// Limit in bytes for both directions together. If it is exceeded, the names that were not used
+  /// for the longest time are evicted. 0 = no limit.
   uint64_t bytes_max = 0;
   /// If not null, the cache adds the number of bytes that it holds to this counter.
   std::shared_ptr<std::atomic<uint64_t>> charged = nullptr;
 };
 
-/// Returns the heap memory of a text with this length, including the overhead of malloc.
+/// Returns the heap memory, in bytes, of a text with this length, including the overhead of malloc.
 constexpr uint64_t HeapBytesOf(size_t length) {
   constexpr size_t kInPlace = 15, kMalloc = 16;
   return length <= kInPlace ? 0 : length + kMalloc;
 }
 
-/// A map with a maximum number of entries (0 = no limit). It consists of a younger and an older
-/// generation of entries. When the younger generation is full, the older one is dropped, and the
-/// younger one takes its place. `heap_bytes` returns the heap memory of a value. Concurrent calls
-/// of Find are safe; all other calls need exclusive access.
+/// A map with a maximum number of entries (0 = no limit). The entries are divided into a younger
+/// and an older generation. When the younger generation is full, the older generation is dropped,
+/// and the younger generation takes its place. `heap_bytes` returns the heap memory of a value.
+/// Concurrent calls of Find are safe; all other calls need exclusive access.
 template <typename Value, uint64_t (*heap_bytes)(const Value&)>
 class AgingMap {
  public:
   explicit AgingMap(size_t max) : half_(max == 0 ? 0 : max / 2 + max % 2) {}
 
-  /// Returns nullptr if the key is unknown. Sets *elder to whether the entry is in the older
-  /// generation. If so, the caller must call Keep, because this generation is dropped next.
+  /// Returns the value of the key, or nullptr if the key is unknown. Sets *elder to whether the
+  /// entry is in the older generation. If *elder is true, the caller must call Keep, because the
+  /// older generation is dropped next.
   [[nodiscard]] const Value* Find(std::string_view key, bool* elder) const {
     *elder = false;
     if (const auto it = young_.find(key); it != young_.end()) return &it->second;
@@ -69,7 +70,7 @@ class AgingMap {
     young_.insert_or_assign(std::string(key), std::move(value));
     young_bytes_ += bytes;
   }
-  /// Drops the older generation. The younger one becomes the older one.
+  /// Drops the older generation. The younger generation becomes the older generation.
   void Age() {
     old_ = std::exchange(young_, Map());
     old_bytes_ = std::exchange(young_bytes_, 0);
@@ -84,7 +85,8 @@ class AgingMap {
     young_bytes_ = old_bytes_ = 0;
   }
   [[nodiscard]] size_t size() const { return young_.size() + old_.size(); }
-  /// Return the approximate memory in bytes: of all entries, and of the younger generation.
+  /// bytes() returns the approximate memory of all entries, and young_bytes() that of the younger
+  /// generation.
   [[nodiscard]] uint64_t bytes() const { return young_bytes_ + old_bytes_; }
   [[nodiscard]] uint64_t young_bytes() const { return young_bytes_; }
 
@@ -93,7 +95,7 @@ class AgingMap {
   using Map = boost::unordered_flat_map<std::string, Value, keyed_hash::Hash, std::equal_to<>>;
 
   static uint64_t BytesOf(std::string_view key, const Value& value) {
-    // On average two thirds of the slots of a flat map are in use.
+    // On average, two thirds of the slots of a flat map are in use.
     constexpr uint64_t kPlaceBytes = (sizeof(std::pair<std::string, Value>) + 1) * 3 / 2;
     return kPlaceBytes + HeapBytesOf(key.size()) + heap_bytes(value);
   }
@@ -109,7 +111,7 @@ class AgingMap {
   uint64_t young_bytes_ = 0, old_bytes_ = 0;
 };
 
-/// Thread-safe. Looking up a cached name takes one shared lock.
+/// The cache of one kind. Thread-safe. Looking up a cached name takes one shared lock.
 class NameCache {
  public:
   struct Entry {
@@ -129,11 +131,11 @@ class NameCache {
   bool FindId(ByteView name, Entry* out);
   bool FindName(ByteView id, std::string* out);
   /// Adds both directions of a name that has just got its id. If the id already has a name in the
-  /// cache, that name stays the name of the id.
+  /// cache, that older name stays the name of the id.
   Entry Add(ByteView name, ByteView id);
   /// Adds a name that was read from the store. `changes` is the value of changes() before the read.
   /// If changes() now has another value, names were renamed or removed, or the cache was cleared.
-  /// The name may then be outdated and is not cached.
+  /// In this case, the name may be outdated, and AddRead does not cache it.
   Entry AddRead(ByteView name, ByteView id, uint64_t changes);
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   void Rename(ByteView old_name, ByteView new_name, ByteView id);
@@ -141,7 +143,8 @@ class NameCache {
   void Clear();
   [[nodiscard]] Counts Count() const;
 
-  /// Returns the approximate memory in bytes of a name with this length, for both directions.
+  /// Returns the approximate memory in bytes of a name with this length, for both directions
+  /// together.
   static uint64_t BytesOf(size_t name_length);
 
  private:
@@ -160,11 +163,11 @@ class NameCache {
   const NameCacheOptions options_;
   std::atomic<uint64_t> hits_{0};
   std::atomic<uint64_t> misses_{0};
-  std::atomic<uint64_t> changes_{0};  // number of changes of names; mutex_ is held when it changes
+  std::atomic<uint64_t> changes_{0};  // number of changes of names; changed while mutex_ is held
   mutable std::shared_mutex mutex_;
   Ids ids_;           // guarded by mutex_
   NamesOfIds names_;  // guarded by mutex_
-  // Guarded by mutex_. The bytes that this cache has added to options_.charged.
+  // The number of bytes that this cache has added to options_.charged. Guarded by mutex_.
   uint64_t counted_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Updates the meta table for each stored point, if the settings enable this. It writes a marker or
-// a counter per series, and a TSMeta object when a series is first seen (opentsdb-schema.md §14.3;
-// OpenTSDB classes TSDB and TSMeta).
+// Updates the meta table for each stored point, if the settings enable this. The tracker writes a
+// marker or a counter for each series, and a TSMeta object when a series is first seen
+// (opentsdb-schema.md §14.3; OpenTSDB classes TSDB and TSMeta).
 
 #include <functional>
 #include <string>
@@ -17,24 +17,25 @@ namespace hg::uid {
 struct SeriesTrackerOptions {
   std::string meta_table = "tsdb-meta";
   // If `tracking` is false, nothing is written, and the other options have no effect.
-  bool tracking = false;     // tsd.core.meta.enable_tsuid_tracking
-  bool realtime_ts = false;  // tsd.core.meta.enable_realtime_ts
-  bool incrementing =
-      false;  // tsd.core.meta.enable_tsuid_incrementing; has an effect only with realtime_ts
-  /// Called for each series whose TSMeta object was stored, with the context of the request that
-  /// wrote the point. Several threads call it concurrently. The function may be empty.
+  bool tracking = false;      // tsd.core.meta.enable_tsuid_tracking
+  bool realtime_ts = false;   // tsd.core.meta.enable_realtime_ts
+  bool incrementing = false;  // tsd.core.meta.enable_tsuid_incrementing; only with realtime_ts
+  /// A function that is called for each series whose TSMeta object was stored. It gets the context
+  /// of the request that wrote the point. Several threads call the function concurrently. The
+  /// function may be empty.
   std::function<Status(const Bytes& tsuid, RequestContext& context)> stored = {};
 };
 
-/// Thread-safe. Blocks on the store for one or two writes per point, as in OpenTSDB.
+/// Updates the meta table. Thread-safe. Calls block on the store for one or two writes per point,
+/// as in OpenTSDB.
 class SeriesTracker {
  public:
-  /// Both references must outlive the object.
+  /// `store` and `clock` must outlive the object.
   SeriesTracker(Store& store, const Clock& clock, SeriesTrackerOptions options);
 
   [[nodiscard]] bool enabled() const { return options_.tracking; }
-  /// Records that a point of this series was stored. If the request has ended, only the callback
-  /// `stored` is left out; the record is still made.
+  /// Records that a point of this series was stored. If the request has ended, the point is still
+  /// recorded, but the callback `stored` is not called.
   Status Note(const Bytes& tsuid, RequestContext& context);
 
  private:

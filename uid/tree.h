@@ -1,6 +1,6 @@
 #pragma once
-// The parts of a tree: its definition, its rules, and the branches and leaves made from series
-// (opentsdb-schema.md §15; OpenTSDB package tree).
+// The parts of a tree: its definition, its rules, and the branches and leaves that are made from
+// series (opentsdb-schema.md §15; OpenTSDB package tree).
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 namespace hg::uid {
 
 enum class TreeRuleType : uint8_t {
-  kNone,  // not in the request
+  kNone,  // the request has no type
   kMetric,
   kMetricCustom,
   kTagk,
@@ -21,13 +21,13 @@ enum class TreeRuleType : uint8_t {
   kTagvCustom,
 };
 
-/// Returns the name of the type, such as "METRIC"; "null" for kNone.
+/// Returns the name of the type, such as "METRIC". Returns "null" for kNone.
 std::string_view TreeRuleTypeName(TreeRuleType type);
-/// Parses the name of a type in any case. Returns kNone if there is no such type.
+/// Parses the name of a type in upper or lower case. Returns kNone if there is no such type.
 TreeRuleType ParseTreeRuleType(std::string_view word);
 
-/// One rule of a tree. Level and order are its position. In a request, a field with its default
-/// value means "not given".
+/// One rule of a tree. Its position is given by level and order. In a request, a field with its
+/// default value means that the field was not given.
 struct TreeRule {
   TreeRuleType type = TreeRuleType::kNone;
   std::string field, regex, separator, description, notes;
@@ -38,14 +38,15 @@ struct TreeRule {
   std::string display_format;
 
   bool operator==(const TreeRule&) const = default;
-  /// Returns a text such as "[1:0:2:TAGK]": tree, level, order and type.
+  /// Returns a text with the tree, level, order and type of the rule, such as "[1:0:2:TAGK]".
   [[nodiscard]] std::string Label() const;
-  /// Checks whether the rule is complete. InvalidArgument: the type or a field that it needs is
-  /// missing, or a pattern is invalid.
+  /// Checks whether the rule is complete. Returns InvalidArgument if the type or a field that the
+  /// type needs is missing, or if a pattern is invalid.
   [[nodiscard]] Status Check() const;
 };
 
-/// The rules of a tree by level, and within a level by order.
+/// The rules of a tree. The outer key is the level, and the inner key is the order within the
+/// level.
 using TreeRules = std::map<int32_t, std::map<int32_t, TreeRule>>;
 
 inline constexpr int32_t kTreeIdMax = 65535;
@@ -60,14 +61,14 @@ struct Tree {
   TreeRules rules;  // stored in separate cells
 };
 
-/// A leaf of a tree: the series at the end of a path.
+/// A leaf of a tree, which is the series at the end of a path.
 struct TreeLeaf {
   std::string display_name;
   Bytes tsuid;
 };
 
-/// A branch of a tree. `path` has the display names from "ROOT" to this branch; the last name is
-/// that of the branch.
+/// A branch of a tree. `path` has the display names from "ROOT" to this branch. The last name in
+/// `path` is the name of the branch.
 struct TreeBranch {
   std::vector<std::string> path;
   std::vector<TreeLeaf> leaves;
@@ -75,11 +76,12 @@ struct TreeBranch {
   bool branches_known = false;       // whether `branches` is printed as a list even if it is empty
 };
 
-/// Returns the row key of a branch: the tree id and a hash of each name below the root.
+/// Returns the row key of a branch. The key consists of the tree id and a hash of each name below
+/// the root.
 Bytes TreeBranchKey(int32_t tree, const std::vector<std::string>& path);
 
-// The following functions convert to and from the stored form: JSON with a fixed field order.
-// Decoding fails with Corruption if the object is invalid.
+// The following functions convert objects to and from the stored JSON, which has a fixed order of
+// fields. Decoding functions return Corruption if the stored object is invalid.
 std::string EncodeTree(const Tree& tree);
 Status DecodeTree(ByteView json, Tree* tree);
 std::string EncodeTreeRule(const TreeRule& rule);

@@ -1,6 +1,6 @@
 #pragma once
-// Adds series to the trees when their TSMeta objects are first stored (opentsdb-schema.md §14.3,
-// §15).
+// Adds series to the trees when the TSMeta objects of the series are first stored
+// (opentsdb-schema.md §14.3, §15).
 
 #include <memory>
 #include <mutex>
@@ -16,17 +16,17 @@
 
 namespace hg::uid {
 
-/// Thread-safe. Calls block on the store.
+/// Adds new series to the trees. Thread-safe. Calls block on the store.
 class TreeSorter {
  public:
-  /// All references must outlive the object.
+  /// `store`, `metadata` and `clock` must outlive the object.
   TreeSorter(Store& store, Metadata& metadata, const Clock& clock, std::string tree_table);
 
   /// Adds a series to all trees. Call this function after the TSMeta object of the series was
   /// stored. The list of trees is read at most once in five minutes, so a new tree may get no
   /// series for up to five minutes. A tree is skipped without an error if its rules fail for the
-  /// series, or if they take too much work. If the request ends, its error is returned, and the
-  /// series is not added to the remaining trees; `tsdb uid treesync` adds it later.
+  /// series, or if its rules take too much work. If the request ends, its error is returned, and
+  /// the series is not added to the remaining trees; `tsdb uid treesync` adds the series later.
   Status Sort(const Bytes& tsuid, RequestContext& context);
 
  private:

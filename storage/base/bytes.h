@@ -1,6 +1,7 @@
 #pragma once
 // Byte strings and fixed-width big-endian integers. All stored keys and cells are big-endian. Bytes
-// owns its content and ByteView does not. Both compare as unsigned bytes, like memcmp.
+// owns its content and ByteView does not. Bytes and ByteView compare as unsigned bytes, like
+// memcmp.
 
 #include <bit>
 #include <cstdint>
@@ -27,19 +28,19 @@ T FromBig(const char* p) {
 }
 }  // namespace internal
 
-/// Reads a big-endian number. The caller must check that there are enough bytes.
+/// Reads a big-endian number from `p`. The caller must check that there are enough bytes.
 inline uint16_t ReadBig16(const char* p) { return internal::FromBig<uint16_t>(p); }
 inline uint32_t ReadBig32(const char* p) { return internal::FromBig<uint32_t>(p); }
 inline uint64_t ReadBig64(const char* p) { return internal::FromBig<uint64_t>(p); }
 
-/// Reads width (0…8) bytes as an unsigned big-endian number.
+/// Reads `width` (0…8) bytes as an unsigned big-endian number.
 inline uint64_t ReadBig(const char* p, int width) {
   uint64_t v = 0;
   for (int i = 0; i < width; ++i) v = v << 8 | static_cast<uint8_t>(p[i]);
   return v;
 }
 
-/// Appends the low `width` (0…8) bytes of v, most significant first.
+/// Appends the low `width` (0…8) bytes of v, most significant byte first.
 inline void AppendBig(Bytes* out, uint64_t v, int width) {
   for (int shift = (width - 1) * 8; shift >= 0; shift -= 8)
     out->push_back(static_cast<char>(v >> shift));

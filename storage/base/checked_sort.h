@@ -1,5 +1,5 @@
 #pragma once
-// A sort that ends with its request.
+// A sort that stops when the request that needs it is cancelled or exceeds a limit.
 
 #include <algorithm>
 #include <bit>
@@ -12,10 +12,11 @@
 
 namespace hg {
 
-/// Sorts like std::stable_sort, and reports the work to the context of `tally`. A list of more than
-/// some thousand elements needs memory for a second list, which is charged until the function
-/// returns. If the function fails, the elements are unspecified. Use the function for lists of
-/// series or points, whose length depends on stored data.
+/// Sorts like std::stable_sort, and reports the work to the context of `tally`. Sorting more than
+/// 4096 elements needs memory for a second vector. This memory is charged to the tally until the
+/// function returns. If the function fails, the order and the values of the elements are
+/// unspecified. Use the function for lists of series or points, whose length depends on stored
+/// data.
 template <typename T, typename Less>
 Status CheckedSort(std::vector<T>* all, Less less, MemoryTally* tally) {
   constexpr size_t kPiece = 4096;

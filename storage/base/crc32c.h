@@ -15,8 +15,8 @@ uint32_t Extend(uint32_t crc, ByteView bytes);
 inline uint32_t Value(ByteView bytes) { return Extend(0, bytes); }
 
 namespace internal {
-/// Like Extend, but uses tables. Processors without the CRC32C instruction use this function, and
-/// so do tests.
+/// Computes the same result as Extend, but uses tables. Extend uses this function on processors
+/// without the CRC32C instruction. Tests also use it.
 uint32_t ExtendByTable(uint32_t crc, ByteView bytes);
 }  // namespace internal
 

@@ -7,9 +7,10 @@
 
 namespace hg {
 
-/// A waiting writer goes before readers that arrive later. With std::shared_mutex, a writer may
-/// have to wait as long as readers overlap. A thread that holds the mutex must not lock it again,
-/// not even shared. Works with std::unique_lock and std::shared_lock.
+/// A shared mutex in which a waiting writer goes before readers that arrive after it. With
+/// std::shared_mutex, a writer may have to wait as long as the locks of readers overlap. A thread
+/// that holds the mutex must not lock it again, not even shared. The class works with
+/// std::unique_lock and std::shared_lock.
 class FairSharedMutex {
  public:
   FairSharedMutex() {

@@ -1,7 +1,7 @@
 #pragma once
 // The interface for files. The engine does all its disk access through this interface. Tests
-// replace the implementation by a disk that loses data that was not synced, becomes full, or fails
-// at a given call (tests/fault).
+// replace the real disk by one that loses data that was not synced, becomes full, or fails at a
+// given call (tests/fault).
 //
 // Guarantees:
 // - After a crash of the process, every WriteAt that returned ok is kept.
@@ -9,8 +9,8 @@
 // - After a power failure, names (creation, Rename, Remove) are kept if a SyncFolder of their
 //   folder succeeded afterwards.
 //
-// Errors are NotFound (no such file) and IoError. The message of IoError holds the path, the
-// operation and the text of errno. A full disk is an IoError.
+// Functions report errors as NotFound (no such file) or IoError. The message of an IoError holds
+// the path, the operation and the text of errno. A full disk is an IoError.
 
 #include <cstdint>
 #include <functional>
@@ -23,31 +23,32 @@
 
 namespace hg {
 
-/// One open file. Thread-safe, because all calls are positional. The destructor closes the file
-/// without syncing it.
+/// One open file. Thread-safe, because every call states its offset in the file. The destructor
+/// closes the file without syncing it.
 class File {
  public:
   virtual ~File() = default;
-  /// Replaces *out by up to `size` bytes from `offset`. Returns fewer bytes only if the file ends
-  /// there.
+  /// Reads up to `size` bytes from `offset` and stores them in *out, replacing its content. Reads
+  /// fewer bytes than `size` only if the file ends before offset + size.
   virtual Status ReadAt(uint64_t offset, size_t size, Bytes* out) const = 0;
-  /// Writes all bytes. The file grows as needed. After a failure, any part of the bytes may have
-  /// been written.
+  /// Writes all bytes at `offset`. The file grows as needed. After a failure, any part of the bytes
+  /// may have been written.
   virtual Status WriteAt(uint64_t offset, ByteView bytes) = 0;
-  /// Reserves disk space up to `size` bytes and extends the file to at least that length. The new
-  /// bytes are zero.
+  /// Reserves disk space for the first `size` bytes of the file, and extends the file to at least
+  /// `size` bytes. The new bytes are zero.
   virtual Status Allocate(uint64_t size) = 0;
   virtual Status Truncate(uint64_t size) = 0;
-  /// Makes content and length durable (fdatasync).
+  /// Makes the content and the length of the file durable (fdatasync).
   virtual Status Sync() = 0;
   virtual Result<uint64_t> Size() const = 0;
-  /// Advises the operating system to drop the cached content of the file, because it will not be
-  /// read soon. Data that is not yet durable stays cached. This is a hint, and implementations may
-  /// ignore it.
+  /// Advises the operating system to drop the cached content of the file, because the content will
+  /// not be read soon. Data that is not yet durable stays cached. The call is a hint, which
+  /// implementations may ignore.
   virtual void ForgetCached() const {}
 };
 
-/// A held lock. It is released when the object is destroyed or the process ends.
+/// A lock that this process holds. The lock is released when the object is destroyed or the process
+/// ends.
 class FileLock {
  public:
   virtual ~FileLock() = default;
@@ -56,29 +57,30 @@ class FileLock {
 enum class OpenMode {
   kRead,       // the file must exist
   kReadWrite,  // the file must exist
-  kCreate,     // read and write; if the file exists, it is emptied
-  kCreateNew,  // read and write; the file must not exist (IoError otherwise)
+  kCreate,     // read and write; an existing file is emptied
+  kCreateNew,  // read and write; if the file exists, Open returns IoError
 };
 
-/// An open folder, which can be synced. Thread-safe.
+/// An open folder, which can be synced. Folder is thread-safe.
 class Folder {
  public:
   virtual ~Folder() = default;
-  /// Like FileSystem::SyncFolder, but works even if the process has no free file descriptors,
-  /// because it opens no file.
+  /// Makes the names in the folder durable, like FileSystem::SyncFolder. Sync works even if the
+  /// process has no free file descriptors, because it opens no file.
   virtual Status Sync() = 0;
 };
 
-/// Thread-safe. The caller chooses the paths, in which '/' separates folders.
+/// The files and folders of a machine. Thread-safe. The caller chooses the paths, in which '/'
+/// separates folders.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) = 0;
-  /// Renames a file atomically. Replaces `to` if it exists.
+  /// Renames a file atomically. If a file `to` exists, it is replaced.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;
-  /// Creates a hard link `to`, which must not exist. Returns Unsupported if the file system cannot
-  /// create links, or cannot create them between these two folders.
+  /// Creates a hard link `to`, which must not exist, to the file `from`. Returns Unsupported if the
+  /// file system cannot create links, or cannot create them between the folders of `from` and `to`.
   virtual Status Link(const std::string& from, const std::string& to) {
     return Status::Unsupported(from + ": no second name " + to);
   }
@@ -95,15 +97,16 @@ class FileSystem {
   virtual Status SyncFolder(const std::string& folder) = 0;
   /// Opens a folder for callers that sync it repeatedly. The file system must outlive the result.
   virtual Result<std::unique_ptr<Folder>> OpenFolder(const std::string& folder);
-  /// Returns the number of free bytes on the disk of the folder, or UINT64_MAX if it is unknown.
+  /// Returns the number of free bytes on the disk of the folder, or UINT64_MAX if the number is
+  /// unknown.
   virtual uint64_t FreeBytes(const std::string& folder) { return (void)folder, UINT64_MAX; }
-  /// Takes the lock file for this process and writes "<pid> <note>\n" into it. Busy: another
-  /// process holds the lock file; the error message has that process id and note.
+  /// Takes the lock file for this process and writes "<pid> <note>\n" into it. If another process
+  /// holds the lock file, returns Busy with that process id and note in the error message.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path,
                                                  const std::string& note) = 0;
 };
 
-/// Returns the file system of the machine, which is never destroyed.
+/// Returns the file system of the machine. This object is never destroyed.
 FileSystem& PosixFileSystem();
 
 /// Reads a whole small file.
@@ -111,10 +114,11 @@ Result<Bytes> ReadWholeFile(FileSystem& files, const std::string& path);
 /// Replaces a file atomically: writes "<path>.tmp", syncs it, renames it and syncs the folder.
 Status ReplaceFile(FileSystem& files, const std::string& folder, const std::string& name,
                    ByteView content);
-/// Gives `to`, which must not exist, the content of `from`. It creates a hard link if the file
-/// system can. Otherwise it writes and syncs a temporary copy and renames it to `to`. Returns true
-/// for a hard link and false for a copy. The folder is not synced. During a copy, `watch` is called
-/// with the size of each copied piece. If it returns false, the copy stops with Unavailable.
+/// Gives the file `to`, which must not exist, the content of the file `from`. If the file system
+/// can, LinkOrCopy creates a hard link. Otherwise it writes and syncs a temporary copy and renames
+/// the copy to `to`. Returns true for a hard link and false for a copy. The folder of `to` is not
+/// synced. During a copy, LinkOrCopy calls `watch` with the size of each copied piece. If `watch`
+/// returns false, the copy stops and LinkOrCopy returns Unavailable.
 Result<bool> LinkOrCopy(FileSystem& files, const std::string& from, const std::string& to,
                         const std::function<bool(uint64_t bytes)>& watch = {});
 

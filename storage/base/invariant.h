@@ -1,7 +1,7 @@
 #pragma once
 // INVARIANT(condition) checks for programming errors, even in release builds. If the condition is
-// false, it prints the place in the code and aborts. Do not use it for data from disk, network or
-// users: functions report invalid data with a Status.
+// false, it prints the place in the code and aborts the process. Do not use it for data from disk,
+// network or users, because functions report invalid data with a Status.
 
 namespace hg {
 [[noreturn]] void InvariantFailed(const char* condition, const char* file, int line);

@@ -1,6 +1,6 @@
 #pragma once
-// Hash functions for texts that clients choose. The keys are drawn at random, so clients cannot
-// choose texts that collide.
+// Hash functions for texts that clients choose. The keys of the hash functions are drawn at random,
+// so clients cannot choose texts that collide.
 
 #include <cstdint>
 #include <cstring>
@@ -26,9 +26,9 @@ inline uint64_t Load32(const char* p) {
   return v;
 }
 
-/// The hash function of wyhash (public domain). Its known weakness is input words that equal one of
-/// its constants. Clients cannot exploit it, because each process draws its own constants at
-/// random.
+/// The hash function wyhash (public domain). Its known weakness is input words that equal one of
+/// its constants. Clients cannot exploit this weakness, because each process draws its own
+/// constants at random.
 inline uint64_t HashBytes(std::string_view bytes, uint64_t seed, const uint64_t (&secret)[3]) {
   const char* p = bytes.data();
   size_t n = bytes.size();
@@ -60,15 +60,15 @@ inline uint64_t HashBytes(std::string_view bytes, uint64_t seed, const uint64_t 
       seed = Mix(Load64(p) ^ secret[2], Load64(p + 8) ^ seed);
     }
     seed ^= other;
-    // The last 16 bytes may overlap bytes that were already read. They exist because the text is
-    // longer than 16 bytes.
+    // The last 16 bytes may overlap bytes that were already read. Reading the last 16 bytes is
+    // safe, because the text is longer than 16 bytes.
     a = Load64(p + n - 16);
     b = Load64(p + n - 8);
   }
   return Mix(secret[0] ^ bytes.size(), Mix(a ^ secret[1], b ^ seed));
 }
 
-/// Keyed hash function for hash tables. Its secret key is random and is chosen once per process.
+/// A keyed hash function for hash tables. Its secret key is drawn at random once per process.
 /// Thread-safe.
 struct Hash {
   using is_transparent = void;
@@ -83,7 +83,7 @@ struct Hash {
   struct Secret {
     Secret() {
       std::random_device device;
-      // The hash function multiplies by these words, so they must not be 0. Each is made odd.
+      // The hash function multiplies by these words, so they must not be 0. Each word is made odd.
       for (uint64_t& word : words) word = (static_cast<uint64_t>(device()) << 32 | device()) | 1;
     }
     uint64_t words[3];

@@ -1,9 +1,9 @@
 #pragma once
-// Collects durations in two forms. Percentiles since the start of the process are reported as
-// http.latency_* and hbase.latency_* (opentsdb-http-api.md §15.1). They are exact to 1 ms below 64
-// ms, and to an eighth of a power of two above. Prometheus gets the number of durations up to each
-// of several fixed bounds, and the sum of all durations. It can add these numbers over machines and
-// subtract them over time.
+// Collects durations in two forms: percentiles and a histogram. Percentiles since the start of the
+// process are reported as http.latency_* and hbase.latency_* (opentsdb-http-api.md §15.1).
+// Percentiles below 64 ms are exact to 1 ms, and larger ones to an eighth of a power of two. The
+// histogram is for Prometheus: the number of durations up to each of several fixed bounds, and the
+// sum of all durations. Prometheus can add these numbers over machines and subtract them over time.
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@ namespace hg {
 
 /// The number of durations at or below each bound, the total number, and the sum of durations.
 struct LatencyHistogram {
-  /// Bounds for the counts. The range contains the durations of responses from memory and of
-  /// queries that reach their time limit.
+  /// The upper bounds of the histogram. They range from responses out of memory to queries that
+  /// reach their time limit.
   static constexpr auto kBounds = [] {
     using std::chrono::microseconds;
     return std::array<std::chrono::nanoseconds, 18>{
@@ -30,14 +30,14 @@ struct LatencyHistogram {
         microseconds(10'000'000), microseconds(30'000'000), microseconds(60'000'000)};
   }();
 
-  std::array<uint64_t, kBounds.size()>
-      within{};        // within[i] is the number of durations ≤ kBounds[i], so values ascend
+  // within[i] is the number of durations ≤ kBounds[i], so the values are ascending.
+  std::array<uint64_t, kBounds.size()> within{};
   uint64_t count = 0;  // number of all durations, including those above the highest bound
   std::chrono::nanoseconds sum{0};
 };
 
-/// Thread-safe. The counters are updated one by one, so a reader may see an update in some counters
-/// and not in others.
+/// Collects durations. Thread-safe. The counters are updated one by one, so a reader may see an
+/// update in some counters and not yet in others.
 class Latency {
  public:
   void Record(std::chrono::nanoseconds took) {
@@ -80,9 +80,11 @@ class Latency {
   }
 
  private:
-  static constexpr size_t kExact = 64;    // slots of one millisecond each
-  static constexpr size_t kPerPower = 8;  // slots between two powers of two
-  static constexpr size_t kPowers = 20;   // up to 2^26 ms, most of a day
+  static constexpr size_t kExact = 64;    // number of slots that are one millisecond wide
+  static constexpr size_t kPerPower = 8;  // number of slots between two powers of two
+  // The number of powers of two that have slots. The last slot ends at 2^26 ms, which is most of a
+  // day.
+  static constexpr size_t kPowers = 20;
   static constexpr size_t kSlots = kExact + kPerPower * kPowers;
 
   static size_t SlotOf(uint64_t millis) {
@@ -98,7 +100,8 @@ class Latency {
     return static_cast<int64_t>(((kPerPower + eighth + 1) << (power - 3)) - 1);
   }
 
-  /// Returns the index of the first bound ≥ `took`, or the number of bounds if all are smaller.
+  /// Returns the index of the first bound ≥ `took`, or the number of bounds if all bounds are
+  /// smaller than `took`.
   static size_t BucketOf(std::chrono::nanoseconds took) {
     const auto& bounds = LatencyHistogram::kBounds;
     return static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), took) -

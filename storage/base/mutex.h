@@ -1,5 +1,5 @@
 #pragma once
-// More classes for clang's thread-safety check, in addition to Mutex and MutexLock
+// Classes for clang's thread-safety check, in addition to Mutex and MutexLock
 // (thread_annotations.h): an adopted lock, a condition variable, and a mutex with many readers.
 
 #include <condition_variable>
@@ -7,14 +7,14 @@
 
 #include "storage/base/thread_annotations.h"
 
-/// Marks a function that takes the mutex, so its caller must not hold it.
+/// Marks a function that locks the mutex, so its caller must not hold it.
 #define EXCLUDES(mutex) HG_THREAD_ANNOTATION(locks_excluded(mutex))
-/// Marks a function that returns true if it has taken the mutex. The caller then holds the mutex.
+/// Marks a function that returns true if it has locked the mutex. The caller then holds the mutex.
 #define TRY_ACQUIRE(mutex) HG_THREAD_ANNOTATION(try_acquire_capability(true, mutex))
 
 namespace hg {
 
-/// Owns a lock of a Mutex that the caller has already taken. The destructor unlocks the Mutex.
+/// Owns a lock of a Mutex that the caller has already locked. The destructor unlocks the Mutex.
 class HG_THREAD_ANNOTATION(scoped_lockable) AdoptedLock {
  public:
   explicit AdoptedLock(Mutex& mutex) REQUIRES(mutex) : mutex_(mutex) {}
@@ -26,8 +26,9 @@ class HG_THREAD_ANNOTATION(scoped_lockable) AdoptedLock {
   Mutex& mutex_;
 };
 
-/// A condition variable. A thread that waits must hold the Mutex. `done` is called while the Mutex
-/// is held. It must call AssertHeld first if it uses guarded members, and it must not throw.
+/// A condition variable. A thread that waits must hold the Mutex. Wait calls the function `done`
+/// while the Mutex is held. `done` must call AssertHeld first if it uses guarded members, and
+/// `done` must not throw.
 class CondVar {
  public:
   template <typename Done>
@@ -35,7 +36,7 @@ class CondVar {
     Held held{mutex};
     changed_.wait(held, done);
   }
-  /// Like Wait, but returns after `time` even if `done` still returns false.
+  /// Waits like Wait, but returns after `time` even if `done` still returns false.
   template <typename Duration, typename Done>
   void WaitFor(Mutex& mutex, Duration time, const Done& done) REQUIRES(mutex) {
     Held held{mutex};
@@ -44,7 +45,7 @@ class CondVar {
   void NotifyAll() { changed_.notify_all(); }
 
  private:
-  // The functions that std::condition_variable_any requires of a lock.
+  // A lock for std::condition_variable_any, which requires these functions.
   struct Held {
     void lock() HG_THREAD_ANNOTATION(no_thread_safety_analysis) { mutex.Lock(); }
     void unlock() HG_THREAD_ANNOTATION(no_thread_safety_analysis) { mutex.Unlock(); }
@@ -54,7 +55,7 @@ class CondVar {
   std::condition_variable_any changed_;
 };
 
-/// A std::shared_mutex for members that are marked with GUARDED_BY.
+/// A std::shared_mutex that can protect members marked with GUARDED_BY.
 class HG_THREAD_ANNOTATION(capability("mutex")) SharedMutex {
  public:
   void Lock() HG_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }

@@ -12,37 +12,38 @@
 
 namespace hg {
 
-/// Thread-safe.
+/// The limits of one request. Thread-safe.
 class RequestContext {
  public:
   virtual ~RequestContext() = default;
 
-  /// Reports `steps` of work. One step costs about as much as reading or merging one point. Work
-  /// that costs more counts as more steps. The call is cheap, because it reads the clock only once
-  /// in many steps. It may block if the request is found to be large. If the call fails, the caller
-  /// must stop and return the error.
+  /// Reports `steps` of work. One step costs about as much as reading or merging one point. More
+  /// expensive work counts as several steps. The call is cheap, because it reads the clock only
+  /// once in many steps. The call may block if the request is found to be large. If the call fails,
+  /// the caller must stop and return the error.
   virtual Status Step(uint64_t steps) = 0;
 
-  /// Checks the limits now. Call this function before or after a single piece of work that takes
-  /// milliseconds. If it fails, the caller must stop and return the error.
+  /// Checks the limits of the request now. Call this function before or after a single piece of
+  /// work that takes milliseconds. If the check fails, the caller must stop and return the error.
   virtual Status Check() { return Step(0); }
 
-  /// Reports that `bytes` of memory are about to be allocated. A negative number means freed
-  /// memory; the call then never fails. If the call fails, the caller must not allocate the memory;
-  /// it must stop and return the error.
+  /// Reports that `bytes` of memory are about to be allocated. A negative number reports freed
+  /// memory, and never fails. If the call fails, the caller must not allocate the memory. The
+  /// caller must stop and return the error.
   virtual Status Charge(int64_t bytes) = 0;
 
-  /// Call this function before work that waits, for example for a disk, or that takes long. Returns
-  /// ok unless the request is tried on an event loop. On an event loop it returns Busy, and
-  /// refused() is true from then on. The caller must stop and return the error. The request then
-  /// runs again on a pool thread, so all its results are discarded. Until then it must not change
-  /// anything that others can see, except caches and counters.
+  /// Call this function before work that takes long or that waits, for example for a disk. MayWait
+  /// returns ok unless the request is tried on an event loop. On an event loop, MayWait returns
+  /// Busy, and refused() returns true from then on. The caller must stop and return the error. The
+  /// request then runs again on a pool thread, and all results of the first attempt are discarded.
+  /// The first attempt must therefore not change anything that others can see, except caches and
+  /// counters.
   Status MayWait() {
     if (!on_loop_) return {};
     refused_.store(true, std::memory_order_relaxed);
     return Status::Busy("This has to wait, and may not wait here");
   }
-  /// Returns whether the request is tried on an event loop, so that MayWait returns Busy.
+  /// Returns whether the request is tried on an event loop, where MayWait returns Busy.
   [[nodiscard]] bool on_loop() const { return on_loop_; }
   /// Returns whether MayWait has returned Busy.
   [[nodiscard]] bool refused() const { return refused_.load(std::memory_order_relaxed); }
@@ -51,7 +52,8 @@ class RequestContext {
   static RequestContext& Unlimited();
 
  protected:
-  /// From now on MayWait returns Busy. Call this function before another thread uses the object.
+  /// Makes MayWait return Busy from now on. Call this function before another thread uses the
+  /// object.
   void StayOnLoop() { on_loop_ = true; }
 
  private:
@@ -69,11 +71,11 @@ inline RequestContext& RequestContext::Unlimited() {
 }
 
 /// Counts the memory that one object holds and charges it to a context in large pieces, so that
-/// small changes do not touch shared counters. The destructor reports all of it as freed. Not
-/// thread-safe.
+/// small changes do not touch shared counters. The destructor reports all of the memory as freed.
+/// Not thread-safe.
 class MemoryTally {
  public:
-  /// If `watch` is nullptr, the tally only counts. `watch` must outlive the tally.
+  /// If `watch` is nullptr, the tally only counts memory. `watch` must outlive the tally.
   explicit MemoryTally(RequestContext* watch) : watch_(watch) {}
   MemoryTally(const MemoryTally&) = delete;
   MemoryTally& operator=(const MemoryTally&) = delete;
@@ -101,7 +103,7 @@ class MemoryTally {
   }
   void Remove(int64_t bytes) { (void)Add(-bytes); }
 
-  /// Calls RequestContext::Step, if there is a context.
+  /// Calls RequestContext::Step, if the tally has a context.
   Status Step(uint64_t steps) { return watch_ != nullptr ? watch_->Step(steps) : Status(); }
 
   [[nodiscard]] int64_t held() const { return held_; }

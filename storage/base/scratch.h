@@ -1,6 +1,6 @@
 #pragma once
 // A buffer for one batch that reuses the memory of the thread's previous batch. Batches of usual
-// size then allocate nothing. Memory for very large batches is freed after use.
+// size then need no new memory. Memory for very large batches is freed after use.
 
 #include <cstddef>
 #include <utility>
@@ -14,8 +14,9 @@ class Scratch {
   /// Maximum size in bytes of a buffer whose memory is kept for reuse.
   static constexpr size_t kKeptBytes = size_t{2} << 20;
 
-  /// `kept` is the buffer of the thread. Its memory belongs to this object until the destructor. A
-  /// nested Scratch on the same thread, for example in a callback, allocates its own memory.
+  /// `kept` is the buffer of the thread. This object owns the memory of `kept` until the
+  /// destructor. A nested Scratch on the same thread, for example in a callback, allocates its own
+  /// memory.
   Scratch(std::vector<T>* kept, size_t size) : kept_(*kept) {
     if (size * sizeof(T) <= kKeptBytes) room_ = std::move(*kept);
     if (room_.size() < size) room_.resize(size);

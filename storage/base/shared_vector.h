@@ -9,9 +9,9 @@
 
 namespace hg {
 
-/// Has the reading functions of std::vector. Copying a SharedVector only increments a reference
-/// count. When one of several copies is changed, its elements are copied first. Threads may use
-/// different copies at the same time.
+/// A vector with the reading functions of std::vector. Copying a SharedVector only increments a
+/// reference count. When one of several copies is changed, its elements are copied first. Threads
+/// may use different copies at the same time.
 template <typename T>
 class SharedVector {
  public:
@@ -38,7 +38,8 @@ class SharedVector {
   [[nodiscard]] const_iterator begin() const { return get().begin(); }
   [[nodiscard]] const_iterator end() const { return get().end(); }
 
-  /// Copies the elements if other objects share them, and returns them for changes.
+  /// Copies the elements if other SharedVectors share them. Returns the elements, which the caller
+  /// may change.
   std::vector<T>& Edit() {
     if (elements_ == nullptr) {
       elements_ = std::make_shared<std::vector<T>>();
@@ -50,12 +51,13 @@ class SharedVector {
   void push_back(T element) { Edit().push_back(std::move(element)); }
   void clear() { elements_.reset(); }
 
-  /// Returns whether both share one vector, or both are empty. Does not compare elements.
+  /// Returns whether this vector and `other` share their elements, or both are empty. Does not
+  /// compare elements.
   [[nodiscard]] bool SharesWith(const SharedVector& other) const {
     return elements_ == other.elements_ || (empty() && other.empty());
   }
   /// Returns a pointer that is equal only for vectors that share their elements. Returns nullptr if
-  /// this vector never had elements.
+  /// this vector never had elements or was cleared.
   [[nodiscard]] const void* identity() const { return elements_.get(); }
 
   friend bool operator==(const SharedVector& a, const SharedVector& b) {
@@ -63,7 +65,7 @@ class SharedVector {
   }
 
  private:
-  std::shared_ptr<std::vector<T>> elements_;  // null if empty
+  std::shared_ptr<std::vector<T>> elements_;  // null if the vector is empty
 };
 
 }  // namespace hg

@@ -1,6 +1,6 @@
 #pragma once
-// Inline search and comparison for short texts. For ten to twenty bytes, a call of std::memchr or
-// std::memcmp takes longer than the search or comparison itself.
+// Inline search and comparison for short texts. For texts of ten to twenty bytes, calling
+// std::memchr or std::memcmp takes longer than the search or comparison itself.
 
 #include <bit>
 #include <cstddef>
@@ -42,7 +42,7 @@ inline const char* FindBlank(const char* begin, const char* end) {
   return begin;
 }
 
-/// Returns whether the first `size` bytes are equal.
+/// Returns whether the first `size` bytes of `a` and `b` are equal.
 inline bool SameBytes(const char* a, const char* b, size_t size) {
 #ifdef __SSE2__
   const auto same16 = [](const char* x, const char* y) {
@@ -53,7 +53,7 @@ inline bool SameBytes(const char* a, const char* b, size_t size) {
   if (size >= 16) {
     for (size_t at = 0; at + 16 < size; at += 16)
       if (!same16(a + at, b + at)) return false;
-    return same16(a + size - 16, b + size - 16);  // overlaps the previous block
+    return same16(a + size - 16, b + size - 16);  // these 16 bytes may overlap the previous ones
   }
 #endif
   if (size >= 8 && size <= 16) {

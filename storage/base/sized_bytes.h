@@ -1,6 +1,6 @@
 #pragma once
-// Length-prefixed bytes: a varint length, then the bytes. The log, the manifest and the rows of
-// cell tables store names, qualifiers and values in this form.
+// Length-prefixed bytes: a varint with the length, followed by the bytes. The log, the manifest and
+// the rows of cell tables store names, qualifiers and values as length-prefixed bytes.
 
 #include "storage/base/varint.h"
 
@@ -11,8 +11,8 @@ inline void AppendSized(Bytes* out, ByteView bytes) {
   *out += bytes;
 }
 
-/// Removes length-prefixed bytes from the front of `in` and sets `out` to a view of them. Returns
-/// false if `in` is too short; `in` may have been changed then.
+/// Removes length-prefixed bytes from the front of `in` and sets `out` to a view of these bytes.
+/// Returns false if `in` is too short; `in` may then have been changed.
 inline bool TakeSized(ByteView* in, ByteView* out) {
   uint64_t size;
   if (!GetVarint64(in, &size) || size > in->size()) return false;
@@ -21,7 +21,8 @@ inline bool TakeSized(ByteView* in, ByteView* out) {
   return true;
 }
 
-/// Like the overload above, but copies the bytes.
+/// Removes length-prefixed bytes from the front of `in` and copies them to `out`. Returns false if
+/// `in` is too short; `in` may then have been changed.
 inline bool TakeSized(ByteView* in, Bytes* out) {
   ByteView view;
   if (!TakeSized(in, &view)) return false;

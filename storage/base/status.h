@@ -1,8 +1,8 @@
 #pragma once
 // The types that functions return for failures: Status (no value) and Result<T> (a value or a
 // Status). Functions of this project do not report failures by exceptions. Each StatusCode tells
-// callers how to react to the failure, so add a code only if some caller would treat it differently
-// from all others. Callers add context to the message with Prepend.
+// callers how to react to the failure. Add a code only if some caller would treat the new code
+// differently from all other codes. Callers add context to the message with Prepend.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,9 @@ enum class StatusCode : unsigned char {
   kBusy,              // a limited resource is in use: try again later (HTTP 503)
   kUnavailable,       // the store is stopping or its log failed: retry elsewhere or after a restart
   kUnsupported,       // this storage engine does not support the operation
-  kDeadlineExceeded,  // the time limit of the caller is over
+  kDeadlineExceeded,  // the caller's time limit has passed
   kLimitExceeded,     // the request needs more bytes or points than a limit allows (HTTP 413)
-  kExhausted,         // there is no memory for new series and names now; known series still work
-                      // (HTTP 503)
+  kExhausted,         // out of memory for new series and names; known series still work (HTTP 503)
 };
 
 /// Returns the name of the code for messages and logs, such as "corruption".
@@ -41,25 +40,27 @@ inline std::string_view CutText(std::string_view text, size_t bytes_max) {
   return text.substr(0, bytes_max);
 }
 
-/// Returns CutText for a message. Adds "…" if the text was longer.
+/// Returns the longest prefix of `text` with at most `bytes_max` bytes and whole characters. Adds
+/// "…" if `text` was longer.
 inline std::string Shortened(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   return std::string(CutText(text, bytes_max)) + "…";
 }
 
-/// Maximum number of bytes of the message of an error. Messages quote texts of clients, which may
-/// have megabytes. Each layer copies a message, and the escapes of JSON make it six times as long.
+/// Maximum number of bytes in an error message. Messages quote texts of clients, which may have
+/// megabytes. Each layer copies a message, and JSON escapes can make a message six times as long.
 inline constexpr size_t kStatusMessageBytesMax = 4096;
 
-/// Returns a message with at most kStatusMessageBytesMax bytes. If it is longer, "…" replaces its
-/// middle, because the end of a message often says what is wrong with the quoted text.
+/// Returns a message with at most kStatusMessageBytesMax bytes. If `message` is longer, "…"
+/// replaces its middle, because the end of a message often says what is wrong with the quoted text.
 std::string ShortMessage(std::string_view message);
 
-/// Immutable. Cheap to copy (one pointer). Thread-safe as a value.
+/// The result of a function: ok, or an error code with a message. Status is immutable, and cheap to
+/// copy (one pointer). Threads may copy and read one Status at the same time.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  /// Keeps ShortMessage(message).
+  /// Stores ShortMessage(message).
   Status(StatusCode code, std::string message);
 
   static Status Ok() { return {}; }
@@ -84,8 +85,8 @@ class [[nodiscard]] Status {
   [[nodiscard]] std::string_view message() const {
     return rep_ ? std::string_view(rep_->message) : "";
   }
-  /// Returns code and message, such as "corruption: data/000012.pts at 4096: checksum differs", or
-  /// "ok".
+  /// Returns the code and the message, such as "corruption: data/000012.pts at 4096: checksum
+  /// differs". Returns "ok" if there is no failure.
   [[nodiscard]] std::string ToString() const;
 
  private:
@@ -96,11 +97,12 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Rep> rep_;
 };
 
-/// Returns the same failure with "context: " before its message. If `status` is ok, returns ok.
+/// Returns a Status with the same code and with "context: " before the message. If `status` is ok,
+/// returns ok.
 Status Prepend(const Status& status, std::string_view context);
 
-/// A T, or the Status with the reason why there is no T. Accessing the value of a failed result is
-/// a programming error.
+/// Either a value of type T, or the Status that says why there is no value. Accessing the value of
+/// a failed result is a programming error.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -132,7 +134,8 @@ class [[nodiscard]] Result {
     if (::hg::Status hg_status_ = (expression); !hg_status_.ok()) return hg_status_; \
   } while (false)
 
-/// ASSIGN_OR_RETURN(auto x, Call()) sets x to the value of the result, or returns the Status.
+/// ASSIGN_OR_RETURN(auto x, Call()) sets x to the value of the Result that Call() returns. If the
+/// Result has failed, the macro returns its Status from the enclosing function.
 #define ASSIGN_OR_RETURN(declaration, expression) \
   HG_ASSIGN_OR_RETURN(HG_CONCAT(hg_result_, __LINE__), declaration, expression)
 #define HG_ASSIGN_OR_RETURN(result, declaration, expression) \

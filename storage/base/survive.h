@@ -1,7 +1,7 @@
 #pragma once
-// Converts exceptions to error Statuses. Background work, and work for which other threads wait,
-// runs inside Survive. Unless there is a bug, such an exception means that memory could not be
-// allocated. The caller logs, counts and retries it like other failures of that work
+// Converts exceptions to error Statuses. Survive runs background work, and work for which other
+// threads wait. Unless there is a bug, an exception in this work means that memory could not be
+// allocated. The caller logs, counts and retries the failure like other failures of that work
 // (region-store.md O1), so the exception stops neither the process nor the waiting threads.
 
 #include <exception>
@@ -12,12 +12,13 @@
 namespace hg {
 
 namespace internal {
-/// Returns Unavailable with the text of the exception. Does not throw, even without memory.
+/// Returns Unavailable with the text of the exception. Does not throw, even if no memory can be
+/// allocated.
 Status BrokenOff(const std::exception& thrown) noexcept;
 }  // namespace internal
 
-/// Runs `work` and returns its Status or Result, or ok if it returns void. Returns Unavailable if
-/// `work` threw an exception. A thread survives allocation failures if everything that it does
+/// Runs `work` and returns its Status or Result, or ok if `work` returns void. Returns Unavailable
+/// if `work` threw an exception. A thread survives allocation failures if all code of the thread
 /// either runs inside Survive or allocates nothing.
 template <typename Work>
 auto Survive(const Work& work) {

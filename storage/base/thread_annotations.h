@@ -1,6 +1,7 @@
 #pragma once
-// A mutex for clang's thread-safety check: a member marked GUARDED_BY(mutex) may be used only while
-// the mutex is locked (-Wthread-safety, an error in the clang build of this project).
+// A mutex for clang's thread-safety check. A member marked GUARDED_BY(mutex) may be used only while
+// the mutex is locked. The check is -Wthread-safety, whose warnings are errors in the clang build
+// of this project.
 
 #include <mutex>
 
@@ -16,13 +17,13 @@
 
 namespace hg {
 
-/// std::mutex with the annotations that GUARDED_BY needs.
+/// A std::mutex with the annotations that GUARDED_BY needs.
 class HG_THREAD_ANNOTATION(capability("mutex")) Mutex {
  public:
   void Lock() HG_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }
   void Unlock() HG_THREAD_ANNOTATION(release_capability()) { mutex_.unlock(); }
-  /// Tells clang that the caller holds the mutex. Use it in callbacks, where clang cannot know
-  /// this. It checks nothing at run time.
+  /// Tells clang that the caller holds the mutex. Use AssertHeld in callbacks, where clang cannot
+  /// know that the mutex is held. AssertHeld checks nothing at run time.
   void AssertHeld() const HG_THREAD_ANNOTATION(assert_capability(this)) {}
 
  private:

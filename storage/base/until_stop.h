@@ -1,5 +1,5 @@
 #pragma once
-// The request context of work that only the stop of its server ends.
+// The request context of work that runs until its server stops.
 
 #include <atomic>
 
@@ -7,10 +7,11 @@
 
 namespace hg {
 
-/// Has no limits until a flag is set. Then it ends the work. Thread-safe.
+/// A request context without limits. When the flag `stopping` is set, Step ends the work with
+/// Unavailable. Thread-safe.
 class UntilStop final : public RequestContext {
  public:
-  /// The flag must outlive the object.
+  /// The flag `stopping` must outlive the object.
   explicit UntilStop(const std::atomic<bool>& stopping) : stopping_(stopping) {}
   Status Step(uint64_t) override {
     return stopping_.load(std::memory_order_relaxed)

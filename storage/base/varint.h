@@ -1,6 +1,6 @@
 #pragma once
-// LEB128: seven bits per byte, low bits first. The top bit is set in all bytes but the last.
-// Zig-zag encoding maps small negative numbers to small unsigned numbers.
+// Numbers in LEB128 encoding: seven bits per byte, low bits first. The top bit is set in all bytes
+// but the last. Zig-zag encoding maps small negative numbers to small unsigned numbers.
 
 #include <bit>
 #include <cstdint>
@@ -15,7 +15,8 @@ inline constexpr int kVarint64Max = 10;  // maximum length of a uint64_t in byte
 /// Returns the number of bytes that AppendVarint writes for v.
 constexpr int VarintLength(uint64_t v) { return (std::bit_width(v | 1) + 6) / 7; }
 
-/// Writes v at p, where VarintLength(v) bytes must be available. Returns the end of these bytes.
+/// Writes v at p, where VarintLength(v) bytes must be available. Returns a pointer to the first
+/// byte after v.
 inline char* PutVarint(char* p, uint64_t v) {
   for (; v >= 0x80; v >>= 7) *p++ = static_cast<char>(v | 0x80);
   *p++ = static_cast<char>(v);
@@ -27,10 +28,10 @@ inline void AppendVarint(Bytes* out, uint64_t v) {
   out->append(buffer, static_cast<size_t>(PutVarint(buffer, v) - buffer));
 }
 
-/// Removes one number from the front of `in`. If the number is incomplete or too large, returns
-/// false and leaves `in` and `v` unchanged.
+/// Removes one LEB128 number from the front of `in`. If the number is incomplete or too large,
+/// returns false and leaves `in` and `v` unchanged.
 inline bool GetVarint64(ByteView* in, uint64_t* v) {
-  // Fast path: most numbers have one or two bytes.
+  // This is a fast path, because most numbers have one or two bytes.
   if (in->size() >= 2) {
     const uint8_t first = ByteAt(*in, 0), second = ByteAt(*in, 1);
     if (first < 0x80 || second < 0x80) {

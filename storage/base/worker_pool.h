@@ -1,6 +1,6 @@
 #pragma once
-// Threads for work that may block: HTTP handlers, the look-up of names of points, and parts of
-// queries.
+// Threads for work that may block, such as HTTP handlers, the look-up of the names of points, and
+// parts of queries.
 
 #include <condition_variable>
 #include <deque>
@@ -11,20 +11,20 @@
 
 namespace hg {
 
-/// Thread-safe.
+/// Runs jobs on threads of its own. Thread-safe.
 class WorkerPool {
  public:
-  /// A running job uses this object to call the pool. The object exists while the job runs.
+  /// A running job uses its Turn to call the pool. The Turn exists while the job runs.
   class Turn {
    public:
     explicit Turn(WorkerPool& pool) : pool_(pool) {}
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    /// A job calls this function if it takes long or waits for something. The pool then starts
+    /// A job calls GiveWay if the job takes long or waits for something. The pool then starts
     /// another thread for the next jobs, and the thread of this job ends when the job ends. Any
-    /// thread may call it. Only the first call has an effect, and only if fewer than kGivenWayMax
-    /// running jobs have already called it.
+    /// thread may call GiveWay. Only the first call for a job has an effect, and only if fewer than
+    /// kGivenWayMax running jobs have already called GiveWay.
     void GiveWay();
 
    private:
@@ -36,16 +36,17 @@ class WorkerPool {
 
   static constexpr size_t kGivenWayMax = 512;
 
-  /// `queue_max` is the maximum number of waiting jobs. Post rejects further jobs.
+  /// `queue_max` is the maximum number of waiting jobs. When `queue_max` jobs are waiting, Post
+  /// rejects further jobs.
   WorkerPool(int threads, size_t queue_max);
-  /// Calls Join.
+  /// The destructor calls Join.
   ~WorkerPool();
 
-  /// Adds a job to the queue. If the queue is full or the pool is stopping, does not accept the job
+  /// Adds a job to the queue. If the queue is full or the pool is stopping, Post rejects the job
   /// and returns false.
   bool Post(Job job);
 
-  /// Stops accepting jobs, waits for the accepted ones and ends the threads. Idempotent.
+  /// Stops accepting jobs, waits for the accepted jobs and ends the threads. Idempotent.
   void Join();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The append cell: one growing cell per row with qualifier 050000. Its value is a list of pairs
-// qualifier ‖ value in the order in which the points were written (opentsdb-schema.md §10).
+// The append cell is one growing cell per row with the qualifier 050000. Its value is a list of
+// pairs (qualifier ‖ value) in the order in which the points were written (opentsdb-schema.md §10).
 
 #include <vector>
 
@@ -16,10 +16,11 @@ inline constexpr ByteView kAppendQualifier{"\x05\x00\x00", 3};
 void AppendPair(Bytes* out, const StoredPoint& point);
 
 struct AppendCell {
-  std::vector<StoredPoint>
-      points;  // strictly ascending by offset; for equal offsets, the last point
-  /// Whether the cell has duplicate or unordered points. A repair replaces its value with the pairs
-  /// of all points (AppendPair).
+  // The points in strictly ascending order of offsets. Of several points with equal offsets, only
+  // the point that was written last is kept.
+  std::vector<StoredPoint> points;
+  /// Whether the cell has duplicate or unordered points. A repair replaces the value of such a cell
+  /// with the pairs of all points (AppendPair).
   bool needs_repair = false;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // Classifies cells of the data table by their qualifiers (opentsdb-schema.md §6.2). In a rollup
-// table, three-byte qualifiers are rollups instead (rollup.h). Only the table distinguishes them.
+// table, three-byte qualifiers belong to rollups instead (rollup.h), so the class of a cell depends
+// on its table.
 
 #include "storage/base/bytes.h"
 
@@ -11,14 +12,14 @@ inline constexpr char kAppendPrefix = 0x05;
 inline constexpr char kHistogramPrefix = 0x06;
 
 enum class CellClass : unsigned char {
-  kPoint,       // 2 bytes, or 4 bytes beginning with F: one point
-  kCompacted,   // even length ≥ 4: several points
-  kAppend,      // 3 bytes, the first is 05: pairs of qualifier and value
-  kAnnotation,  // 3 or 5 bytes, the first is 01
-  kHistogram,   // 3 or 5 bytes, the first is 06
-  kUnknown,     // any other odd length: readers ignore it
-  // The qualifier has an even length but is invalid: it is empty, or has two bytes and begins with
-  // F. Readers reject the row.
+  kPoint,       // one point: a qualifier of 2 bytes, or of 4 bytes beginning with F
+  kCompacted,   // several points: any other qualifier of even length ≥ 4
+  kAppend,      // pairs of qualifier and value: a qualifier of 3 bytes beginning with 05
+  kAnnotation,  // annotation: a qualifier of 3 or 5 bytes beginning with 01
+  kHistogram,   // histogram: a qualifier of 3 or 5 bytes beginning with 06
+  kUnknown,     // any other qualifier of odd length: readers ignore the cell
+  // The qualifier has an even length but is invalid: it is empty, or it has two bytes and begins
+  // with F. Readers reject the row.
   kMalformed,
 };
 
@@ -38,8 +39,8 @@ inline CellClass ClassifyQualifier(ByteView qualifier) {
   return CellClass::kUnknown;
 }
 
-/// Returns whether the length is odd, which means that the cell is an object (annotation,
-/// histogram) and does not contain points.
+/// Returns whether the length of the qualifier is odd. In a row of points, cells with odd lengths
+/// are objects (annotation, histogram), append cells or unknown cells.
 inline bool IsObjectQualifier(ByteView qualifier) { return qualifier.size() % 2 != 0; }
 
 }  // namespace hg::codec

@@ -1,7 +1,7 @@
 #pragma once
-// The column qualifier of one point: the offset within the hour, the resolution, and the type of
-// the value (opentsdb-schema.md §6.1). Seconds take two bytes. Milliseconds take four bytes, and
-// their top nibble is F.
+// The column qualifier of one point encodes the offset within the hour, the resolution, and the
+// type of the value (opentsdb-schema.md §6.1). A qualifier with seconds takes two bytes. A
+// qualifier with milliseconds takes four bytes, and its top nibble is F.
 
 #include <cstdint>
 
@@ -12,13 +12,11 @@
 namespace hg::codec {
 
 inline constexpr uint32_t kMillisMark = 0xF0000000;
-inline constexpr uint32_t kMillisOffsetMask =
-    0x3FFFFF;  // 22 bits; offsets of a whole hour end at 3,599,999
-inline constexpr uint32_t kSecondOffsetMask =
-    0xFFF;  // 12 bits; offsets of a whole hour end at 3,599
+inline constexpr uint32_t kMillisOffsetMask = 0x3FFFFF;  // 22 bits; an hour has offsets 0…3,599,999
+inline constexpr uint32_t kSecondOffsetMask = 0xFFF;     // 12 bits; an hour has offsets 0…3,599
 
-/// Immutable value in the form of PointEntry::qualifier. All bit patterns are allowed.
-/// valid_flags() returns whether the flags are valid.
+/// The qualifier of one point, with the same bits as PointEntry::qualifier. Immutable. A Qualifier
+/// may hold any bit pattern. valid_flags() returns whether its flags are valid.
 struct Qualifier {
   uint32_t bits = 0;  // the 2-byte form in the low 16 bits, or the 4-byte form
 
@@ -30,11 +28,11 @@ struct Qualifier {
   [[nodiscard]] constexpr bool is_float() const { return (bits & kFloatFlag) != 0; }
   /// Returns the length of the value in bytes (1…8), which the flags define.
   [[nodiscard]] constexpr int value_width() const { return ValueWidth(flags()); }
-  /// Returns the milliseconds from the row base.
+  /// Returns the offset in milliseconds from the base time of the row.
   [[nodiscard]] constexpr uint32_t offset_ms() const {
     return is_millis() ? (bits >> 6) & kMillisOffsetMask : (bits >> 4) * 1000;
   }
-  /// Returns a qualifier with the same time and resolution, but with other flags. Keeps the
+  /// Returns a qualifier with the same time and resolution, but with the given flags. Keeps the
   /// reserved bits of the millisecond form.
   [[nodiscard]] constexpr Qualifier with_flags(uint8_t flags) const {
     return {(bits & ~uint32_t{0xF}) | flags};
@@ -63,7 +61,7 @@ struct Qualifier {
   constexpr bool operator==(const Qualifier&) const = default;
 };
 
-/// Returns whether a qualifier with this first byte has the 4-byte form.
+/// Returns whether a qualifier with this first byte has four bytes and an offset in milliseconds.
 constexpr bool StartsMillisQualifier(uint8_t first) { return first >= 0xF0; }
 
 /// Removes one qualifier from the front of `in`. If `in` does not begin with a complete qualifier,
@@ -77,7 +75,7 @@ inline bool TakeQualifier(ByteView* in, Qualifier* out) {
   return true;
 }
 
-/// A point in the form in which rows store it. `bits` is as in PointValue: integers are
+/// A point as rows store it. `bits` has the same meaning as in PointValue: integers are
 /// sign-extended, and floats are in the low 32 bits.
 struct StoredPoint {
   Qualifier qualifier;

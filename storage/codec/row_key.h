@@ -11,20 +11,20 @@
 
 namespace hg::codec {
 
-/// Returns the TSUID of a metric and its pairs (tagk ‖ tagv, at least one). Sorts the pairs by
-/// their bytes. The caller must ensure that all ids have the right widths.
+/// Returns the TSUID of a metric and its tag pairs (tagk ‖ tagv, at least one pair). Sorts the
+/// pairs by their bytes. The caller must ensure that all ids have the right widths.
 Bytes MakeTsuid(ByteView metric, std::vector<Bytes> pairs);
 
 /// Maximum length of a row key in bytes, as in HBase.
 inline constexpr size_t kRowKeyBytesMax = 32767;
 
-/// Returns ok if the bytes can be a TSUID: a metric and at least one complete pair, and not too
-/// long for a row key. Otherwise returns InvalidArgument.
+/// Returns ok if `tsuid` has a metric and at least one complete tag pair, and is not too long for a
+/// row key. Otherwise returns InvalidArgument.
 Status CheckTsuid(const KeyLayout& layout, ByteView tsuid);
 
 /// Returns the salt bucket of a series before it is truncated to the width of the salt. Like
-/// OpenTSDB's RowKey.prefixKeyWithSalt, hashes metric and pairs as signed bytes and negates a
-/// negative remainder.
+/// OpenTSDB's RowKey.prefixKeyWithSalt, the function hashes metric and tag pairs as signed bytes,
+/// and makes a negative remainder positive.
 uint32_t SaltBucket(const KeyLayout& layout, ByteView tsuid);
 
 /// Appends the row key of one hour of a series to `out`. `tsuid` must pass CheckTsuid.
@@ -37,16 +37,17 @@ inline void SetRowKeyBase(const KeyLayout& layout, uint32_t base, Bytes* key) {
   for (size_t i = 0; i < sizeof(base); ++i) at[i] = static_cast<char>(base >> (24 - 8 * i));
 }
 
-/// Returns the key of the row with the global annotations of an hour: zero salt, zero metric, base,
-/// and no pairs (opentsdb-schema.md §11.1).
+/// Returns the key of the row with the global annotations of an hour. The key consists of a zero
+/// salt, a zero metric, and the base time, without tag pairs (opentsdb-schema.md §11.1).
 Bytes MakeGlobalRowKey(const KeyLayout& layout, uint32_t base);
 bool IsGlobalRowKey(const KeyLayout& layout, ByteView key);
 
-/// A row key that fits its layout and has at least one pair. Does not own the bytes and the layout.
+/// A row key that fits its layout and has at least one tag pair. Does not own the bytes and the
+/// layout.
 class RowKey {
  public:
-  /// Returns Corruption if the key is shorter than salt, metric and base, has no pairs, or has an
-  /// incomplete pair. The error message contains the key.
+  /// Returns Corruption if the key is shorter than salt, metric and base time, has no tag pairs, or
+  /// has an incomplete tag pair. The error message contains the key.
   static Result<RowKey> Decode(const KeyLayout& layout, ByteView key);
 
   [[nodiscard]] ByteView bytes() const { return key_; }
@@ -72,7 +73,7 @@ class RowKey {
         i * static_cast<size_t>(layout_->pair_width()) + static_cast<size_t>(layout_->tagk_width),
         static_cast<size_t>(layout_->tagv_width));
   }
-  /// Returns the TSUID: metric and pairs.
+  /// Returns the TSUID of the row: the metric and the tag pairs.
   [[nodiscard]] Bytes tsuid() const;
 
  private:
@@ -87,7 +88,8 @@ class RowKey {
 /// Returns the TSUID of a row key. Fails with Corruption like RowKey::Decode.
 Result<Bytes> TsuidOf(const KeyLayout& layout, ByteView key);
 
-/// Calls visit(tagk, tagv) for each pair of a TSUID, in order. CheckTsuid must accept the TSUID.
+/// Calls visit(tagk, tagv) for each tag pair of a TSUID, in order. CheckTsuid must accept the
+/// TSUID.
 template <typename Visit>
 void ForEachPair(const KeyLayout& layout, ByteView tsuid, Visit&& visit) {
   const auto tagk_width = static_cast<size_t>(layout.tagk_width);

@@ -1,6 +1,6 @@
 #pragma once
-// The bytes of the stored value of one point: big-endian two's complement or IEEE bits. The flags
-// define the length (opentsdb-schema.md §7.1).
+// The bytes of the stored value of one point: a big-endian integer in two's complement, or
+// big-endian IEEE bits. The flags define the length of the value (opentsdb-schema.md §7.1).
 
 #include "storage/base/bytes.h"
 #include "storage/model/point.h"
@@ -17,8 +17,8 @@ inline Bytes EncodeValue(const PointValue& value) {
   return out;
 }
 
-/// Returns PointValue::bits for the value at p, where ValueWidth(flags) bytes must be readable.
-/// Integers are sign-extended.
+/// Decodes the value at p and returns it as PointValue::bits. ValueWidth(flags) bytes must be
+/// readable at p. Integers are sign-extended.
 inline uint64_t ReadValueBits(const char* p, uint8_t flags) {
   const int width = ValueWidth(flags);
   const uint64_t raw = ReadBig(p, width);
@@ -27,8 +27,8 @@ inline uint64_t ReadValueBits(const char* p, uint8_t flags) {
   return static_cast<uint64_t>(static_cast<int64_t>(raw << shift) >> shift);
 }
 
-/// Returns whether both have the same value bytes. Duplicates are compared in this way, so if the
-/// widths are equal, different flags have no influence (opentsdb-schema.md §9.4).
+/// Returns whether `a` and `b` have the same value bytes. Duplicates are compared in this way, so
+/// values of equal width and bytes are equal even if their flags differ (opentsdb-schema.md §9.4).
 inline bool SameValueBytes(const PointValue& a, const PointValue& b) {
   const int width = ValueWidth(a.flags);
   if (width != ValueWidth(b.flags)) return false;

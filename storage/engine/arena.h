@@ -1,6 +1,6 @@
 #pragma once
-// Containers for memory that only grows and is freed all at once: the rows of a memtable, and the
-// TSUIDs of a block of series.
+// Containers for memory that only grows and is freed all at once. They hold the rows of a memtable
+// and the TSUIDs of a block of series.
 
 #include <algorithm>
 #include <atomic>
@@ -20,7 +20,7 @@ class Arena {
   explicit Arena(size_t alignment = 8, size_t area_max = 2 << 20)
       : alignment_(alignment), area_max_(area_max), next_size_(std::min(kAreaMin, area_max)) {}
 
-  /// Returns uninitialised memory, which is valid as long as the arena exists.
+  /// Returns uninitialised memory, which stays valid as long as the arena exists.
   char* Take(size_t bytes) {
     bytes = (bytes + alignment_ - 1) & ~(alignment_ - 1);
     if (bytes > left_) Grow(bytes);
@@ -53,8 +53,8 @@ class Arena {
 };
 
 /// An array indexed by series number. Its slots never move, and slots that were not set contain
-/// null. One thread at a time may write, and any number of threads may read. Several threads may
-/// write only as described for BlockOf.
+/// null. One thread at a time may write, while any number of threads read. BlockOf describes when
+/// several threads may write at the same time.
 template <typename T>
 class SlotTable {
  public:
@@ -83,7 +83,7 @@ class SlotTable {
       __builtin_prefetch(&chunk->slots[i & kMask]);
     }
   }
-  /// Calls visit(i) for each slot that is set, in ascending order.
+  /// Calls visit(i) for each slot that is set, in ascending order of i.
   template <typename Visit>
   void ForEachSet(Visit&& visit) const {
     for (uint32_t top = 0; top < kTop; ++top) {

@@ -1,8 +1,8 @@
 #pragma once
-// Replaces memtables and files by other files: it flushes memtables, merges files, splits and
-// merges regions, and removes files that have expired or that retention deletes. Each operation
-// writes its files first and then passes an Edit to FileSet::Apply. The Compactor also owns the
-// threads that run these operations in the background.
+// Replaces memtables and files by other files. The Compactor flushes memtables, merges files,
+// splits and merges regions, and removes files that have expired or that retention deletes. Each
+// operation writes its files first and then passes an Edit to FileSet::Apply. The Compactor also
+// owns the threads that run these operations in the background.
 
 #include <array>
 #include <chrono>
@@ -34,24 +34,27 @@ namespace hg::engine {
 class PartWriter;
 struct MergeInput;
 
-/// Thread-safe. Requests return Unavailable once the store is closed.
+/// Runs flushes, merges and other changes of files. Thread-safe. Requests return Unavailable once
+/// the store is closed.
 ///
-/// Lock order: regions_mutex_ or sweep_mutex_ → the locks of FileSet and Memstore. A thread with
-/// sweep_mutex_ does not take regions_mutex_, nor the other way round. A thread takes work_mutex_
-/// while it holds no lock, or only regions_mutex_ or sweep_mutex_. A thread with work_mutex_ may
-/// take only the FileSet's version lock. background_mutex_ is a leaf lock, in which the threads
-/// sleep. No lock is held while the files of a merge are written. sweep_mutex_ is held while the
-/// list of series is written by a sweep, and regions_mutex_ while the files of a flush are written.
+/// Lock order: regions_mutex_ or sweep_mutex_ → the locks of FileSet and Memstore. No thread holds
+/// both regions_mutex_ and sweep_mutex_. A thread takes work_mutex_ while it holds no lock, or only
+/// regions_mutex_ or sweep_mutex_. A thread that holds work_mutex_ may take only the FileSet's
+/// version lock. background_mutex_ is a leaf lock: a thread that holds it takes no other lock.
+/// Threads wait for work with background_mutex_. No lock is held while the files of a merge are
+/// written. sweep_mutex_ is held while a sweep writes the list of series. regions_mutex_ is held
+/// while the files of a flush are written.
 class Compactor {
  public:
   /// All arguments must outlive the object.
   Compactor(const Environment& env, FileSet& file_set, const TableCatalog& tables,
             Memstore& memstore, IdleReaders& readers, const ChangeListeners& listeners);
 
-  /// Starts the threads. Without this call, the work runs only when it is requested.
+  /// Starts the background threads. Without this call, flushes, merges and splits run only when
+  /// they are requested.
   void Start();
   /// Ends the threads and waits for all work. Call this function once, after the store was marked
-  /// as closed. If `flush` is true, it flushes the memtables at the end.
+  /// as closed. If `flush` is true, Stop flushes the memtables at the end.
   Status Stop(bool flush) EXCLUDES(regions_mutex_);
   /// Wakes the flush thread, which then checks for flush requests and the size of the memtables.
   void WakeFlush() EXCLUDES(background_mutex_);
@@ -59,50 +62,53 @@ class Compactor {
   /// Flushes all memtables.
   Status Flush() EXCLUDES(regions_mutex_);
   /// Callers that write much and may wait, such as deletes, call this function. If unflushed memory
-  /// exceeds an eighth of its limit, flushes the memtables and returns after the flush. Busy: the
-  /// flush failed.
+  /// exceeds an eighth of its limit, LeaveRoom flushes the memtables and returns after the flush.
+  /// Returns Busy if the flush failed.
   Status LeaveRoom();
-  /// Merges all parts of each region, of all tables or of one table.
+  /// Merges all parts of each region of all tables.
   Status Compact();
   Status Compact(const Table& table);
-  /// Removes files as described for Points::DropFiles.
+  /// Removes files. Points::DropFiles describes which files are removed.
   Status DropFiles(const EndOfRows& end_of);
 
-  // Functions that change regions. They may wait for merges of the region. Readers and writers
-  // continue.
-  /// Splits the region that contains `key_of_region` and returns the boundary. The boundary is
-  /// `at`, or else the middle of the region's files. In a points table it is cut to the start of a
-  /// group of rows (of one metric and hour). InvalidArgument: `at` is not inside the region.
-  /// Conflict: the region still shares files after an earlier split, or has fewer than two groups
-  /// of rows.
+  // The following functions change regions. They may wait for merges of the region. Reads and
+  // writes continue while a region changes.
+  /// Splits the region that contains `key_of_region` and returns the boundary between the new
+  /// regions. The boundary is `at` if it is set, and the middle of the region's files otherwise. In
+  /// a points table, the boundary is moved to the start of a group of rows (the rows of one metric
+  /// and hour). Returns InvalidArgument if `at` is not inside the region. Returns Conflict if the
+  /// region still shares files after an earlier split, or has fewer than two groups of rows.
   Result<Bytes> Split(const Table& table, ByteView key_of_region, const std::optional<Bytes>& at);
-  /// Merges the region that begins with `boundary` with the region before it. InvalidArgument: no
-  /// region begins there, or the two belong to different salt buckets.
+  /// Merges the region that begins with `boundary` with the region before it. Returns
+  /// InvalidArgument if no region begins at `boundary`, or if the two regions belong to different
+  /// salt buckets.
   Status MergeRegions(const Table& table, const Bytes& boundary);
 
-  // Each of these functions does the work of one round of a background thread. Tests without
-  // background threads call them directly.
+  // Each of the following functions does the work of one round of a background thread. Tests
+  // without background threads call these functions directly.
   enum class MergePool : uint8_t { kAny, kSmall, kLarge };
-  /// Forgets the series that have no rows in memory or in files (Registry::Forget), except those
-  /// whose registration was not flushed yet. Deleted or expired rows that no merge has removed yet
-  /// count as rows, and so do rollups. Reads at most one block per series and points file, and all
-  /// cell files of tables whose row keys contain series. Stops as soon as all series are found.
-  /// Writes the list of series again if many of its series are forgotten.
+  /// Removes the series that have no rows in memory or in files from the registry
+  /// (Registry::Forget). Keeps series whose registration was not flushed yet. Rollups count as
+  /// rows. Deleted or expired rows also count as rows until a merge removes them. Reads at most one
+  /// block per series and points file, and all cell files of tables whose row keys contain series.
+  /// Stops as soon as rows of all series are found. Writes the list of series again if many of its
+  /// series were removed.
   Status SweepSeries() EXCLUDES(sweep_mutex_);
   Status FlushIfNeeded() EXCLUDES(regions_mutex_);
   Status MergePending(MergePool pool);
   Status SplitWhereDue();
 
-  // Functions for code that changes tables or repairs files.
-  /// Runs `change` while no flush runs and no other thread changes tables or regions.
+  // The following functions are for code that changes tables or repairs files.
+  /// Runs `change`. No flush runs at the same time, and no other thread changes tables or regions.
   template <typename Change>
   Status ChangeTables(const Change& change) EXCLUDES(regions_mutex_) {
     MutexLock lock(regions_mutex_);
     RETURN_IF_ERROR(env_.CheckOpen());
     return change();
   }
-  /// Runs `work` while the regions are reserved, so that no merge, split or other work runs in
-  /// them. Flushes may add parts. The regions are released even if `work` fails or throws.
+  /// Runs `work` while the regions in `places` are locked, so that no merge, split or other work
+  /// runs in them. Flushes may add parts to the regions meanwhile. The regions are unlocked even if
+  /// `work` fails or throws.
   template <typename Work>
   Status WhileHeld(const std::vector<RegionPlace>& places, const Work& work) EXCLUDES(work_mutex_) {
     RETURN_IF_ERROR(HoldRegions(places));
@@ -110,8 +116,8 @@ class Compactor {
     ReleaseRegions(places);
     return status;
   }
-  /// Replaces the files of the list of series by one file without forgotten series. Calls `prepare`
-  /// before the change takes effect. Returns the number of series in the new file.
+  /// Replaces the files of the list of series by one file without the forgotten series. Calls
+  /// `prepare` before the change takes effect. Returns the number of series in the new file.
   Result<uint32_t> RewriteSeries(const std::function<Status(const Edit&)>& prepare)
       EXCLUDES(work_mutex_);
   /// Call this function after files were repaired. Merges that failed because of damaged files are
@@ -122,7 +128,8 @@ class Compactor {
   void AddTo(EmbeddedStats* stats) const EXCLUDES(work_mutex_);
 
  private:
-  // Reports a flush, merge or other background work to the observers when it ends.
+  // BeginWork starts the report of a flush, a merge or other background work. EndWork reports the
+  // work to the observers.
   [[nodiscard]] StoreWork BeginWork(StoreWork::Kind kind, uint32_t table) const;
   void EndWork(StoreWork work) const;
   [[nodiscard]] std::string NameOf(RegionPlace place) const {
@@ -130,15 +137,15 @@ class Compactor {
   }
   [[nodiscard]] const KeyLayout& layout() const { return env_.layout(); }
 
-  // The threads. Each has a flag that wakes it and the error of its last round.
+  // The background threads. Each of them has a flag that wakes it, and the error of its last round.
   enum Worker : size_t { kFlush, kSmallMerges, kLargeMerges, kSeriesSweep, kWorkers };
   struct WorkerState {
     bool wanted = false;
     Status error;
   };
-  /// Sleeps until the worker is needed, at most for `time`. Returns false if the worker must end.
+  /// Sleeps until the worker is woken, at most for `time`. Returns false if the worker must end.
   bool SleepUntilWanted(Worker worker, std::chrono::milliseconds time) EXCLUDES(background_mutex_);
-  /// Sleeps for `time`, or until the threads must end.
+  /// Sleeps for `time`. If the threads must end, returns earlier.
   void Pause(std::chrono::milliseconds time) EXCLUDES(background_mutex_);
   void EndRound(Worker worker, Status status) EXCLUDES(background_mutex_);
   void FlushLoop();
@@ -152,7 +159,8 @@ class Compactor {
   Status FlushFrozen() REQUIRES(regions_mutex_);
   Status FlushOldest() REQUIRES(regions_mutex_);
   struct FlushJob;
-  /// Also counts the points and cells of each region in `writes`. The keys are ids of regions.
+  /// Writes the data of the memtable to files. Also counts the points and cells of each region in
+  /// `writes`, whose keys are region ids.
   Status WriteMemtable(const Memtable& memtable, std::vector<lsm::PartEntry>* entries,
                        std::map<uint32_t, uint64_t>* writes) REQUIRES(regions_mutex_);
   void RunFlushJobs(const Memtable& memtable, std::vector<FlushJob>& jobs);
@@ -161,43 +169,44 @@ class Compactor {
                                                         const FlushJob& job) const;
   Status WritePointsRegion(const Memtable& memtable, FlushJob* job);
   Status WriteCellsRegion(const Memtable& memtable, FlushJob* job);
-  /// Returns Unavailable if the store is being closed and its log keeps the unflushed data, so that
-  /// Engine::Close need not wait for the flush.
+  /// Returns Unavailable if the store is being closed and its log keeps the unflushed data.
+  /// Engine::Close then does not wait for the flush.
   Status CheckFlushNeeded() const;
   static Status FinishPart(PartWriter* writer, std::vector<lsm::PartEntry>* entries);
   lsm::PartEntry NewEntry(uint32_t table, uint32_t region, const Memtable& memtable);
 
-  // Regions and their files. A merge reserves its input parts (RegionWork::merging). A split or
-  // region merge locks the whole region (RegionWork::held) while no merge runs in it. Dropping
-  // files also locks the region, but merges that already run continue.
+  // How work is reserved: A merge reserves its input parts (RegionWork::merging). A split or a
+  // region merge locks the whole region (RegionWork::held) and waits until no merge runs in the
+  // region. Dropping files also locks the region, but merges that already run continue.
   struct MergeJob {
     RegionPlace place;
-    Parts parts;          // newest first
-    bool bottom = false;  // no older part has rows in common with `parts`
+    Parts parts;          // the parts to merge, newest first
+    bool bottom = false;  // whether no older part has rows in common with `parts`
     bool paced = false;
   };
   struct RegionWork {
     std::set<uint64_t> merging;  // numbers of the parts that merges have reserved
     bool held = false;
   };
-  /// A region whose last merge failed. Other regions are merged meanwhile, because the cause, such
-  /// as a damaged block, does not disappear by itself.
+  /// A region whose last merge failed. Meanwhile the merge threads merge other regions, because
+  /// the cause of the failure, such as a damaged block, does not disappear by itself.
   struct FailedMerge {
     Status why;
-    /// Numbers of the merge's input parts. The failure is forgotten once one of them is removed.
+    /// Numbers of the merge's input parts. When one of these parts is removed, the failure is
+    /// forgotten.
     std::set<uint64_t> parts;
-    /// If the merge failed because the disk was full: the number of free bytes at which it is
-    /// retried. Otherwise 0.
+    /// The number of free bytes on the disk at which the merge is retried, if it failed because the
+    /// disk was full. 0 if the merge failed for another reason.
     uint64_t room_bytes = 0;
-    int64_t wait_ms = 0;   // pause before a retry; doubles with each failure, up to a limit
-    int64_t again_ms = 0;  // no retry before this time of the monotonic clock
+    int64_t wait_ms = 0;   // pause before a retry, in ms; doubles with each failure, up to a limit
+    int64_t again_ms = 0;  // no retry before this time of the monotonic clock, in ms
   };
   Status HoldRegions(const std::vector<RegionPlace>& places) EXCLUDES(work_mutex_);
   void ReleaseRegions(const std::vector<RegionPlace>& places) EXCLUDES(work_mutex_);
 
   // The following functions are in compactor_merge.cc.
   bool PickMerge(MergePool pool, MergeJob* job) EXCLUDES(work_mutex_);
-  /// Returns the maximum number of parts of the region in which one row may occur.
+  /// Returns how many parts of the region may contain the same row, at most.
   [[nodiscard]] size_t DepthOf(RegionPlace place, const Parts& parts) const;
   void EndMerge(const MergeJob& job) EXCLUDES(work_mutex_);
   Status MergeJobParts(const MergeJob& job);
@@ -206,15 +215,17 @@ class Compactor {
   struct MergePressure;
   void WaitForPace(MergePressure* pressure, uint64_t bytes);
   Status CompactRegion(RegionPlace place);
-  // Defined in compactor_merge_failed.cc.
-  /// Records the result of a merge. After a failure, the region is not merged for a while.
+  // The following functions are in compactor_merge_failed.cc.
+  /// Records the result of a merge. After a failure, the region is not merged for some time.
   void NoteMerge(const MergeJob& job, const Status& status) EXCLUDES(work_mutex_);
   void ForgetMended(const Version& version) REQUIRES(work_mutex_);
   [[nodiscard]] bool MergeFailed(RegionPlace place) const EXCLUDES(work_mutex_);
-  /// Returns the error of the first region whose last merge failed; ok if there is none.
+  /// Returns the error of the first region whose last merge failed. Returns ok if no last merge
+  /// failed.
   [[nodiscard]] Status MergeFailure() const EXCLUDES(work_mutex_);
   // The following functions are in compactor_drop.cc.
-  using MetricEnds = std::map<Bytes, uint32_t>;  // key: metric; earlier rows may be dropped
+  // Key: a metric. Value: the time before which rows of the metric may be dropped.
+  using MetricEnds = std::map<Bytes, uint32_t>;
   Status DropFilesHeld(RegionPlace place, const MetricEnds& ends);
   /// Returns the time before which all rows of the region may be dropped.
   [[nodiscard]] uint32_t EndIn(const region::RegionMap& regions, size_t region,
@@ -245,40 +256,43 @@ class Compactor {
   IdleReaders& readers_;
   const ChangeListeners& listeners_;
 
-  // Held while tables or regions change, and during a whole flush. A flush writes files per region,
-  // so only one flush may run, and regions must not change. Merges and file drops continue.
+  // A thread holds this lock while it changes tables or regions, and during a whole flush. A flush
+  // writes files per region, so only one flush may run, and regions must not change during the
+  // flush. Merges and file drops continue.
   Mutex regions_mutex_;
-  // The time at which the flush that is due was first postponed.
+  // The time at which the flush that is now due was first postponed.
   std::optional<int64_t> flush_put_off_ms_ GUARDED_BY(regions_mutex_);
 
-  // Held during a sweep. Must be taken while the thread holds no other lock of the engine.
+  // A thread holds this lock during a sweep. The thread must hold no other lock of the engine when
+  // it takes sweep_mutex_.
   Mutex sweep_mutex_;
 
-  region::Pace pace_;  // limits the write rate of all background merges together; thread-safe
+  region::Pace pace_;  // limits the total write rate of all background merges; thread-safe
 
   mutable Mutex work_mutex_;
   CondVar work_done_;
   std::map<RegionPlace, RegionWork> work_ GUARDED_BY(work_mutex_);  // idle regions have no entry
   std::map<RegionPlace, FailedMerge> failed_merges_ GUARDED_BY(work_mutex_);
-  // A region that could not be split: its table, which is another object after it was altered, and
-  // the size in bytes at which a split is tried again.
+  // A region that could not be split. `table` is the table of the region; altering a table replaces
+  // its object. `bytes` is the size at which a split is tried again.
   struct Unsplit {
     const Table* table = nullptr;
     uint64_t bytes = 0;
   };
-  // Only one thread uses this member: that of the small merges, or that of a test without threads.
+  // Only one thread uses this member: the thread of the small merges, or the thread of a test
+  // without background threads.
   std::map<RegionPlace, Unsplit> cannot_split_;
 
   mutable Mutex background_mutex_;
   CondVar background_wake_;
   std::array<WorkerState, kWorkers> workers_ GUARDED_BY(background_mutex_);
   bool stop_ GUARDED_BY(background_mutex_) = false;
-  std::array<std::thread, kWorkers> threads_;  // used by Start and Stop
+  std::array<std::thread, kWorkers> threads_;  // used only by Start and Stop
 };
 
 /// Returns the number of regions of all tables.
 size_t CountRegions(const Version& version);
-/// Returns LimitExceeded if the store would have too many regions with `more` regions.
+/// Returns LimitExceeded if the store would have too many regions after adding `more` regions.
 Status CheckRegionCount(const Environment& env, const Version& version, size_t more);
 
 }  // namespace hg::engine

@@ -7,7 +7,7 @@
 
 namespace hg::engine {
 
-/// Thread-safe. The engine must outlive the object.
+/// Implements Points on an Engine. Thread-safe. The engine must outlive the object.
 class EmbeddedPoints : public Points, public WatchedPoints {
  public:
   explicit EmbeddedPoints(Engine& engine) : engine_(engine) {}

@@ -1,8 +1,8 @@
 #pragma once
-// A scan of the embedded point store: it returns the rows of one series after the other, in
-// ascending order of hours. embedded_scan.cc finds the rows and iterates over them.
-// embedded_scan_columns.cc returns rows that contain only points. embedded_scan_stored.cc returns
-// all other rows.
+// A scan of the embedded point store. It returns the rows of one series after the other, and the
+// rows of each series in ascending order of hours. embedded_scan.cc finds the rows and iterates
+// over them. embedded_scan_columns.cc returns rows that contain only points.
+// embedded_scan_stored.cc returns all other rows.
 
 #include <map>
 #include <memory>
@@ -20,11 +20,11 @@
 
 namespace hg::engine {
 
-/// Returns the range without the hours in which all rows have expired.
+/// Returns the part of `rows` without the hours in which all rows have expired.
 RowRange NotExpired(const Engine& engine, const RowRange& rows);
 
-/// Not thread-safe. The engine must outlive the scan. `listener` is called for rows that
-/// should be rewritten (UnsettledRowListener); it may be empty.
+/// A scan of one embedded store. Not thread-safe. The engine must outlive the scan. The scan calls
+/// `listener` for rows that should be rewritten (UnsettledRowListener). `listener` may be empty.
 class EmbeddedScan : public PointScan {
  public:
   static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
@@ -43,11 +43,11 @@ class EmbeddedScan : public PointScan {
   std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) override;
 
   /// Sets *key to the key of the next matching row that has points or raw cells. Returns false at
-  /// the end. Use either this function or Next.
+  /// the end of the scan. For one scan, call either NextKey or Next, not both.
   Result<bool> NextKey(Bytes* key);
 
  private:
-  using RowId = std::pair<uint32_t, uint32_t>;  // series number and base
+  using RowId = std::pair<uint32_t, uint32_t>;  // series number and base time
   struct IrregularRow {
     Bytes key;
     uint32_t base;
@@ -58,9 +58,9 @@ class EmbeddedScan : public PointScan {
     const RowHourMemory* row;
   };
 
-  // Returns the rows with the base time `base`. `rows` is sorted by base. The search starts at
-  // index *at, which must not be after the first of these rows. Sets *at to the index of the first
-  // row with this base or a later base.
+  // Returns the rows with the base time `base`. `rows` is sorted by base time. The search starts at
+  // index *at, which must not be after the first row with this base time. Sets *at to the index of
+  // the first row whose base time is `base` or later.
   template <typename Rows>
   static auto RowsOf(const Rows& rows, uint32_t base, size_t* at) {
     while (*at < rows.size() && rows[*at].base < base) ++*at;
@@ -99,28 +99,31 @@ class EmbeddedScan : public PointScan {
   const points::RenderOptions render_options_;  // the options at the time when the scan was created
   const int64_t oldest_ms_;                     // points before this time have expired
   const std::shared_ptr<const Version> version_;
-  std::vector<uint32_t> series_;  // numbers of the matching series, ordered by TSUID
-  const std::shared_ptr<const TsuidTable> tsuids_;  // has the TSUIDs of series_
+  std::vector<uint32_t> series_;  // numbers of the matching series, in the order of their TSUIDs
+  const std::shared_ptr<const TsuidTable> tsuids_;  // contains the TSUIDs of series_
   size_t next_series_ = 0;
   std::vector<uint32_t> bases_;  // base times of the rows of the current series
   size_t next_base_ = 0;
 
-  // The cells that are stored in addition to points, in memory and in cell files. They are read
-  // when the scan is opened, because most stores have few of them. The number in each pair is the
-  // source of the cells, newest first: first the memtables, then the parts of the region.
+  // The cells that are stored in addition to points, in memory and in cell files. The scan reads
+  // these cells when it is opened, because most stores have few of them. The number in each pair is
+  // the number of the source of the cells. Sources are numbered from newest to oldest: first the
+  // memtables, and then the parts of the region.
   std::map<RowId, std::vector<std::pair<size_t, lsm::CellRow>>> cells_;
   std::vector<IrregularRow> irregular_;
   size_t next_irregular_ = 0;
   Status misfit_;
 
-  MemoryTally memory_;      // charged for series and cells, and for rows of the current series
+  MemoryTally memory_;      // memory charged for series, cells, and rows of the current series
   uint64_t steps_ = 0;      // steps that were not reported to the request context yet
   int64_t file_bytes_ = 0;  // the part of memory_ that is charged for file_rows_
-  // The part of memory_ for the longest row in memory so far. The buffers of that row are kept.
+  // The part of memory_ that is charged for the longest row in memory so far. The buffers of that
+  // row are kept for the next rows.
   int64_t row_bytes_ = 0;
 
-  // A row of the current series in a file. The rows are ordered by base; rows with equal bases are
-  // ordered from newest to oldest. The cursors of the files move forward from series to series.
+  // A row of the current series in a file. The rows are ordered by base time. Rows with equal base
+  // times are ordered from newest to oldest. The cursors of the files move forward from series to
+  // series.
   struct FileRow {
     uint32_t base;
     size_t source;
@@ -128,30 +131,36 @@ class EmbeddedScan : public PointScan {
   };
   std::vector<FileRow> file_rows_;
   std::vector<std::shared_ptr<const Bytes>> file_blocks_;
-  // Indexes of the first rows in files and in memory whose hours were not returned yet.
+  // Indexes of the first row in files and of the first row in memory whose hour was not returned
+  // yet.
   size_t file_at_ = 0, memory_at_ = 0;
   std::span<const MemoryRow> memory_rows_;  // rows of the current series; a range of ahead_
-  // Rows in memory of the current series and the next ones. They are looked up and prefetched
-  // together, because otherwise each look-up would wait for a cache miss.
-  std::vector<MemoryRow> ahead_;  // series by series, each ordered by base, newest first
-  // For each series of the batch, the index in ahead_ after its last row.
+  // The rows in memory of the current series and of the following series (a batch). The scan looks
+  // up and prefetches the rows of a batch together, because otherwise each look-up would wait for a
+  // cache miss.
+  // The rows are grouped by series. The rows of a series are ordered by base time; rows with equal
+  // base times are ordered from newest to oldest.
+  std::vector<MemoryRow> ahead_;
+  // For each series of the batch, the index in ahead_ after the last row of the series.
   std::vector<size_t> ahead_ends_;
   size_t ahead_series_ = 0;  // index in series_ of the first series of the batch
   size_t prefetched_ = 0;    // number of prefetched rows in ahead_
   struct PartCursor {
-    // nullopt: the part has no rows in the requested time range.
+    // nullopt if the part has no rows in the requested time range.
     std::optional<lsm::BlockFileScan> scan;
-    bool beyond = false;  // the scan has moved past the entries of the series that was read last
+    // Whether the scan has moved past the entries of the series that was read last.
+    bool beyond = false;
   };
   std::map<const Part*, PartCursor> cursors_;  // cursors of the parts that were read so far
   std::vector<region::SeriesSlice> slices_;    // the current series: one slice per region
   std::set<uint32_t> regions_read_;            // ids of the regions that were counted as read
   points::RowColumns columns_;
   RowStatistics statistics_;  // statistics of the last row that was returned
-  ByteView unloaded_;         // encoded form of the last row that was returned; view of file_rows_
-  // Whether each row of the current series is in exactly one file and not in memory.
+  ByteView unloaded_;         // encoded form of the last returned row; view of file_rows_
+  // Whether each row of the current series is in exactly one file and in no memtable.
   bool in_files_alone_ = false;
-  // Statistics of consecutive rows of file_rows_, beginning with hours_begin_.
+  // Statistics of consecutive rows of file_rows_. hours_begin_ is the index of the first of these
+  // rows.
   std::vector<HourStatistics> hours_;
   size_t hours_begin_ = 0;
 

@@ -10,7 +10,7 @@
 
 namespace hg::engine {
 
-/// Thread-safe. The engine must outlive the object.
+/// Implements Store on an Engine. Thread-safe. The engine must outlive the object.
 class EmbeddedStore : public Store {
  public:
   explicit EmbeddedStore(Engine& engine)
@@ -60,16 +60,17 @@ class EmbeddedStore : public Store {
  private:
   EmbeddedStore(Engine& engine, std::nullptr_t) : engine_(engine) {}
 
-  /// Waits until the position is committed. A handle for later commits (later_) does not wait.
+  /// Waits until the position is committed. Returns at once if this object is the store of
+  /// CommittedLater, whose writes are committed later.
   Status Commit(LogPosition position) {
     return later_ ? engine_.CommitAndWait(position) : Status();
   }
   Result<const Table*> Prepare(const std::string& table, ByteView key, ByteView family) const;
-  /// Appends to columns that are no append cells.
+  /// Appends values to columns that are not append cells.
   Status AppendCells(const Table& table, ByteView key, const std::vector<ColumnAppend>& columns);
 
   Engine& engine_;
-  const std::unique_ptr<EmbeddedStore> later_;  // nullptr in a handle for later commits
+  const std::unique_ptr<EmbeddedStore> later_;  // null in a store that is the later_ of another one
 };
 
 }  // namespace hg::engine

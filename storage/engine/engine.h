@@ -1,16 +1,16 @@
 #pragma once
-// The embedded engine: connects its four components, and opens and closes them together. The cell
-// store (EmbeddedStore) and the point store (EmbeddedPoints) share one Engine.
+// The embedded engine connects four components, and opens and closes them together. The cell store
+// (EmbeddedStore) and the point store (EmbeddedPoints) share one Engine.
 //
 // - FileSet (file_set.h): the set of files and the current version.
 // - Memstore (memstore.h): series, memtables, log and sequence; all writes.
 // - RowReader (row_reader.h): reads rows of a version.
 // - Compactor (compactor.h): flushes, merges, splits and other changes of files, and their threads.
 //
-// They share an Environment (environment.h) and a TableCatalog (table_catalog.h). Each header
-// states its locks and their order. From the outermost lock to the innermost:
-// Compactor::regions_mutex_ or Compactor::sweep_mutex_ → FileSet::commit_ → Memstore::register_ →
-// Memstore::write_ → a leaf lock.
+// The four components share an Environment (environment.h) and a TableCatalog (table_catalog.h).
+// Each header of a component states its locks and their order. The lock order of the engine, from
+// the outermost lock to the innermost, is: Compactor::regions_mutex_ or Compactor::sweep_mutex_ →
+// FileSet::commit_ → Memstore::register_ → Memstore::write_ → a leaf lock.
 
 #include <memory>
 #include <string>
@@ -31,10 +31,10 @@
 
 namespace hg::engine {
 
-/// Thread-safe after Open.
+/// The engine of one data directory. Thread-safe after Open.
 class Engine {
  public:
-  /// See Embedded::Open.
+  /// Opens the engine of a data directory as described for Embedded::Open.
   static Result<std::unique_ptr<Engine>> Open(const EmbeddedOptions& options, FileSystem& files,
                                               const Clock& clock);
   ~Engine();
@@ -48,11 +48,12 @@ class Engine {
   [[nodiscard]] ChangeListeners& listeners() { return listeners_; }
   [[nodiscard]] IdleReaders& readers() const { return readers_; }
 
-  // Functions for tables. The pointers are valid as long as the engine exists (TableCatalog).
+  // The following functions are for tables. The pointers to tables are valid as long as the engine
+  // exists (TableCatalog).
   Result<const Table*> FindTable(const std::string& name) const { return tables_.Find(name); }
   [[nodiscard]] std::vector<const Table*> Tables() const { return tables_.All(); }
   [[nodiscard]] const Table* points_table() const { return tables_.points(); }
-  /// Returns whether a TTL hides old rows of the point store.
+  /// Returns whether the points table has a TTL, which hides old rows.
   [[nodiscard]] bool RowsExpire() const;
   Status CreateTable(const TableDescriptor& descriptor);
   Status AlterTable(const TableDescriptor& descriptor);
@@ -109,10 +110,10 @@ class Engine {
   Status SplitWhereDue() { return compactor_.SplitWhereDue(); }
   Status SweepSeries() { return compactor_.SweepSeries(); }
 
-  /// The following functions are as in storage/maintenance.h.
+  /// Check and Repair are described in storage/maintenance.h.
   Result<CheckReport> Check();  // defined in engine_check.cc
   Result<RepairReport> Repair();
-  // Defined in engine_backup.cc.
+  // Backup is defined in engine_backup.cc.
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch);
   [[nodiscard]] EmbeddedStats Stats() const;
 
@@ -120,9 +121,9 @@ class Engine {
   Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock);
 
   Status Start();
-  // The following functions, CreateTable, AlterTable and DropTable are in engine_tables.cc.
+  // The following functions and CreateTable, AlterTable and DropTable are in engine_tables.cc.
   [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
-  /// Whether the table is one of EmbeddedOptions::tables.
+  /// Returns whether the table is one of EmbeddedOptions::tables.
   [[nodiscard]] bool IsOwnTable(const std::string& name) const;
   Status MakeFolderOf(const std::string& table);
   Status CreateHeld(const TableDescriptor& descriptor);
@@ -130,7 +131,8 @@ class Engine {
   Status DropHeld(const Table& table, const std::vector<RegionPlace>& places);
 
   Environment env_;
-  // Shared with files, which a reader may use longer than the engine exists.
+  // The block cache is shared with files, because a reader may use a file longer than the engine
+  // exists.
   const std::shared_ptr<lsm::BlockCache> cache_;
   const std::shared_ptr<lsm::ReadCounters> read_counters_ = std::make_shared<lsm::ReadCounters>();
   std::unique_ptr<FileLock> lock_;  // the lock of the data directory; held until Close

@@ -8,8 +8,8 @@
 //   BACKUP            the manifest that names them. It is written last: a folder without it is not
 //                     a complete backup
 //
-// A backup has no log, because memory is flushed first. It has no MANIFEST, so it cannot be opened
-// as a data directory; only Restore makes one of it.
+// A backup has no log, because the backup flushes the memtables first. A backup has no MANIFEST, so
+// it cannot be opened as a data directory. Restore makes a data directory from a backup.
 
 #include <string>
 
@@ -21,7 +21,7 @@ namespace hg::engine {
 
 inline constexpr char kBackupName[] = "BACKUP";
 inline constexpr char kIdentityName[] = "IDENTITY";
-/// Name of a file in folders whose restore is not finished.
+/// Name of a file that marks a folder whose restore is not finished.
 inline constexpr char kRestoringName[] = "RESTORING";
 
 struct BackupHead {
@@ -29,18 +29,20 @@ struct BackupHead {
   lsm::Manifest manifest;
 };
 
-/// Loads a backup's manifest. NotFound: there is no complete backup. Corruption: it is damaged.
+/// Loads the manifest of a backup. Returns NotFound if there is no complete backup, and Corruption
+/// if the manifest is damaged.
 Result<BackupHead> LoadBackupHead(FileSystem& files, const std::string& backup);
 
-/// Updates `backup` to the files of `manifest`. They are in `source` and must stay there until the
-/// call returns. Does not copy files that the backup already has. Removes files of an older backup
-/// at the end. See Maintenance::Backup.
+/// Updates the folder `backup` to the files of `manifest`. The files are in `source` and must stay
+/// there until the call returns. Does not copy files that the backup already has. At the end,
+/// removes files of an older backup. See Maintenance::Backup.
 Result<CopyProgress> WriteBackup(FileSystem& files, const std::string& source,
                                  const lsm::Manifest& manifest, int64_t now_ms,
                                  const std::string& backup, const CopyWatch& watch);
 
-/// Makes a data directory from a backup and verifies each file. InvalidArgument: `folder` is not
-/// empty, or there is no complete backup. A repeated call completes an interrupted restore.
+/// Makes a data directory in `folder` from a backup and verifies each file. Returns InvalidArgument
+/// if `folder` is not empty, or if `backup` is not a complete backup. A repeated call completes an
+/// interrupted restore.
 Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
                              const std::string& folder, const CopyWatch& watch);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The state that the components of an engine share: its options, file system, clock and observers,
-// and whether it is open.
+// The state that the components of an engine share: the options, the file system, the clock, the
+// observers, and whether the engine is open.
 
 #include <algorithm>
 #include <atomic>
@@ -16,8 +16,8 @@
 
 namespace hg::engine {
 
-/// Thread-safe. Everything except `closed` is constant. The engine owns this object, which outlives
-/// the engine's other components.
+/// The shared state of one engine. Thread-safe. Everything except `closed` is constant. The engine
+/// owns this object, which outlives the engine's other components.
 class Environment {
  public:
   /// `files` and `clock` must outlive the object.
@@ -35,15 +35,16 @@ class Environment {
     return {now_ms / 1000, options.enable_compaction, now_ms};
   }
   [[nodiscard]] int64_t MonotonicMs() const { return clock.MonotonicNs() / 1'000'000; }
-  /// Returns whether all unflushed data is in the log, so that a close need not wait for a flush.
+  /// Returns whether all unflushed data is in the log. If it is, closing the store does not wait
+  /// for a flush.
   [[nodiscard]] bool memory_is_logged() const { return options.durability != Durability::kNone; }
 
   /// Marks the store as closed. Returns false if the store was already closed.
   bool Close() { return !closed_.exchange(true); }
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
   /// Returns Unavailable if Close was called. Engine::Close first marks the store as closed and
-  /// then takes each lock of its components. Call CheckOpen while you hold one of these locks: if
-  /// it returns ok, Engine::Close waits until the lock is released.
+  /// then takes each lock of the engine's components. Call CheckOpen while you hold one of these
+  /// locks. If CheckOpen returns ok, Engine::Close waits until you release the lock.
   [[nodiscard]] Status CheckOpen() const {
     if (closed()) return Status::Unavailable("the store is closed");
     return {};

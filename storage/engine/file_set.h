@@ -1,6 +1,6 @@
 #pragma once
 // The set of files that a store consists of. The FileSet owns the manifest, the current version and
-// the open files. Apply is the only way to change which part files exist.
+// the open files. FileSet::Apply is the only way to change which part files exist.
 
 #include <atomic>
 #include <cstdint>
@@ -22,68 +22,73 @@
 
 namespace hg::engine {
 
-/// The tables and their regions, and the ids for the next new table and region. Plain value.
+/// The tables and their regions, and the ids for the next new table and the next new region.
+/// TableList is a plain value.
 struct TableList {
   std::vector<lsm::TableEntry> entries;
   uint32_t next_table = 1;
   uint32_t next_region = 1;
 };
 
-/// The memtable that a flush has made durable: the oldest frozen memtable. Plain value.
+/// The memtable whose data a flush has made durable: the oldest frozen memtable. Flushed is a plain
+/// value.
 struct Flushed {
-  uint64_t sequence = 0;  // sequence number of the memtable's last record
-  // The log file, and the position in it, where the records of the next memtable begin.
+  uint64_t sequence = 0;  // sequence number of the memtable's last log record
+  // The log file and the position in the log where the records of the next memtable begin.
   uint64_t log_file = 0;
   LogPosition log_position = 0;
   int64_t stamp_floor_ms = 0;
 };
 
-/// The content of the list of series after its files were rewritten. Plain value.
+/// The content of the list of series after its files were rewritten. SeriesList is a plain value.
 struct SeriesList {
-  uint32_t end = 0;        // the numbers below are in the list or forgotten
-  uint32_t forgotten = 0;  // how many numbers below `end` are forgotten
+  uint32_t end = 0;        // all series numbers below `end` are in the list or forgotten
+  uint32_t forgotten = 0;  // number of forgotten series numbers below `end`
 };
 
-/// A change of the files of a store. Plain value.
+/// A change of the files of a store. Edit is a plain value.
 struct Edit {
-  /// The parts of the current version that are removed.
+  /// The parts to remove from the current version.
   Parts remove;
-  /// The parts to add, newest first within a region. Their files are written and synced, or are the
-  /// files of a part in `remove`. The new parts take the list position of the newest part that is
-  /// removed from their region. If no part of the region is removed, they become its newest parts.
+  /// The parts to add, newest first within a region. The files of these parts are written and
+  /// synced, or are the files of a part in `remove`. In the list of parts, the new parts replace
+  /// the newest part that is removed from their region. If no part of the region is removed, the
+  /// new parts become its newest parts.
   std::vector<lsm::PartEntry> add;
   /// If set, the complete list of tables after the change. Only one thread at a time may change
-  /// tables (Compactor::regions_mutex_).
+  /// tables, under Compactor::regions_mutex_.
   std::optional<TableList> tables;
-  /// If set, removes the oldest frozen memtable. Its content is in the parts in `add`.
+  /// If set, the change removes the oldest frozen memtable, whose content is in the parts in `add`.
   std::optional<Flushed> flushed;
-  /// If set, the files of the list of series were rewritten.
+  /// If set, the content of the list of series, whose files were rewritten.
   std::optional<SeriesList> series;
-  /// Whether to drop the files from the page cache, because a merge has just read or written them.
+  /// Whether to drop the files of the edit from the page cache, because a merge has just read or
+  /// written them.
   bool forget_cached = false;
-  /// Whether the change deletes rows of the parts in `remove` for which no memtable has
-  /// tombstones.
+  /// Whether the change deletes rows of the parts in `remove` without tombstones for these rows in
+  /// a memtable.
   bool drops_rows = false;
 };
 
-/// The manifest, and the version with the same files. While a thread reads files of the manifest,
-/// it must hold the version, so that the files are not removed.
+/// The manifest, and the version with the same files. A thread that reads files of the manifest
+/// must hold the version meanwhile, so that the files are not removed.
 struct FileSetState {
   lsm::Manifest manifest;
   std::shared_ptr<const Version> version;
 };
 
-/// Thread-safe after OpenFiles. A file that the manifest does not name is kept while a version
-/// holds it. The thread that releases the last such version closes and removes the file.
+/// Thread-safe after OpenFiles. A file that is no longer in the manifest is kept while a version
+/// contains it. The thread that releases the last version with the file closes and removes the
+/// file.
 ///
 /// Lock order: commit_ → Memstore::register_ and Memstore::write_ (AddMemory only) →
-/// version_mutex_. commit_ is held while the manifest is written. A thread that holds it must not
-/// wait for the log, because the sync thread of the log takes commit_ to record the names of log
-/// files. version_mutex_ is held only while a pointer is copied.
+/// version_mutex_. A thread holds commit_ while it writes the manifest. A thread that holds commit_
+/// must not wait for the log, because the sync thread of the log takes commit_ to record the names
+/// of log files. A thread holds version_mutex_ only while it copies a pointer.
 class FileSet {
  public:
-  /// `files`, `cache` and `counters` must outlive the FileSet. Readers may hold files longer than
-  /// the FileSet lives; `cache` and `counters` must outlive these files, too.
+  /// `files`, `cache` and `counters` must outlive the FileSet. Readers may use files longer than
+  /// the FileSet exists, so `cache` and `counters` must outlive these files, too.
   FileSet(FileSystem& files, std::string folder, std::shared_ptr<lsm::BlockCache> cache,
           std::shared_ptr<lsm::ReadCounters> counters)
       : files_(files),
@@ -91,10 +96,10 @@ class FileSet {
         cache_(std::move(cache)),
         counters_(std::move(counters)) {}
 
-  // Call LoadManifest and OpenFiles at the start, in this order, on one thread, before any other
-  // function.
+  // At the start, call LoadManifest and then OpenFiles on one thread, before any other function.
   /// Loads the manifest. If the folder has no file of a store, creates a manifest with this layout.
-  /// InvalidArgument: the stored layout differs. Corruption, Unsupported: see lsm::LoadManifest.
+  /// Returns InvalidArgument if the stored layout differs from `layout`. lsm::LoadManifest
+  /// describes when Corruption and Unsupported are returned.
   Status LoadManifest(const KeyLayout& layout);
   /// Opens the files of the manifest. Removes part files and log files that are not in the
   /// manifest.
@@ -103,34 +108,35 @@ class FileSet {
   [[nodiscard]] std::shared_ptr<const Version> Pin() const;
   [[nodiscard]] FileSetState State() const;
   [[nodiscard]] TableList Tables() const;
-  /// Returns a number for the files of a new part. No number is returned twice.
+  /// Returns a number for the files of a new part. NewNumber never returns a number twice.
   uint64_t NewNumber() { return next_number_++; }
-  /// Returns the number of parts removed with `drops_rows`. The number rises after the new version
-  /// is visible. A reader can read the number, then pin a version, and later read the number again:
-  /// if the number is unchanged, no rows were dropped in between.
+  /// Returns the number of parts that were removed with Edit::drops_rows. The number rises after
+  /// the new version is visible. A reader can read the number, pin a version, and read the number
+  /// again later. If both numbers are equal, no rows were dropped in between.
   [[nodiscard]] uint64_t dropped_parts() const { return dropped_parts_; }
   /// Returns the memory of the block indexes and filters of all open files, in bytes.
   [[nodiscard]] uint64_t MemoryBytes() const { return *memory_bytes_; }
 
-  /// Makes the change durable, then visible. After a failure, the manifest in memory, the version
-  /// and the open files are as before, and the new files of `edit.add` are removed. If saving the
-  /// manifest fails, the disk may have the old or the new manifest. Files that the manifest on disk
-  /// may name are then kept until the next start. An allocation failure has the same effects.
+  /// Makes the change durable, and then visible to readers. After a failure, the manifest in
+  /// memory, the version and the open files are as before, and the new files of `edit.add` are
+  /// removed. If saving the manifest fails, the disk may have the old or the new manifest. In this
+  /// case, files that the manifest on disk may contain are kept until the next start. An allocation
+  /// failure has the same effects as other failures.
   Status Apply(const Edit& edit);
   /// Removes files that were written but never passed to Apply. If some files cannot be removed,
-  /// the next start removes them.
+  /// the next start of the store removes them.
   void RemoveFiles(std::span<const lsm::PartEntry> entries) const;
 
   /// Makes `memory` the new active memtable. Calls `freeze` while commit_ is held. `freeze` takes
-  /// the locks that keep writers from the previous memtable. While it holds these locks, it calls
-  /// `publish`, which makes the new memtable active. If `freeze` fails, it returns without calling
-  /// `publish`. `publish` only swaps a pointer and cannot fail.
+  /// the locks that keep writers from the previous memtable. While `freeze` holds these locks, it
+  /// calls `publish`, which makes the new memtable active. If `freeze` fails, it returns without
+  /// calling `publish`. `publish` only swaps a pointer and cannot fail.
   void AddMemory(std::shared_ptr<Memtable> memory,
                  const std::function<void(const std::function<void()>& publish)>& freeze);
 
   /// SetLogFiles and AddLogFiles record in the manifest which log files must exist at the next
-  /// start. The list is durable when they return ok. SetLogFiles replaces the list after recovery.
-  /// AddLogFiles adds files to it (LogOptions::name_files).
+  /// start. The list of log files is durable when the call returns ok. SetLogFiles replaces the
+  /// list after recovery. AddLogFiles adds files to the list (LogOptions::name_files).
   Status SetLogFiles(std::vector<lsm::LogFile> logs);
   Status AddLogFiles(const std::list<lsm::LogFile>& logs);
 
@@ -154,7 +160,8 @@ class FileSet {
   const std::shared_ptr<lsm::ReadCounters> counters_;
   std::atomic<uint64_t> next_number_{1};
   std::atomic<uint64_t> dropped_parts_{0};
-  // Shared with the files, because a reader may use a file longer than the FileSet exists.
+  // This counter is shared with the files, because a reader may use a file longer than the FileSet
+  // exists.
   const std::shared_ptr<std::atomic<uint64_t>> memory_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);
 
@@ -162,7 +169,8 @@ class FileSet {
   lsm::Manifest manifest_ GUARDED_BY(commit_);  // the manifest that was saved last
 
   mutable Mutex version_mutex_;
-  // Readers need only version_mutex_. To change this member, also hold commit_.
+  // To read this member, a thread must hold version_mutex_. To change it, the thread must also hold
+  // commit_.
   std::shared_ptr<const Version> version_ GUARDED_BY(version_mutex_) = std::make_shared<Version>();
 };
 

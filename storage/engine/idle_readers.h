@@ -1,6 +1,7 @@
 #pragma once
-// Readers that hold a version between calls. The store releases the versions of idle readers,
-// because merged files cannot be removed while a version contains them (region-store.md Q10).
+// Readers that hold a version between calls, such as scanners of clients. The store releases the
+// versions of idle readers, because files that were merged cannot be removed while a version
+// contains them (region-store.md Q10).
 
 #include <cstdint>
 #include <mutex>
@@ -14,14 +15,14 @@ class IdleReader {
  public:
   virtual ~IdleReader() = default;
   /// Releases the version that this reader holds, unless the reader is in use or was used after
-  /// `time_ms`. Any thread may call it.
+  /// `time_ms`. Any thread may call this function.
   virtual void ReleaseIfIdleSince(int64_t time_ms) = 0;
 };
 
-/// Thread-safe.
+/// The readers that are registered with one engine. Thread-safe.
 class IdleReaders {
  public:
-  /// A reader is registered as long as this object exists.
+  /// Registers a reader as long as the Registration exists.
   class Registration {
    public:
     Registration(IdleReaders& all, IdleReader* reader) : all_(all), reader_(reader) {

@@ -1,5 +1,5 @@
 #pragma once
-// Bodies of log records (storage/lsm/FORMAT.md "Bodies"). Every change of a memtable is in one such
+// Bodies of log records (storage/lsm/FORMAT.md "Bodies"). Every change of a memtable is in one log
 // record.
 
 #include <cstdint>
@@ -19,35 +19,37 @@ enum class LogKind : uint8_t {
 };
 
 /// Maximum number of points in one log record. It limits how long a write holds the write lock. A
-/// larger batch may be divided, because points of different rows need not become visible together.
+/// larger batch may be divided into several records, because points of different rows need not
+/// become visible together.
 inline constexpr size_t kRecordPointsMax = 512;
-/// Maximum size of one entry in bytes.
+/// Maximum size of one encoded point in bytes.
 inline constexpr size_t kEntryBytesMax = 1 + 4 + 4 + 4 + 8;
 
-/// Encodes at most kRecordPointsMax entries at `out`, which needs 2 + n × kEntryBytesMax + 8 bytes.
-/// Returns the size of the body, or 0 if a qualifier does not belong to a canonical single point.
+/// Encodes at most kRecordPointsMax entries at `out`, where 2 + n × kEntryBytesMax + 8 bytes must
+/// be available for n entries. Returns the size of the body, or 0 if a qualifier does not belong to
+/// a canonical single point.
 size_t EncodePoints(std::span<const PointEntry> entries, char* out);
-/// Decodes a body. Returns false if EncodePoints did not produce these bytes.
+/// Decodes the body of a kPoints record. Returns false if EncodePoints did not produce these bytes.
 bool DecodePoints(ByteView in, std::vector<PointEntry>* entries);
 
 void EncodeSeries(uint32_t number, ByteView tsuid, Bytes* out);
 bool DecodeSeries(ByteView in, uint32_t* number, ByteView* tsuid);
 
-/// One change of a cell or row. It has its final timestamps and can be applied.
+/// One change of a cell or row. The change has its final timestamps and can be applied.
 struct StampedChange {
   CellChange::Kind kind = CellChange::Kind::kPut;
   uint8_t family = 0;
   Bytes qualifier;
   Bytes value;
-  bool operand = false;                     // for a put: append the value to the stored value
-  int64_t timestamp_ms = 0;                 // of the cell or the tombstone
-  int64_t expires_ms = lsm::kNeverExpires;  // when the put cell expires
+  bool operand = false;                     // for a put: append to the stored value
+  int64_t timestamp_ms = 0;                 // timestamp of the cell or of the tombstone
+  int64_t expires_ms = lsm::kNeverExpires;  // time at which the put cell expires
 };
 
 struct RowRecord {
   uint32_t table = 0;
   Bytes key;
-  int64_t stamp_ms = 0;  // no later server time may be smaller
+  int64_t stamp_ms = 0;  // all later server times are at least this time
   std::vector<StampedChange> changes;
 };
 

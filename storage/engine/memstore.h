@@ -1,7 +1,8 @@
 #pragma once
 // Holds the data of a store that is not in files yet: the registry of series, the memtables, the
 // log, and the sequence of changes. All writes of the cell store and of the point store go through
-// it. So points and cells of a row share one log, one sequence and one write lock.
+// the Memstore. Therefore the points and the cells of a row share one log, one sequence and one
+// write lock.
 
 #include <algorithm>
 #include <atomic>
@@ -30,27 +31,28 @@ class ReplayPipe;
 /// Returns the qualifiers of the columns that the changes delete.
 std::vector<Bytes> DeletedColumns(const std::vector<CellChange>& changes);
 
-/// Thread-safe after Replay. The versions of the FileSet own the frozen memtables, so a reader that
-/// pins a version may keep a memtable after its flush.
+/// The unflushed data of one store. Thread-safe after Replay. The versions of the FileSet own the
+/// frozen memtables, so a reader that pins a version may keep a memtable after its flush.
 ///
-/// Lock order: the FileSet's commit lock (Freeze only) → register_ → write_ → a leaf lock. Leaf
-/// locks are those inside memtables, log, registry, table catalog and FileSet (its version lock),
-/// and the lock that `wake_flush` takes. A thread that holds write_ does no I/O and calls no
+/// Lock order: the FileSet's commit lock (Freeze only) → register_ → write_ → a leaf lock. The leaf
+/// locks are the locks inside memtables, log, registry, table catalog and FileSet (its version
+/// lock), and the lock that `wake_flush` takes. A thread that holds write_ does no I/O and calls no
 /// listener. ReadModifyWrite calls `decide` while it holds write_.
 class Memstore {
  public:
   /// All arguments must outlive the object. `wake_flush` wakes the flush thread. The Memstore may
-  /// call it while it holds the write lock, so `wake_flush` must be fast.
+  /// call `wake_flush` while it holds the write lock, so `wake_flush` must be fast.
   Memstore(const Environment& env, FileSet& file_set, const TableCatalog& tables,
            const ChangeListeners& listeners, std::function<void()> wake_flush);
 
-  // Call Load and then Replay at the start, on one thread, before any other function. `stored` is
+  // At the start, call Load and then Replay on one thread, before any other function. `stored` is
   // the manifest with which the FileSet was opened.
   /// Reads the series from the files of the current version, and makes the first memtable.
   Status Load(const lsm::Manifest& stored);
-  /// Replays the log, and opens it for writing.
+  /// Replays the log, and then opens the log for writing.
   Status Replay(const lsm::Manifest& stored);
-  /// Rebuilds the index if a series was read with two numbers. Call this function after Replay.
+  /// Rebuilds the index of series if one series was read with two numbers. Call this function after
+  /// Replay.
   Status ForgetDuplicates() EXCLUDES(register_);
   /// Writes, syncs and closes the log. Call this function after the store was marked as closed and
   /// WaitForWriters has returned.
@@ -60,25 +62,26 @@ class Memstore {
   /// Returns the object that reads rows of this store.
   [[nodiscard]] const RowReader& rows() const { return rows_; }
 
-  // Functions that write. Pass the log positions that they return to Commit.
+  // The following functions write. Pass the log positions that they return to Commit.
   Result<SeriesNumber> Register(ByteView tsuid);
   Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) EXCLUDES(register_);
-  /// See Embedded::MayAddSeries. Its memory limit is a little lower than that of Register, so a
-  /// series whose names were just created can still be registered.
+  /// Embedded::MayAddSeries describes this function. Its memory limit is a little lower than the
+  /// limit of Register, so a series whose names were just created can still be registered.
   Status MayAddSeries(uint64_t name_bytes);
   Result<LogPosition> Append(std::span<const PointEntry> batch);
-  /// Applies changes that do not depend on stored data. The caller must have checked them for this
-  /// table.
+  /// Applies changes that do not depend on stored data. The caller must have checked that the
+  /// changes are valid for this table.
   Result<LogPosition> Write(const Table& table, ByteView key,
                             const std::vector<CellChange>& changes);
-  /// Appends to the append cell (codec::kAppendQualifier) of a regular row of the points table. It
-  /// does not read the stored cell: the appended bytes are kept separately until a read or a merge
-  /// joins both.
+  /// Appends to the append cell (codec::kAppendQualifier) of a regular row of the points table.
+  /// AppendToRow does not read the stored cell. The appended bytes are kept separately until a read
+  /// or a merge joins them with the stored cell.
   Result<LogPosition> AppendToRow(const Table& table, ByteView key, ByteView bytes);
-  /// ReadModifyWrite reads the selected columns of the row, calls `decide` and applies its changes
-  /// atomically. `decide` sees at least the selected columns. It fills `changes`, or returns false
-  /// to change nothing. `decide` may be called more than once, and under the write lock, so it must
-  /// be fast. Columns that `changes` deletes must be among the selected columns.
+  /// ReadModifyWrite reads the selected columns of the row, calls `decide` and applies the changes
+  /// of `decide` atomically. `decide` sees at least the selected columns. `decide` fills `changes`,
+  /// or returns false to change nothing. ReadModifyWrite may call `decide` more than once, and
+  /// under the write lock, so `decide` must be fast. Columns that `changes` deletes must be among
+  /// the selected columns.
   using Decide =
       std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
   struct Outcome {
@@ -87,7 +90,7 @@ class Memstore {
   };
   Result<Outcome> ReadModifyWrite(const Table& table, ByteView key,
                                   const lsm::ColumnChoice& columns, const Decide& decide);
-  /// Returns the server time for a change that is made now. Call it only from `decide`.
+  /// Returns the server time for a change that is made now. Call this function only from `decide`.
   [[nodiscard]] int64_t stamp_ms_locked() const {
     write_.AssertHeld();
     return std::max(env_.clock.NowMs(), stamp_floor_ms_);
@@ -95,30 +98,32 @@ class Memstore {
   void Commit(LogPosition position, std::function<void(Status)> done) {
     log_->Commit(position, std::move(done));
   }
-  /// Blocks until the position is committed.
+  /// Blocks until the log position is committed.
   Status CommitAndWait(LogPosition position);
   Status Sync() { return log_->WaitSynced(log_->End()); }
 
-  // From now on, changes of rows with bases below `base` are reported to listeners.
+  // After this call, changes of rows with base times below `base` are reported to listeners.
   void RaiseHorizon(uint32_t base);
   [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
 
-  // Return the size of unflushed memory in bytes.
+  // active_bytes and MemoryBytes return the size of unflushed memory in bytes: that of the active
+  // memtable, and that of all memtables.
   [[nodiscard]] uint64_t active_bytes() const { return active_bytes_; }
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
 
   // To forget series that have no rows any more, call BeginSweep, search memtables and files, and
-  // call EndSweep. One sweep at a time. A series whose row changes meanwhile is not forgotten.
-  /// Starts to record which series change. Returns a series number: only lower series numbers may
-  /// be passed to EndSweep, because changes of later series are not recorded.
+  // call EndSweep. Only one sweep may run at a time. A series is not forgotten if one of its rows
+  // changes during the sweep.
+  /// Starts to record which series change. Returns a series number. Only series numbers below the
+  /// returned number may be passed to EndSweep, because changes of later series are not recorded.
   uint32_t BeginSweep() EXCLUDES(write_);
   /// Forgets those series of `absent` that did not change since BeginSweep. The registration of
-  /// each of them must be in files, so that the log does not contain it. `absent` is null if the
-  /// search failed or found nothing. Creates a new index while other threads register series, and
-  /// blocks these threads only while it adds the last new series.
+  /// each of these series must be in files, so that the log does not contain it. `absent` is null
+  /// if the search failed or found nothing. EndSweep creates a new index while other threads
+  /// register series. It blocks these threads only while it adds the last new series to the index.
   void EndSweep(const NumberSet* absent) EXCLUDES(register_);
 
-  // Functions for flushes. The caller runs one flush at a time.
+  // The following functions are for flushes. Only one flush may run at a time.
   struct FlushDue {
     bool due = false;
     bool urgent = false;  // a new series was rejected that would fit after a flush of this memtable
@@ -126,20 +131,21 @@ class Memstore {
   /// Returns whether the active memtable should be flushed because of its size, its age or the
   /// length of the log. Clears the flush request (AskForFlush), because the caller will flush.
   FlushDue TakeFlushDue(const Memtable& active);
-  /// Makes a new memtable the active one and freezes the previous one, unless the previous one is
-  /// empty or too many memtables are frozen. Only pointers change under the write lock, so nothing
-  /// can fail after the replacement.
+  /// Makes a new memtable the active one and freezes the previous one. Does nothing if the previous
+  /// memtable is empty or too many memtables are frozen. Only pointers change under the write lock,
+  /// so nothing can fail after the replacement.
   void Freeze() EXCLUDES(register_);
-  /// Waits until the log is durable up to the end of the frozen memtable.
+  /// Waits until the log is durable up to the last record of the frozen memtable.
   Status WaitSynced(const Memtable& frozen);
   /// Returns the value of Edit::flushed for a flush of the frozen memtable.
   [[nodiscard]] Flushed FlushedBy(const Memtable& frozen) EXCLUDES(write_);
   /// Removes the log files of a memtable whose contents were flushed to files.
   void ReleaseLog(const Memtable& flushed);
 
-  /// Waits until no write is in progress. For Close, after the store was marked as closed.
+  /// Waits until no write is in progress. Close calls this function after the store was marked as
+  /// closed.
   void WaitForWriters() EXCLUDES(write_) { MutexLock lock(write_); }
-  /// Returns whether the store accepts writes: the log was replayed and opened.
+  /// Returns whether the store accepts writes, because the log was replayed and opened.
   [[nodiscard]] bool has_log() const { return log_ != nullptr; }
   /// Sets the members of `stats` that describe memory, series and log.
   void AddTo(EmbeddedStats* stats) const;
@@ -147,7 +153,8 @@ class Memstore {
  private:
   // The following functions are in memstore_replay.cc.
   Status LoadSeries(const Version& version, const lsm::Manifest& stored);
-  /// `met` collects the new series of consecutive records which the registry does not have yet.
+  /// Replays one log record. `met` collects the new series of consecutive records that the registry
+  /// does not have yet.
   Status ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met)
       REQUIRES(write_);
   void AddMet(TsuidList* met);
@@ -155,9 +162,11 @@ class Memstore {
   // The following functions are in memstore_series.cc.
   Status AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers) EXCLUDES(register_);
   /// Returns Exhausted, like MayAddSeries, if unflushed memory, ResidentBytes() and `more` bytes
-  /// together exceed `percent` of the memory limit. Then requests a flush if FlushAdmitsSeries.
+  /// together exceed `percent` of the memory limit. In this case, requests a flush if
+  /// FlushAdmitsSeries returns true.
   Status CheckSeriesMemory(uint64_t more, uint64_t percent);
-  /// Returns whether CheckSeriesMemory would succeed with UrgentFlushBytes() of unflushed memory.
+  /// Returns whether CheckSeriesMemory would succeed if UrgentFlushBytes() bytes of memory were
+  /// unflushed.
   [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;
   [[nodiscard]] bool SeriesFull() const;  // computes EmbeddedStats::series_full
   /// Returns the memory in bytes that no flush frees: series, names and the indexes of files.
@@ -169,31 +178,33 @@ class Memstore {
     const auto& bytes = env_.options.name_bytes;
     return bytes != nullptr ? bytes->load(std::memory_order_relaxed) : 0;
   }
-  /// A memtable must be larger than this many bytes to be flushed because memory is scarce.
+  /// Returns a size in bytes. A memtable must be larger than this size to be flushed because memory
+  /// is scarce.
   [[nodiscard]] uint64_t EarlyFlushBytes() const {
     return std::max(env_.memory_max / 16, kMemtableOverheadBytes);
   }
-  /// Like EarlyFlushBytes, for a flush that is requested because a new series was rejected.
+  /// Returns a size in bytes. A memtable must be larger than this size to be flushed because a new
+  /// series was rejected.
   [[nodiscard]] uint64_t UrgentFlushBytes() const {
     return std::max(env_.memory_max / 64, kMemtableOverheadBytes);
   }
-  /// A memtable needs up to about this much memory for its first points. Therefore, flushing a
-  /// smaller memtable frees memory only for a short time.
+  /// A new memtable needs up to about this much memory, in bytes, for its first points. Therefore,
+  /// flushing a smaller memtable frees memory only for a short time.
   static constexpr uint64_t kMemtableOverheadBytes = uint64_t{512} << 10;
 
   // The following functions are in memstore_write.cc.
   Status CheckWritable();
-  /// Applies changes that are already in the log to memory. If memory cannot be allocated, the
-  /// process ends, because a half-changed row can be neither shown nor undone. The next start
-  /// replays the whole change from the log.
+  /// ApplyPoints and ApplyRow apply changes, which are already in the log, to memory. If memory
+  /// cannot be allocated, the process ends, because a half-changed row can be neither shown nor
+  /// undone. The next start replays the whole change from the log.
   void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept
       REQUIRES(write_);
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept
       REQUIRES(write_);
   // The following functions are in memstore_series.cc.
-  /// Returns NotFound if the series of an entry is forgotten.
+  /// Returns NotFound if the series of an entry was forgotten.
   [[nodiscard]] Status CheckNumbers(std::span<const PointEntry> entries) const REQUIRES(write_);
-  // Called before a row changes, if a sweep runs.
+  // Records the row as changed. Callers call NoteRow before they change a row, if a sweep runs.
   void NoteRow(const Table& table, ByteView key) REQUIRES(write_);
   void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
                        SeriesNumber series, uint32_t base) REQUIRES(write_);
@@ -207,9 +218,9 @@ class Memstore {
                     std::vector<CellChange>* changes) const;
   Status RegisterKey(const Table& table, ByteView key);
   /// Takes the write lock of an open store and returns true, or sets `refused` and returns false.
-  /// If the write changes rows below the horizon, it first calls `tell` without the lock, to inform
-  /// the listeners about these rows. `oldest` must not be greater than the lowest base time of the
-  /// rows that the write changes.
+  /// If the write changes rows below the horizon, LockTold first calls `tell` without the lock, to
+  /// inform the listeners about these rows. `oldest` must not be greater than the lowest base time
+  /// of the rows that the write changes.
   template <typename Tell>
   bool LockTold(uint32_t oldest, const Tell& tell, ToldRows* told, Status* refused)
       TRY_ACQUIRE(write_);
@@ -220,7 +231,7 @@ class Memstore {
     kIfNeeded,
     kForSeries,  // a new series was rejected that would fit after a flush
   };
-  /// Stores the request and wakes the flush thread.
+  /// Stores the flush request and wakes the flush thread.
   void AskForFlush(FlushRequest request);
   void Account() REQUIRES(write_);
 
@@ -238,22 +249,23 @@ class Memstore {
   const RowReader rows_;
   std::atomic<uint64_t> refused_series_{0};
   std::atomic<uint64_t> active_bytes_{0};
-  // Shared with frozen memtables, because a reader may use one longer than the engine exists.
+  // This counter is shared with frozen memtables, because a reader may use a memtable longer than
+  // the engine exists.
   const std::shared_ptr<std::atomic<uint64_t>> frozen_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);
-  std::atomic<FlushRequest> flush_request_{FlushRequest::kNone};  // TakeFlushDue clears it
-  std::atomic<uint64_t> log_released_{0};  // records up to this position are flushed to files
+  std::atomic<FlushRequest> flush_request_{FlushRequest::kNone};  // TakeFlushDue clears the request
+  std::atomic<uint64_t> log_released_{0};  // records up to this log position are flushed to files
   std::atomic<uint64_t> replayed_{0};
-  std::atomic<uint32_t> horizon_{0};  // only rises, under write_
+  std::atomic<uint32_t> horizon_{0};  // only rises; changed under write_
 
-  Mutex register_;  // serializes the registration of new series
+  Mutex register_;  // makes registrations of new series run one after the other
 
   mutable Mutex write_;
   uint64_t sequence_ GUARDED_BY(write_) = 0;
-  // Lower bound for all later server times: the highest server time so far, or one more if that
-  // time belonged to a delete.
+  // Lower bound for all later server times. It is the highest server time so far, or one
+  // millisecond more if that time belonged to a delete.
   int64_t stamp_floor_ms_ GUARDED_BY(write_) = 0;
-  Memtable* active_ GUARDED_BY(write_) = nullptr;  // the first memtable of the version
+  Memtable* active_ GUARDED_BY(write_) = nullptr;  // the first memtable of the current version
   Bytes body_ GUARDED_BY(write_);
   bool sweeping_ GUARDED_BY(write_) = false;
   NumberSet changed_ GUARDED_BY(write_);  // series that changed since BeginSweep

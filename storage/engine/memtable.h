@@ -1,6 +1,6 @@
 #pragma once
-// A memtable: the row-hours, the generic rows of every table and the new series of consecutive log
-// records. One memtable is active. Frozen memtables wait to be flushed.
+// A memtable holds the row-hours, the generic rows of every table and the new series of consecutive
+// log records. One memtable is active. Frozen memtables wait to be flushed.
 
 #include <array>
 #include <atomic>
@@ -14,12 +14,12 @@
 
 namespace hg::engine {
 
-/// Table ids are below this limit. An id is never reused, so a write to a dropped table cannot
+/// Upper limit for table ids. A table id is never reused, so a write to a dropped table cannot
 /// change another table.
 inline constexpr uint32_t kTablesMax = 1 << 20;
 
 /// The engine holds its write lock while it changes the memtable. Other threads may read the
-/// memtable within the limits in the comments of the members.
+/// memtable within the limits that the comments of its members state.
 class Memtable {
  public:
   explicit Memtable(int64_t made_ms) : made_ms(made_ms) {}
@@ -33,15 +33,15 @@ class Memtable {
     }
     if (counted_in_ != nullptr) *counted_in_ -= counted_;
   }
-  /// Adds the size of the memtable to `total`, and subtracts it when the last reader releases the
-  /// memtable. Call this function once, when the memtable is frozen.
+  /// Adds the size of the memtable to `total`. The size is subtracted when the last reader releases
+  /// the memtable. Call this function once, when the memtable is frozen.
   void CountIn(std::shared_ptr<std::atomic<uint64_t>> total) {
     counted_ = bytes();
     *total += counted_;
     counted_in_ = std::move(total);
   }
 
-  /// Returns the rows of a table, or null if there are none.
+  /// Returns the rows of a table, or null if the memtable has no rows of the table.
   [[nodiscard]] const lsm::CellMemory* Cells(uint32_t table) const {
     const Group* const group = tables_[table / kGroup].load(std::memory_order_acquire);
     return group == nullptr ? nullptr : (*group)[table % kGroup].load(std::memory_order_acquire);
@@ -57,26 +57,26 @@ class Memtable {
 
   const int64_t made_ms;
 
-  // The following two members are set before the memtable becomes active.
+  // The following members are set before the memtable becomes active.
   uint64_t after_sequence = 0;  // all records of the memtable have greater sequence numbers
   uint32_t series_begin = 0;    // number of the first series that was created in the memtable
 
   RowMemory rows;
 
-  // The following two members are set when the memtable is frozen, before readers can see that it
-  // is frozen.
+  // The following members are set when the memtable is frozen, before readers can see that it is
+  // frozen.
   uint64_t last_sequence = 0;
   uint32_t series_end = 0;
-  lsm::Log::Switch log_end{};  // where the log of the next memtable begins
+  lsm::Log::Switch log_end{};  // where the log records of the next memtable begin
 
  private:
-  // Number of table ids in one group of tables_. Groups save memory, because few ids are used and
-  // most of these ids are close together.
+  // Number of table ids in one group of tables_. Groups save memory, because only few table ids are
+  // used and most used ids are close together.
   static constexpr uint32_t kGroup = 1 << 10;
   using Group = std::array<std::atomic<lsm::CellMemory*>, kGroup>;
 
   // Returns *place. If *place is null, creates the object first. During log replay, several threads
-  // may call this function concurrently.
+  // may call this function at the same time.
   template <typename T, typename Make>
   static T& LoadOrMake(std::atomic<T*>* place, const Make& make) {
     T* held = place->load(std::memory_order_acquire);
@@ -91,7 +91,7 @@ class Memtable {
   std::atomic<size_t> cell_bytes_{0};  // bytes of the cells in all tables
   uint64_t counted_ = 0;
   std::shared_ptr<std::atomic<uint64_t>> counted_in_;
-  std::array<std::atomic<Group*>, kTablesMax / kGroup> tables_{};  // index: group of the table id
+  std::array<std::atomic<Group*>, kTablesMax / kGroup> tables_{};  // index: table id / kGroup
 };
 
 }  // namespace hg::engine

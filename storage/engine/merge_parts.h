@@ -1,5 +1,5 @@
 #pragma once
-// Merges parts into new parts that contain each row once.
+// Merges several parts into new parts that contain each row once.
 
 #include <cstdint>
 #include <functional>
@@ -16,22 +16,25 @@ namespace hg::engine {
 struct MergeInput {
   std::shared_ptr<const Part> part;
   Bytes start;
-  Bytes stop;  // "" = no end
+  Bytes stop;  // "" = no end of the key range
 };
 
 struct MergeTask {
   const Table* table = nullptr;
-  // Newest first. Parts of different regions that have no row in common may be in any order.
+  // The inputs, newest first. Parts of different regions that have no row in common may be in any
+  // order.
   std::vector<MergeInput> inputs;
-  // Whether no older part has any of these rows, so that the merge can drop tombstones.
+  // Whether no part older than the inputs has any of their rows, so that the merge can drop
+  // tombstones.
   bool bottom = false;
   int64_t now_ms = 0;
-  /// Called between two rows. It may block. If it returns an error, the merge ends with this error.
+  /// A function that is called between two rows. It may block. If it returns an error, the merge
+  /// ends with this error.
   std::function<Status()> between;
 };
 
-/// Writes the rows of all inputs to `writer`. In a points table, all input regions must belong to
-/// one salt bucket.
+/// Writes the merged rows of all inputs to `writer`. In a points table, all input regions must
+/// belong to one salt bucket.
 Status MergeParts(const KeyLayout& layout, const MergeTask& task, PartSet* writer);
 
 }  // namespace hg::engine

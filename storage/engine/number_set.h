@@ -9,28 +9,30 @@
 
 namespace hg::engine {
 
-/// Callers must lock the set: exclusively to change it, and at least shared to read it.
+/// A set of series numbers. Callers must lock the set: exclusively to change it, and at least
+/// shared to read it.
 class NumberSet {
  public:
   NumberSet() = default;
   /// Creates an empty set for numbers below `end`.
   explicit NumberSet(uint32_t end) : words_((size_t{end} + 63) / 64) {}
 
-  /// Grows the set, so that numbers below `end` can be added.
+  /// Grows the set, so that all numbers below `end` can be added.
   void Grow(uint32_t end) {
     if ((size_t{end} + 63) / 64 > words_.size()) words_.resize((size_t{end} + 63) / 64);
   }
   [[nodiscard]] bool Has(uint32_t number) const {
     return number / 64 < words_.size() && (words_[number / 64] >> (number % 64) & 1) != 0;
   }
-  /// Adds a number for which the set is large enough (see Grow). Ignores greater numbers.
+  /// Adds `number` if the set is large enough for it (see Grow). Ignores numbers that are too
+  /// large.
   void Add(uint32_t number) {
     if (number / 64 < words_.size()) words_[number / 64] |= uint64_t{1} << (number % 64);
   }
   void Remove(uint32_t number) {
     if (number / 64 < words_.size()) words_[number / 64] &= ~(uint64_t{1} << (number % 64));
   }
-  /// Adds all numbers of `other`.
+  /// Adds all numbers of `other` to this set.
   void AddAll(const NumberSet& other) {
     words_.resize(std::max(words_.size(), other.words_.size()));
     for (size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
@@ -40,7 +42,7 @@ class NumberSet {
     for (const uint64_t word : words_) count += static_cast<uint32_t>(std::popcount(word));
     return count;
   }
-  /// Removes all numbers of `other`, and calls visit(number) for each number that was removed.
+  /// Removes all numbers of `other` from this set, and calls visit(number) for each removed number.
   template <typename Visit>
   void RemoveAll(const NumberSet& other, Visit&& visit) {
     for (size_t i = 0; i < words_.size() && i < other.words_.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// A hash table of numbers that identify objects. The caller keeps the objects and compares them.
+// A hash table of numbers that identify objects. The caller stores the objects and compares them.
 
 #include <algorithm>
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace hg::engine {
 
-/// Open addressing with linear probing, eight bytes per slot, 47 to 70 % full. The table grows by
-/// half instead of doubling, to save memory. Growing is cheap: slots are in the order of their
-/// hashes, so one pass through both tables suffices. Callers must lock the table: exclusively to
-/// change it, and at least shared to read it.
+/// A hash table with open addressing and linear probing. It has eight bytes per slot and is 47 to
+/// 70 % full. The table grows by half instead of doubling, to save memory. Growing is cheap,
+/// because slots are in the order of their hashes, so one pass through the old and the new table
+/// suffices. Callers must lock the table: exclusively to change it, and at least shared to read it.
 class NumberSlots {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  /// Returns the number that was added with this hash and for which is(number) is true, or kNone.
+  /// Returns the number that was added with `hash` and for which is(number) is true. Returns kNone
+  /// if there is no such number.
   template <typename Is>
   [[nodiscard]] uint32_t Find(uint32_t hash, Is&& is) const {
     if (slots_.empty()) return kNone;
@@ -33,14 +34,15 @@ class NumberSlots {
     while (used_ + more > slots / 10 * 7) slots += slots / 2;
     if (slots > slots_.size()) Rehash(slots);
   }
-  /// Adds a number for which Reserve was called. `number` must be below kNone and not yet added.
+  /// Adds a number for which Reserve has allocated memory. `number` must be below kNone and not yet
+  /// added.
   void Add(uint32_t hash, uint32_t number) {
     INVARIANT(number != kNone && used_ < slots_.size());  // Find stops at a free slot
     Insert({hash, number});
     ++used_;
     INVARIANT(used_ < slots_.size());
   }
-  /// Replaces a number that was added with this hash.
+  /// Replaces `number`, which was added with `hash`, by the number `by`.
   void Replace(uint32_t hash, uint32_t number, uint32_t by) {
     size_t i = First(hash);
     while (slots_[i].number != number) {
@@ -57,7 +59,7 @@ class NumberSlots {
  private:
   static constexpr size_t kFirstSlots = 1024;
   struct Slot {
-    uint32_t hash = 0;  // compared first, so that objects with another hash need not be compared
+    uint32_t hash = 0;  // Find compares the hash first, and the object only if the hash is equal
     uint32_t number = kNone;
   };
   [[nodiscard]] size_t First(uint32_t hash) const { return uint64_t{hash} * slots_.size() >> 32; }

@@ -1,6 +1,7 @@
 #pragma once
-// Repairs a damaged data directory so that it can be opened again. Moves damaged files to its
-// folder "lost" and never deletes them. Keeps intact blocks. Engine::Repair repairs an open store.
+// Repairs a damaged data directory so that it can be opened again. The repair moves damaged files
+// to the folder "lost" of the directory and never deletes them. It keeps intact blocks.
+// Engine::Repair repairs an open store.
 
 #include <string>
 
@@ -10,10 +11,11 @@
 
 namespace hg::engine {
 
-/// Leaves out files and blocks that cannot be read, rebuilds the registry of series if numbers are
-/// missing, and cuts the log at the first damage. The repair takes effect completely or not at all.
-/// InvalidArgument: not a data directory. Corruption: the manifest is damaged, so the set of files
-/// is unknown. Busy: a process has the directory open.
+/// Repairs the data directory `folder`. The repair leaves out files and blocks that cannot be read,
+/// rebuilds the registry of series if numbers are missing, and cuts the log at the first damage. It
+/// takes effect completely or not at all. Returns InvalidArgument if `folder` is not a data
+/// directory. Returns Corruption if the manifest is damaged, because the set of files is then
+/// unknown. Returns Busy if a process has the directory open.
 Result<RepairReport> RepairDirectory(FileSystem& files, const std::string& folder);
 
 }  // namespace hg::engine

@@ -1,6 +1,6 @@
 #pragma once
-// Writes rows, which callers must add in sorted order, to several parts, such as one part for each
-// time window.
+// Writes rows to several parts, such as one part for each time window. Callers must add the rows in
+// sorted order.
 
 #include <functional>
 #include <map>
@@ -12,14 +12,16 @@
 
 namespace hg::engine {
 
-/// Use on one thread at a time. After a failure the files of all parts are unusable.
+/// Writes the rows of one flush or merge to several parts. Use a PartSet on one thread at a time.
+/// After a failure, the files of all its parts are unusable.
 class PartSet {
  public:
   /// A function that returns a number, which selects the part for a row. Rows with the same number
   /// go to the same part. `base` is the base time of the row, or nullopt for a row that does not
   /// belong to a series.
   using Choose = std::function<uint64_t(std::optional<uint32_t> base)>;
-  /// A function that creates the manifest entry of a part. Called for the part's first row.
+  /// A function that creates the manifest entry of a part. The PartSet calls it for the part's
+  /// first row.
   using NewEntry = std::function<lsm::PartEntry()>;
 
   /// `folder`, `table`, `registry` and `density` are passed to the PartWriter of each part. The
@@ -28,7 +30,8 @@ class PartSet {
           const Registry& registry, RowDensity density, Choose choose, NewEntry new_entry,
           std::vector<lsm::PartEntry>* entries);
 
-  // The following functions have the contracts of the functions of PartWriter with the same names.
+  // The following functions have the same contracts as the functions of PartWriter with the same
+  // names.
   Status AddCells(ByteView key, const lsm::CellRow& row);
   Status AddPoints(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,
                    const points::RowPart& row_part);
@@ -38,7 +41,7 @@ class PartSet {
 
  private:
   struct Member {
-    size_t entry;  // index of the part's entry in entries_
+    size_t entry;  // index in entries_ of the manifest entry of the part
     std::unique_ptr<PartWriter> writer;
   };
   template <typename Add>

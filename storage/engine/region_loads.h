@@ -1,6 +1,6 @@
 #pragma once
-// Counts the writes and reads of each region, so that operators find a region with most of the
-// load.
+// Counts the writes and reads of each region, so that operators can find a region that gets most of
+// the load.
 
 #include <array>
 #include <atomic>
@@ -10,12 +10,13 @@
 
 namespace hg::engine {
 
-/// The counters begin at 0 when the store is opened. Thread-safe.
+/// Counters of writes and reads for each region. The counters begin at 0 when the store is opened.
+/// Thread-safe.
 class RegionLoads {
  public:
   struct Load {
-    uint64_t writes = 0;  // points and cells that flushes wrote to files
-    uint64_t reads = 0;   // gets, and scans that read the region
+    uint64_t writes = 0;  // number of points and cells that flushes wrote to files
+    uint64_t reads = 0;   // number of gets and scans that read the region
   };
 
   RegionLoads() = default;
@@ -25,8 +26,8 @@ class RegionLoads {
     for (auto& group : groups_) delete group.load(std::memory_order_relaxed);
   }
 
-  /// `region` is the id of a region. Ids are never reused. Regions with ids from kIdsMax on, and
-  /// those for whose counters there is no memory, are not counted.
+  /// `region` is the id of a region. Ids are never reused. A region is not counted if its id is
+  /// kIdsMax or above, or if memory for its counters cannot be allocated.
   void AddWrites(uint32_t region, uint64_t count) {
     if (Counters* const counters = Of(region)) Add(&counters->writes, count);
   }
@@ -52,7 +53,7 @@ class RegionLoads {
   static void Add(std::atomic<uint64_t>* counter, uint64_t count) {
     counter->fetch_add(count, std::memory_order_relaxed);
   }
-  /// Returns nullptr if the region is not counted.
+  /// Returns the counters of the region, or nullptr if the region is not counted.
   Counters* Of(uint32_t region) {
     if (region >= kIdsMax) return nullptr;
     std::atomic<Group*>& place = groups_[region / kGroup];

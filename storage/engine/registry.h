@@ -1,8 +1,8 @@
 #pragma once
-// Maps series numbers to TSUIDs and back, with an index that finds series numbers by tags. A number
-// is assigned once and never reused. A series that no longer has rows is forgotten: its number is
-// no longer valid, and it gets a new number when it is registered again. Only readers that found
-// the number before still have its TSUID.
+// Maps series numbers to TSUIDs and TSUIDs to series numbers, with an index that finds series
+// numbers by tags. A number is assigned once and never reused. A series that no longer has rows is
+// forgotten: its number becomes invalid, and the series gets a new number when it is registered
+// again. Readers that found the number before can still read its TSUID; other readers cannot.
 
 #include <atomic>
 #include <cstdint>
@@ -25,26 +25,28 @@
 
 namespace hg::engine {
 
-/// Series that were found together. `tsuids` has all of them, also if they are forgotten later.
+/// Series that were found together. `tsuids` has all of these series, even if they are forgotten
+/// later.
 struct FoundSeries {
   std::vector<uint32_t> numbers;
   std::shared_ptr<const TsuidTable> tsuids;
 };
 
-/// One thread at a time may call Add, and any number of threads may read at the same time.
+/// The registry of all series of a store. One thread at a time may call Add, while any number of
+/// threads read.
 class Registry {
  public:
-  /// The data structures in which numbers and TSUIDs of series are looked up.
+  /// The data structures that find the numbers and the TSUIDs of series.
   struct Lookups {
     Lookups(const KeyLayout& layout, std::shared_ptr<TsuidTable> table)
         : tsuids(std::move(table)), index(layout) {}
     [[nodiscard]] size_t bytes() const { return slots.bytes() + index.bytes(); }
 
-    std::shared_ptr<TsuidTable> tsuids;  // `index` has views of its TSUIDs
-    NumberSlots slots;                   // by TSUID
+    std::shared_ptr<TsuidTable> tsuids;  // `index` has views of the TSUIDs in this table
+    NumberSlots slots;                   // finds a number by its TSUID
     TagIndex index;
   };
-  /// Maximum number of matching series for which Match may be used on an event loop. Finding this
+  /// Maximum number of matching series for which Match may be used on an event loop. Finding so
   /// many series takes some tens of microseconds.
   static constexpr uint64_t kFewSeries = 4096;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
@@ -53,58 +55,62 @@ class Registry {
       : layout_(layout),
         lookups_(std::make_unique<Lookups>(layout, std::make_shared<TsuidTable>(tsuid_bytes_))) {}
 
-  /// Returns the lowest number that is not assigned, which is the number of series including the
-  /// forgotten ones.
+  /// Returns the lowest number that is not assigned. This is the number of series, including
+  /// forgotten series.
   [[nodiscard]] uint32_t size() const { return size_.load(std::memory_order_acquire); }
   [[nodiscard]] std::optional<uint32_t> Find(ByteView tsuid) const;
-  /// Sets numbers[i] to the number of tsuids[i], or to kUnknown. Returns false if one is unknown.
+  /// Sets numbers[i] to the number of tsuids[i], or to kUnknown. Returns false if at least one
+  /// TSUID is unknown.
   bool FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const;
-  /// Returns the TSUIDs of all series that are not forgotten yet. The table also gets the series
-  /// that are registered until the next call of Forget.
+  /// Returns the TSUIDs of all series that are not forgotten yet. Series that are registered later
+  /// are added to the returned table until the next call of Forget.
   [[nodiscard]] std::shared_ptr<const TsuidTable> tsuids() const;
   /// Returns the TSUID of a series, or "" if the series is forgotten or the number is not assigned.
   [[nodiscard]] Bytes TsuidOf(uint32_t number) const;
-  /// Allocates memory for `series` further series.
+  /// Allocates memory for `series` more series.
   void Reserve(size_t series);
-  /// Assigns the number size() to a TSUID. If the TSUID has a number already, which happens only at
-  /// a start after a crash, that number is forgotten.
+  /// Assigns the number size() to a TSUID. If the TSUID already has a number, which happens only at
+  /// a start after a crash, the old number is forgotten.
   void Add(ByteView tsuid);
-  /// Adds several TSUIDs in order. Faster than calling Add for each of them, because memory
-  /// accesses overlap. "" stands for a forgotten number.
+  /// Adds several TSUIDs in order. AddAll is faster than a call of Add for each TSUID, because
+  /// memory accesses overlap. An empty TSUID adds a forgotten number.
   void AddAll(std::span<const ByteView> tsuids);
-  /// Adds `count` forgotten numbers.
+  /// Adds `count` series numbers that are forgotten from the start.
   void Skip(uint32_t count);
 
-  // Functions for forgotten series. Functions that search never find a forgotten series.
+  // The following functions are for forgotten series. Functions that search for series never find a
+  // forgotten series.
   [[nodiscard]] uint32_t forgotten_count() const {
     return forgotten_count_.load(std::memory_order_acquire);
   }
   /// Returns a copy of the set of forgotten numbers.
   [[nodiscard]] NumberSet Forgotten() const;
-  /// Takes no lock. The caller must ensure that Add, AddAll, Skip and Forget do not change the set
-  /// concurrently. Add and AddAll change it only at a start.
+  /// Returns whether the series with this number is forgotten. Takes no lock. The caller must
+  /// ensure that Add, AddAll, Skip and Forget do not change the set of forgotten numbers
+  /// concurrently. Add and AddAll change this set only at a start.
   [[nodiscard]] bool IsForgotten(uint32_t number) const { return forgotten_.Has(number); }
-  /// Whether Add met a TSUID that already had a number. The index then has both numbers until the
-  /// next call of Forget.
+  /// Returns whether Add was called with a TSUID that already had a number. In this case, the index
+  /// has both numbers of the TSUID until the next call of Forget.
   [[nodiscard]] bool has_duplicates() const { return has_duplicates_; }
-  /// Returns lookups without series, for a call of Forget with the set `forgotten`.
+  /// Returns empty Lookups, for a call of Forget with the set `forgotten`.
   [[nodiscard]] std::unique_ptr<Lookups> NewLookups(const NumberSet& forgotten) const;
-  /// Adds the series with the numbers from `begin` to `end` - 1 to `lookups`, except those of
-  /// `forgotten`. Other threads may add series meanwhile. `end` is at most size().
+  /// Adds the series with the numbers from `begin` to `end` - 1 to `lookups`, except the series in
+  /// `forgotten`. Other threads may add series to the registry meanwhile. `end` is at most size().
   void AddTo(uint32_t begin, uint32_t end, const NumberSet& forgotten, Lookups* lookups) const;
-  /// Forgets the series in `forgotten`, which includes those that were forgotten before. `lookups`
-  /// contains all others. Returns the previous lookups, so that the caller frees them without
-  /// locks. Add and IsForgotten must not run concurrently.
+  /// Forgets the series in `forgotten`. This set includes all series that were forgotten earlier,
+  /// and `lookups` contains all other series. Returns the previous lookups, which the caller frees
+  /// without holding locks. Add and IsForgotten must not run concurrently.
   std::unique_ptr<Lookups> Forget(std::unique_ptr<Lookups> lookups, NumberSet forgotten);
 
   /// Returns the matching series of the metric ("" = all metrics), ordered by TSUID.
   [[nodiscard]] FoundSeries Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// Returns Busy if more than kFewSeries may match and `context` may not wait. If `context` is
-  /// nullptr, it may wait.
+  /// Returns Busy if more than kFewSeries series may match and `context` may not wait. Otherwise
+  /// returns ok. If `context` is nullptr, the caller may wait.
   [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher,
                                 RequestContext* context) const;
   [[nodiscard]] std::vector<Bytes> Metrics() const;
-  /// Returns the memory in bytes, including forgotten series that readers still hold.
+  /// Returns the memory of the registry in bytes, including forgotten series that readers still
+  /// use.
   [[nodiscard]] size_t bytes() const;
 
  private:
@@ -113,7 +119,8 @@ class Registry {
   /// series of the metric.
   [[nodiscard]] FoundSeries MatchListed(ByteView metric, const SeriesMatcher& matcher) const;
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
-  // The caller of the following functions holds mutex_: exclusively to add, otherwise shared.
+  // The caller of the following functions must hold mutex_: exclusively for functions that add
+  // series, and at least shared for all others.
   [[nodiscard]] std::optional<uint32_t> FindNext(ByteView tsuid) const;
   bool FindSome(std::span<const ByteView> some, uint32_t* numbers) const;
   [[nodiscard]] uint32_t FindLocked(ByteView tsuid, uint32_t hash) const;
@@ -121,18 +128,20 @@ class Registry {
   void SkipLocked(uint32_t count);
 
   const KeyLayout layout_;
+  // The total size in bytes of the blocks of all TSUID tables.
   const std::shared_ptr<std::atomic<size_t>> tsuid_bytes_ =
-      std::make_shared<std::atomic<size_t>>(0);  // bytes of the blocks of all tables
+      std::make_shared<std::atomic<size_t>>(0);
   std::atomic<uint32_t> size_{0};
-  /// The number after the last one that was found. Writers usually send series in the order in
-  /// which they were created, so this number is usually the one that is requested next, and it is
-  /// near in memory.
+  /// The series number after the number that was found last. Writers usually send series in the
+  /// order in which the series were created. So `next_` is usually the number that is requested
+  /// next, and its data is near in memory.
   mutable std::atomic<uint32_t> next_{0};
 
   std::atomic<uint32_t> forgotten_count_{0};
-  bool has_duplicates_ = false;  // only the writer uses it
+  bool has_duplicates_ = false;  // only the thread that adds series uses it
 
-  // Forget takes this mutex under the write lock, so overlapping readers must not make it wait.
+  // Forget locks this mutex while it holds the write lock, so overlapping readers must not delay
+  // Forget.
   mutable FairSharedMutex mutex_;
   // The following members are guarded by mutex_.
   std::unique_ptr<Lookups> lookups_;

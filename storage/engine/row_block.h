@@ -1,14 +1,14 @@
 #pragma once
-// Packed blocks of points files that a merge wrote. Each kind of field is stored as a column over
-// all rows of a block. Columns are compressed with zstd if that saves space
+// Packed blocks of points files, which merges write. A packed block stores each kind of field as a
+// column over all rows of the block. Columns are compressed with zstd if compression saves space
 // (storage/points/FORMAT.md "Packed block").
 
 #include "storage/lsm/block_file.h"
 
 namespace hg::engine {
 
-/// Returns the packer of points files. Readers need it for all points files, including those that a
-/// flush wrote without packing.
+/// Returns the packer of points files. Readers need this packer for all points files, including
+/// files that a flush wrote without packing.
 const lsm::BlockPacker& RowBlockPacker();
 
 }  // namespace hg::engine

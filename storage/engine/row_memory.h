@@ -1,16 +1,18 @@
 #pragma once
-// The row-hours of one memtable. Each row keeps the history of its points in order of arrival. Up
-// to eight recent entries are in the tail. A full tail is encoded as a compressed chunk and
-// then reused. Chunks are stored one after the other in pages, so that a reader of a row touches
-// few places of memory. Within a chunk, points may be sorted by time if readers cannot notice the
-// difference. A row with many entries is compacted in memory: of the entries of one qualifier it
-// keeps the last. Repeated writes of the same points therefore cost readers a bounded time.
+// The row-hours of one memtable. Each row keeps the history of its points in order of arrival. The
+// tail of a row holds up to eight recent entries. A full tail is encoded as a compressed chunk and
+// then reused. Chunks are stored one after the other in pages, so that a reader of a row accesses
+// few places in memory. Within a chunk, points may be sorted by time if readers cannot notice the
+// difference. A row with many entries is compacted in memory: of the entries with the same
+// qualifier, only the last is kept. Therefore, repeated writes of the same points do not make reads
+// slower and slower.
 //
-// Readers take no lock. A new entry becomes visible through the tail's count. During a change that
-// moves entries (encoding the tail, compacting the row, or publishing several changes together),
-// the row's version is odd. A reader that sees an odd version, or another version after reading,
-// reads again. One writer at a time makes this sufficient: slots are atomics, chunks never change,
-// and all memory, including chunks that a compaction replaced, is freed with the memtable.
+// Readers take no lock. A new entry becomes visible through the entry count of the tail. The
+// version of a row is odd during a change that moves entries: encoding the tail, compacting the
+// row, or publishing several changes together. A reader that sees an odd version, or another
+// version after reading, reads the row again. This protocol needs three conditions: Only one writer
+// at a time changes a row. The slots of the tail are atomics, and chunks never change. All memory,
+// including chunks that a compaction replaced, is freed only with the memtable.
 
 #include <array>
 #include <atomic>
@@ -26,14 +28,15 @@
 
 namespace hg::engine {
 
-/// The points of one series in one hour. Only the writer creates and changes the object. Readers
+/// The points of one series in one hour. Only the writer creates and changes this object. Readers
 /// may use only the functions that are marked for readers.
 class RowHourMemory {
  public:
   enum Flag : uint8_t {
     // The memtable has cells that affect the points of this row, so readers must read the cells and
     // the points together. The flag is set before the first change of the log record that brings
-    // the cells. From then on the history also contains the sequence numbers of the log records.
+    // the cells. From this record on, the history also contains the sequence numbers of the log
+    // records.
     kRaw = 1,
     kRawPoint = 2,  // some of the raw cells have the qualifier of a single point
     kCleared = 4,   // the history deletes the whole row in older memtables and in files
@@ -42,23 +45,25 @@ class RowHourMemory {
   // The following functions are for readers on any thread.
   [[nodiscard]] uint32_t series() const { return series_; }
   [[nodiscard]] uint32_t base() const { return base_; }
-  /// Returns the previous row (of any base) that was created for this series in the memtable.
+  /// Returns the row of this series that was created before this row in the memtable. Its base time
+  /// may be earlier or later. Returns null if there is none.
   [[nodiscard]] const RowHourMemory* older() const { return older_; }
   [[nodiscard]] uint8_t flags() const { return flags_.load(std::memory_order_acquire); }
   /// Fills the empty `row_part` from the history; `row_part->raw` stays empty. Points that were
   /// written before the row had raw cells get `sequence`. Later points have the sequence number of
-  /// their record.
+  /// their log record.
   void Read(points::RowPart* row_part, uint64_t sequence = 0) const;
-  /// If the history consists only of puts, appends the points in order of arrival and sets `form`.
-  /// Otherwise returns false, and the caller may only clear `columns`.
+  /// If the history consists only of puts, appends the points in order of arrival, sets `form` and
+  /// returns true. Otherwise returns false. After a return of false, the content of `columns` is
+  /// undefined, and the caller may only clear `columns`.
   bool AppendTo(points::RowColumns* columns, points::RowForm* form) const;
   /// Returns the approximate number of history entries that Read and AppendTo decode.
   [[nodiscard]] uint64_t entries() const {
     return uint64_t{chunks_.load(std::memory_order_relaxed)} * kSlots +
            tail_count_.load(std::memory_order_relaxed);
   }
-  /// Prefetches the memory that AppendTo reads, for all rows at once. Without this, each row would
-  /// wait for a cache miss per page.
+  /// Prefetches the memory that AppendTo reads, for all rows at once. Without the prefetch, each
+  /// row would wait for one cache miss per page.
   static void Prefetch(std::span<const RowHourMemory* const> rows);
 
   // The following functions are for the writer only.
@@ -67,12 +72,13 @@ class RowHourMemory {
 
  private:
   friend class RowMemory;
-  // Eight entries keep a row with few points small, which is the most common case. An encoded chunk
-  // of eight points takes 15 to 25 bytes.
+  // With eight entries, a row with few points, which is the most common case, stays small. An
+  // encoded chunk of eight points takes 15 to 25 bytes.
   static constexpr uint8_t kSlots = points::kChunkEntries;
-  // Base-2 logarithms of numbers of chunks. Rows with fewer chunks than the minimum (4096 entries,
-  // more than one point a second) are not compacted. Rows with more chunks than the maximum
-  // (262,144 entries) are not compacted either: that would hold the write lock for too long.
+  // Limits for the number of chunks, as base-2 logarithms. A row with fewer chunks than the minimum
+  // (4096 entries, more than one point a second) is not compacted. A row with more chunks than the
+  // maximum (262,144 entries) is not compacted either, because the compaction would hold the write
+  // lock for too long.
   static constexpr uint8_t kCompactLogMin = 9, kCompactLogMax = 15;
 
   struct Page {
@@ -91,7 +97,7 @@ class RowHourMemory {
     uint32_t op;
     uint64_t bits;
   };
-  // A copy of the state of the row at one moment.
+  // A copy of the state of a row at one moment.
   struct Snapshot {
     Chunks chunks;
     uint8_t form = 0;
@@ -100,40 +106,41 @@ class RowHourMemory {
     uint32_t ops[kSlots];
   };
   void Copy(Snapshot* to) const;
-  /// Number of history entries.
+  /// Returns the number of history entries.
   [[nodiscard]] uint32_t written() const {
     return chunks_.load(std::memory_order_relaxed) * kSlots + tail_used_;
   }
   void LastChunks(std::span<const char*> chunks) const;
-  /// Calls visit(begin, end) for the used bytes of each page, oldest first.
+  /// Calls visit(begin, end) for the used bytes of each page, the oldest page first.
   template <typename Visit>
   static void VisitPages(const Chunks& chunks, Visit&& visit);
-  /// Visits the entries of the chunks in order of arrival; a chunk may be sorted by time, though.
+  /// Visits the entries of the chunks in order of arrival. Within a chunk, the entries may be
+  /// sorted by time instead.
   template <typename Visit>
   static void VisitChunks(const Chunks& chunks, Visit&& visit);
 
-  std::atomic<const Page*> pages_{nullptr};  // newest page
+  std::atomic<const Page*> pages_{nullptr};  // the newest page
   RowHourMemory* older_ = nullptr;
   uint64_t last_sequence_ = 0;
   uint32_t series_ = 0;
   uint32_t base_ = 0;
   std::atomic<uint32_t> version_{0};
   std::atomic<uint32_t> chunks_{0};
-  uint32_t record_start_ = 0;  // index of the first entry that the record last_sequence_ made
+  uint32_t record_start_ = 0;  // index of the first entry of the record last_sequence_
   uint32_t last_offset_ms_ = 0;
-  std::atomic<uint8_t> tail_count_{0};  // number of tail entries that readers see
-  uint8_t tail_used_ = 0;  // number of tail entries written; tail_count_ is set to it later
-  uint8_t depth_ = 0;      // number of older rows of the series, at most 255
+  std::atomic<uint8_t> tail_count_{0};  // number of tail entries that readers can see
+  uint8_t tail_used_ = 0;  // number of written tail entries; tail_count_ is set to it later
+  uint8_t depth_ = 0;      // number of older rows of the series; 255 = 255 or more
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};
-  uint8_t compact_log_ = kCompactLogMin;  // the row is compacted at 2^compact_log_ chunks
+  uint8_t compact_log_ = kCompactLogMin;  // the row is compacted when it has 2^compact_log_ chunks
   std::atomic<uint16_t> page_used_{0};    // number of used bytes of the newest page
   std::atomic<uint64_t> bits_[kSlots];
   std::atomic<uint32_t> ops_[kSlots];
 };
 
-/// Readers may use only Newest. Series are divided into shards, and each shard has one writer at a
-/// time.
+/// The row-hours of one memtable. Readers may use only Newest. Series are divided into shards, and
+/// each shard has one writer at a time.
 class RowMemory {
  public:
   static constexpr size_t kShards = 2;
@@ -141,11 +148,11 @@ class RowMemory {
     return SlotTable<RowHourMemory>::BlockOf(series) % kShards;
   }
 
-  /// Returns the newest row of a series, or null if there is none. Call older() of a row to get the
-  /// next older row.
+  /// Returns the newest row of a series, or null if the memtable has no row of the series. The
+  /// function older() of a row returns the next older row.
   [[nodiscard]] const RowHourMemory* Newest(uint32_t series) const { return heads_.Get(series); }
 
-  /// Returns the row of the series with this base, or null if it is not in this memtable.
+  /// Returns the row of the series with this base time, or null if the row is not in this memtable.
   [[nodiscard]] RowHourMemory* Find(uint32_t series, uint32_t base) {
     RowHourMemory* head = heads_.Get(series);
     return head == nullptr || head->base_ == base ? head : FindOlder(head, base);
@@ -155,9 +162,10 @@ class RowMemory {
     return row != nullptr ? row : Make(series, base);
   }
 
-  /// Adds one point of the record with the number `sequence`. Readers see it at once. If one record
-  /// has several points at the same instant, the one that is added later counts as newer. Among
-  /// single cells (RowForm::kSingle), the smaller qualifier counts as newer.
+  /// Adds one point of the log record with the number `sequence`. Readers see the point at once. If
+  /// one record has several points at the same instant, the point that is added later counts as
+  /// newer. Among single cells (RowForm::kSingle), the point with the smaller qualifier counts as
+  /// newer.
   void Put(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
            points::RowForm form) {
     Add(row, sequence, qualifier, bits, form);
@@ -169,7 +177,8 @@ class RowMemory {
              points::RowForm form) {
     Add(row, sequence, qualifier, bits, form);
   }
-  /// Deletes a canonical qualifier (CanonicalQualifier), in this memtable and in older RowParts.
+  /// Deletes the points with a canonical qualifier (CanonicalQualifier), in this memtable and in
+  /// older RowParts.
   void WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qualifier);
   /// Deletes all points of the row, in this memtable and in older RowParts.
   void WriteClear(RowHourMemory* row, uint64_t sequence);
@@ -185,7 +194,7 @@ class RowMemory {
     }
   }
 
-  /// Calls visit(series) for each series that has rows, ascending.
+  /// Calls visit(series) for each series that has rows, in ascending order of series numbers.
   template <typename Visit>
   void ForEachSeries(Visit&& visit) const {
     heads_.ForEachSet(visit);
@@ -202,10 +211,11 @@ class RowMemory {
   }
 
  private:
-  /// The state of one writer. Each shard has one writer at a time.
+  /// The state of the writer of one shard. Each shard has one writer at a time.
   struct alignas(64) Shard {
     Arena arena;
-    // The rows of series with more than kWalkMax rows. Other rows are found through older_.
+    // The rows of series with more than kWalkMax rows. All other rows are found by following
+    // older_.
     std::unordered_map<uint64_t, RowHourMemory*> by_base;
     std::atomic<uint64_t> points{0};
   };

@@ -1,7 +1,7 @@
 #pragma once
-// Reads a row: collects its RowParts and cells from the memtables and files of a version, newest
-// first, and merges them. Users are the cell store, the point store, writes that read first,
-// flushes and the listing of keys.
+// Reads a row: collects the RowParts and cells of the row from the memtables and files of a
+// version, newest first, and merges them. Users are the cell store, the point store, writes that
+// read first, flushes and the listing of keys.
 
 #include <cstdint>
 #include <vector>
@@ -18,10 +18,10 @@
 
 namespace hg::engine {
 
-/// The files of a part that a reader needs. The cell file has the cells of all families, and the
-/// points file has the points.
+/// Selects the files of a part that a reader needs. The cell file has the cells of all families,
+/// and the points file has the points.
 enum class FilesRead : uint8_t { kAll, kCells };
-/// Returns the files that a reader of one family needs; "" means all families.
+/// Returns the files that a reader of one family needs. The family "" means all families.
 inline FilesRead FilesFor(const Table& table, ByteView family) {
   const bool points = family.empty() || table.FamilyIndex(family) == table.points_family;
   return points ? FilesRead::kAll : FilesRead::kCells;
@@ -35,8 +35,8 @@ struct RowPlace {
   uint32_t base = 0;
 };
 
-/// Calls `visit` for each row-hour of the series in the memtable whose base time is in `range`,
-/// latest first.
+/// Calls `visit` for each row-hour of the series in the memtable whose base time is in `range`. The
+/// row that was created last is visited first.
 template <typename Visit>
 void ForEachHour(const Memtable& memtable, SeriesNumber series, const RowRange& range,
                  const Visit& visit) {
@@ -46,8 +46,8 @@ void ForEachHour(const Memtable& memtable, SeriesNumber series, const RowRange& 
   }
 }
 
-/// Thread-safe. The reader owns nothing and has no lock. Callers must pin the versions that it
-/// reads. The arguments of the constructor must outlive it.
+/// Reads rows. Thread-safe. The reader owns nothing and has no lock. Callers must pin the versions
+/// that the reader reads. The arguments of the constructor must outlive the reader.
 class RowReader {
  public:
   RowReader(const Environment& env, const TableCatalog& tables, const Registry& registry)
@@ -56,14 +56,14 @@ class RowReader {
   /// Decodes the key of a row of the table.
   [[nodiscard]] RowPlace PlaceOf(const Table& table, ByteView key) const;
   /// Reads at least the selected columns of the row from memory and files. With FilesRead::kCells,
-  /// it does not read the points files. It does not read points of a regular row if no selected
-  /// column depends on them. `memory` is charged before cells are copied, and if that fails, its
-  /// error is returned; null means no limit. Fails with Busy if it would read the disk and the
-  /// context of `memory` may not wait.
+  /// the points files are not read. Points of a regular row are not read if no selected column
+  /// depends on them. The memory of cells is charged to `memory` before cells are copied. If the
+  /// charge fails, Read returns its error. If `memory` is null, there is no limit. Returns Busy if
+  /// Read would read the disk and the context of `memory` may not wait.
   Result<StoredRow> Read(const Version& version, const Table& table, ByteView key,
                          FilesRead files = FilesRead::kAll, const lsm::ColumnChoice& columns = {},
                          MemoryTally* memory = nullptr) const;
-  // The two steps of Read: memory, then files. The result may have expired cells.
+  // ReadMemory and ReadFiles are the two steps of Read. Their results may have expired cells.
   Result<StoredRow> ReadMemory(const Version& version, const Table& table, const RowPlace& place,
                                const lsm::ColumnChoice& columns, MemoryTally* memory) const;
   Result<StoredRow> ReadFiles(const Version& version, const Table& table, const RowPlace& place,
@@ -73,8 +73,9 @@ class RowReader {
   /// memtable has no content of the row.
   bool ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
                      bool with_objects, StoredRow* out) const;
-  /// Returns the base times in `range` of those rows of the series that may have points, ascending
-  /// and without duplicates. `tsuid` is the TSUID of the series.
+  /// Sets `bases` to the base times of those rows of the series that are in `range` and may have
+  /// points. The base times are ascending and without duplicates. `tsuid` is the TSUID of the
+  /// series.
   Status ListBases(const Version& version, SeriesNumber series, ByteView tsuid,
                    const RowRange& range, std::vector<uint32_t>* bases) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the series that have rows in a range of time, with the day indexes of the files.
+// Finds the series that have rows in a range of time. The search uses the day indexes of the files.
 
 #include <cstdint>
 #include <vector>
@@ -12,12 +12,12 @@
 
 namespace hg::engine {
 
-/// Removes from `series` the numbers of series that have no rows of the points table in `rows`. The
-/// series belong to the metric ("" = any metric). Rows in memory are found exactly, and rows in
-/// files by their days (UTC). If a file has rows in the range but no valid day index, all series
-/// stay. Does not check the TTL: the caller removes expired hours from `rows` with NotExpired
-/// (embedded_scan.h). Does not read rows of files. Fails with Busy if it would read the disk and
-/// `watch` may not wait.
+/// Removes from `series` the numbers of those series that have no rows of the points table in
+/// `rows`. All series must belong to `metric` ("" = any metric). Rows in memory are compared by
+/// their hours, and rows in files by their days (UTC). If a file has rows in the range but no valid
+/// day index, no series is removed. Does not check the TTL: the caller must first remove expired
+/// hours from `rows` with NotExpired (embedded_scan.h). Does not read rows of files. Returns Busy
+/// if the search would read the disk and `watch` may not wait.
 Status KeepSeriesWithin(const Engine& engine, const Version& version, ByteView metric,
                         const RowRange& rows, RequestContext* watch, std::vector<uint32_t>* series);
 

@@ -13,38 +13,38 @@
 
 namespace hg::engine {
 
-/// Immutable: when a table is altered, another object is created.
+/// An immutable description of a table. When a table is altered, a new object is created.
 struct Table {
   uint32_t id = 0;
   TableDescriptor descriptor;
-  // The families by number. A family without a name was dropped.
+  // The families of the table; the index is the family number. A family without a name was dropped.
   std::vector<FamilyDescriptor> families;
-  int points_family = -1;  // number of the family that holds points natively; -1 = none
+  int points_family = -1;  // number of the family that holds points; -1 = none
   lsm::CellOrder order = lsm::CellOrder::kByArrival;
 
-  /// Returns the number of the family, or -1 if the table does not have it.
+  /// Returns the number of the family, or -1 if the table does not have the family.
   [[nodiscard]] int FamilyIndex(ByteView family) const;
   /// Returns whether each change must get a greater server time than the previous change. This is
   /// necessary if a column of the table may have several versions.
   [[nodiscard]] bool needs_strict_times() const;
 };
 
-/// The id of the hidden table of series. Its keys are series numbers, big-endian. Each row has one
-/// cell without family and qualifier, whose value is the TSUID.
+/// The id of the hidden table of series. Its row keys are series numbers, big-endian. Each of its
+/// rows has one cell without family and qualifier, whose value is the TSUID.
 inline constexpr uint32_t kSeriesTable = 0;
 inline constexpr uint32_t kFirstTable = 1;
 
-/// Returns whether the key identifies an hour of a series: it fits the layout, its metric is not
-/// zero, it has at least one pair, and it has the salt of its series. A row with any other key is
-/// irregular and has only cells.
+/// Returns whether the key identifies an hour of a series. A key does so if it fits the layout, its
+/// metric is not zero, it has at least one tag pair, and it has the salt of its series. A row with
+/// any other key is irregular and has only cells.
 bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
 
-/// The content of a row. It comes from one source, or was merged from several.
+/// The content of a row. It comes from one source, or was merged from several sources.
 struct StoredRow {
   bool regular = false;
   uint32_t base = 0;         // base time of the row; set only if the row is regular
-  points::RowPart row_part;  // cells of the points family; set only if the row is regular
-  lsm::CellRow cells;  // cells of the other families; if the row is not regular, all its cells
+  points::RowPart row_part;  // points family; set only if the row is regular
+  lsm::CellRow cells;        // other families; all families if the row is irregular
 };
 
 /// Stores a raw cell of the points family in `cells`. The sequence number of the cell is stored in
@@ -52,28 +52,28 @@ struct StoredRow {
 void PutRaw(uint8_t points_family, const points::RawCell& cell, lsm::CellRow* cells);
 /// Moves the cells of the points family from `cells` to `row_part`, as raw cells and tombstones.
 void CellsIntoRowPart(uint8_t points_family, lsm::CellRow* cells, points::RowPart* row_part);
-/// Reverses CellsIntoRowPart, for writing files: converts the content of `row_part` to cells,
-/// except its points.
+/// Reverses CellsIntoRowPart, for writing files: converts the content of `row_part`, except its
+/// points, to cells.
 void RowPartIntoCells(uint8_t points_family, const points::RowPart& row_part, lsm::CellRow* cells);
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
 
-/// Returns the time before which cells of the family have expired. If the family has no TTL,
-/// returns the lowest possible time.
+/// Returns the earliest time of cells that are not expired. If the family has no TTL, returns the
+/// lowest possible time.
 int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms);
 
-/// Removes expired content from a complete row. A point expires by its own time. Another cell of a
-/// regular row expires by the end of the row's hour. A cell of any other row expires by its
+/// Removes expired content from a complete row. A point expires by its own time. Any other cell of
+/// a regular row expires by the end of the row's hour. A cell of an irregular row expires by its
 /// timestamp. In tables ordered by time, RenderStored hides expired cells instead.
 void Expire(const Table& table, int64_t now_ms, StoredRow* row);
 
-/// Returns the cells of a complete row that the cell store shows at options.now_ms.
+/// Returns the cells of a complete row that the cell store returns at the time options.now_ms.
 std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
                                const points::RenderOptions& options,
                                const lsm::VersionRange& range = {});
 
-/// Returns the newest version of a column among cells in the order of RenderStored, or null if
-/// there is none.
+/// Returns the newest version of a column. `cells` must be in the order of RenderStored. Returns
+/// null if `cells` has no version of the column.
 const Cell* FindColumn(const std::vector<Cell>& cells, ByteView family, ByteView qualifier);
 
 }  // namespace hg::engine

@@ -1,5 +1,5 @@
 #pragma once
-// Lists the keys of a table's rows in order, from memory and files.
+// Lists the row keys of a table in order. The keys come from memory and files.
 
 #include <memory>
 #include <vector>
@@ -10,19 +10,19 @@
 
 namespace hg::engine {
 
-/// Returns the keys in [start, stop) of the regular rows of a points table that have points, in
-/// ascending order. Use on one thread at a time. The object lists the rows of one metric and time
-/// range at once, so rows that are added later are not found. It lists at most 65,536 rows at once,
-/// or four rows per series of the metric if that is more.
+/// Returns the keys in [start, stop) of those regular rows of a points table that have points, in
+/// ascending order. Use the object on one thread at a time. The object lists the rows of one metric
+/// and a time range in one step, so rows that are added after the step are not found. A step lists
+/// at most 65,536 rows, or four rows per series of the metric if that is more.
 class PointKeys {
  public:
-  /// `context` must outlive the object; null means no limits.
+  /// `context` must outlive the object. If `context` is null, there are no limits.
   PointKeys(const Engine& engine, std::shared_ptr<const Version> version, Bytes start, Bytes stop,
             RequestContext* context);
 
-  /// Moves to the next key and sets *key. Returns false at the end.
+  /// Moves to the next key and sets *key. Returns false if there are no more keys.
   Result<bool> Next(Bytes* key);
-  /// Continues at the first key ≥ start. `start` must not be before the last returned key.
+  /// Moves to the first key ≥ start. `start` must not be before the last returned key.
   void Seek(Bytes start) { start_ = std::move(start); }
 
  private:
@@ -44,30 +44,30 @@ class PointKeys {
   size_t metric_ = 0;
   // The following members hold the state for the current metric.
   std::vector<uint32_t> series_;              // series in the current salt bucket, ordered by TSUID
-  std::shared_ptr<const TsuidTable> tsuids_;  // has the TSUIDs of series_
+  std::shared_ptr<const TsuidTable> tsuids_;  // contains the TSUIDs of series_
   RowRange rest_{0, 0};                       // base times that were not listed yet
   std::vector<Place> places_;                 // listed rows, ordered by key
   size_t at_ = 0;
   MemoryTally memory_;
 };
 
-/// Returns the keys of a table's rows in [start, stop), in ascending order. May leave out rows
-/// without cells of `family`, and rows without cells since `min_ms`. Not thread-safe. The
-/// engine must outlive the object.
+/// Returns the keys of a table's rows in [start, stop), in ascending order. Rows without cells of
+/// `family`, and rows whose newest cell is older than `min_ms`, may be left out. Not thread-safe.
+/// The engine must outlive the object.
 class TableKeys {
  public:
-  /// `context` must outlive the object; null means no limits.
+  /// `context` must outlive the object. If `context` is null, there are no limits.
   TableKeys(const Engine& engine, const Table& table, std::shared_ptr<const Version> version,
             Bytes start, Bytes stop, ByteView family, int64_t min_ms, lsm::CacheUse use,
             RequestContext* context);
 
-  /// Moves to the next key. Returns false at the end.
+  /// Moves to the next key. Returns false if there are no more keys.
   Result<bool> Next();
-  /// Continues at the first key ≥ start. `start` must be after the current key.
+  /// Moves to the first key ≥ start. `start` must be after the current key.
   void Seek(Bytes start) { seek_ = std::move(start); }
   [[nodiscard]] const Bytes& key() const { return key_; }
   /// Reads at least the selected columns of the current row. Call this function at most once for
-  /// each row. `memory` is charged as in RowReader::Read.
+  /// each row. Memory is charged to `memory` as in RowReader::Read.
   Result<StoredRow> Row(const lsm::ColumnChoice& columns, MemoryTally* memory);
 
  private:
@@ -91,11 +91,11 @@ class TableKeys {
 };
 
 /// Returns ascending keys that divide the table's rows in [start, stop) into pieces of a few blocks
-/// each. In a points table, a piece may be as long as all rows of a metric. The memory of the keys
-/// is charged to `memory`.
+/// each. In a points table, a piece may be as long as all rows of a metric. The memory of the
+/// returned keys is charged to `memory`.
 Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, const Version& version,
                                    ByteView start, ByteView stop, MemoryTally* memory);
-/// Returns the approximate memory of a key in a list, in bytes.
+/// Returns the approximate memory, in bytes, of one key in a list of keys.
 int64_t BytesOfKey(ByteView key);
 
 }  // namespace hg::engine

@@ -1,6 +1,6 @@
 #pragma once
-// Scans rows of a table in key order. Each row is merged from memory and files, and returned as the
-// cell store shows it.
+// Scans rows of a table in key order. Each row is merged from memory and files. The scan returns
+// the cells of a row as the cell store does.
 
 #include <memory>
 #include <vector>
@@ -11,17 +11,18 @@
 
 namespace hg::engine {
 
-/// Returns the columns that must be read for a selection.
+/// Returns the columns that must be read to return the selected cells.
 lsm::ColumnChoice ColumnsOf(const CellSelection& wanted);
 
 /// Returns the selected cells of a complete row, with their values, in the order of RenderStored. A
-/// point selected by its own qualifier is found even if the row is shown as one compacted cell.
-/// Selects by `columns` and ignores wanted.qualifiers.
+/// point that is selected by its own qualifier is found even if the row is returned as one
+/// compacted cell. The function selects columns by `columns` and ignores wanted.qualifiers.
 std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const CellSelection& wanted,
                               const lsm::ColumnChoice& columns,
                               const points::RenderOptions& options);
 
-/// Opens a scan. The caller must have checked the spec. The engine must outlive the cursor.
+/// Opens a scan. The caller must have checked that `spec` is valid. The engine must outlive the
+/// returned cursor.
 Result<std::unique_ptr<ScanCursor>> OpenTableScan(const Engine& engine, const Table& table,
                                                   const ScanSpec& spec);
 

@@ -1,7 +1,7 @@
 #pragma once
-// An index from metrics, tag keys and tag pairs to series numbers. Metrics, keys and pairs are
-// identified by their UIDs. All series with the same pairs, such as all metrics of one host, share
-// a tag set. The index maps each tag key and each pair to tag sets, and each tag set to its series.
+// An index from metrics, tag keys and tag pairs to series numbers. UIDs identify metrics, tag keys
+// and tag pairs. All series with the same tag pairs, such as all metrics of one host, share a tag
+// set. The index maps each tag key and each tag pair to tag sets, and each tag set to its series.
 
 #include <array>
 #include <boost/container/deque.hpp>
@@ -22,8 +22,9 @@ class Roaring;  // CRoaring 0.2 keeps its class in the global namespace
 
 namespace hg::engine {
 
-/// A growing set of numbers. It is a single number, a sorted list, or a bitmap once it exceeds
-/// kListMax numbers. Small sets are not bitmaps because a bitmap takes at least 168 bytes.
+/// A growing set of numbers. The set is stored as a single number, as a sorted list, or as a bitmap
+/// once it exceeds kListMax numbers. Small sets are not bitmaps, because a bitmap takes at least
+/// 168 bytes.
 class Postings {
  public:
   Postings();
@@ -31,11 +32,12 @@ class Postings {
   Postings(Postings&&) noexcept;
   Postings& operator=(Postings&&) noexcept;
 
-  /// Adds a number below UINT32_MAX that the set does not contain. Adding is fastest in ascending
-  /// order. Returns the approximate number of bytes by which the memory of the set has grown.
+  /// Adds a number below UINT32_MAX that the set does not contain. Adding numbers in ascending
+  /// order is fastest. Returns the approximate number of bytes by which the memory of the set has
+  /// grown.
   size_t Add(uint32_t number);
   void AddTo(Roaring* set) const;
-  /// Calls visit(number) for each number, ascending.
+  /// Calls visit(number) for each number of the set, in ascending order.
   template <typename Visit>
   void ForEach(Visit&& visit) const;
   [[nodiscard]] bool Has(uint32_t number) const;
@@ -49,7 +51,7 @@ class Postings {
     std::unique_ptr<Roaring> bitmap;
   };
   uint32_t one_ = kNone;
-  std::unique_ptr<Many> many_;  // all numbers, once there are two or more
+  std::unique_ptr<Many> many_;  // all numbers, if there are two or more
 };
 
 /// Maps names of one fixed width to sets of numbers. Callers must lock the object: exclusively to
@@ -58,11 +60,11 @@ class NamedPostings {
  public:
   explicit NamedPostings(size_t width) : width_(width) {}
 
-  /// Returns the set of a name, or null if there is none. The address of a set does not change when
-  /// other sets are added.
+  /// Returns the set of a name, or null if the name has no set. The address of a set does not
+  /// change when other sets are added.
   [[nodiscard]] const Postings* Find(ByteView name) const;
-  /// Returns the set of a name, and creates it if it does not exist. The bytes of `name` must stay
-  /// valid as long as this object exists.
+  /// Returns the set of a name, and creates the set if it does not exist. The bytes of `name` must
+  /// stay valid as long as this object exists.
   Postings* FindOrMake(ByteView name);
   /// Returns the memory of the table in bytes, without the contents of the sets.
   [[nodiscard]] size_t bytes() const { return all_.size() * sizeof(Named) + slots_.bytes(); }
@@ -74,8 +76,8 @@ class NamedPostings {
   };
   [[nodiscard]] uint32_t NumberOf(ByteView name, uint32_t hash) const;
 
-  // Size in bytes of an allocation. It is so large that the allocator returns the memory of a freed
-  // index to the system.
+  // Size in bytes of one allocation. The size is so large that the allocator returns the memory of
+  // a freed index to the operating system.
   static constexpr size_t kTogetherBytes = 512 << 10;
   using All = boost::container::deque<
       Named, void,
@@ -83,10 +85,11 @@ class NamedPostings {
 
   const size_t width_;
   All all_;
-  NumberSlots slots_;  // indexes in all_, found by name
+  NumberSlots slots_;  // indexes in all_; found by name
 };
 
-/// Callers must lock the index: exclusively to change it, and at least shared to read it.
+/// An index of series by metric and tags. Callers must lock the index: exclusively to change it,
+/// and at least shared to read it.
 class TagIndex {
  public:
   explicit TagIndex(const KeyLayout& layout)
@@ -94,30 +97,32 @@ class TagIndex {
         keys_(static_cast<size_t>(layout.tagk_width)),
         pairs_(static_cast<size_t>(layout.pair_width())) {}
 
-  /// Adds the series with the number `number`, which the index does not contain. Adding is fastest
-  /// in ascending order. The bytes of `tsuid` must stay valid as long as the index exists.
+  /// Adds the series with the number `number`, which the index does not contain. Adding series in
+  /// ascending order of numbers is fastest. The bytes of `tsuid` must stay valid as long as the
+  /// index exists.
   void Add(uint32_t number, ByteView tsuid);
-  /// Returns the numbers of the series of the metric ("" = all metrics) that match all clauses,
-  /// ascending. The caller must also check matcher.exact_tags and matcher.tsuids.
+  /// Returns the numbers of the series of the metric ("" = all metrics) that match all clauses, in
+  /// ascending order. The caller must also check matcher.exact_tags and matcher.tsuids.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// Returns an upper bound for the number of matching series, without a search.
+  /// Returns an upper bound for the number of matching series. Does not search.
   [[nodiscard]] uint64_t MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
   /// Returns the ids of the metrics that have series, in ascending order.
   [[nodiscard]] std::vector<Bytes> Metrics() const;
   [[nodiscard]] size_t bytes() const;
 
  private:
-  /// Adds to *set the tag sets that have the key of the clause with one of its values.
+  /// Adds to *set the tag sets that have the tag key of the clause with one of the values of the
+  /// clause.
   void AddOneOf(const TagClause& clause, Roaring* set) const;
-  /// Returns the postings of the tag sets that have the key of the clause, one for each value of
-  /// the clause.
+  /// Returns the postings of the tag sets that have the tag key of the clause, one for each value
+  /// of the clause.
   [[nodiscard]] std::vector<const Postings*> ListsOf(const TagClause& clause) const;
-  /// Like MatchSets, but returns the tag sets as ascending numbers. Returns nullopt if there may be
-  /// too many tag sets for this form.
+  /// Returns the same tag sets as MatchSets, but as ascending numbers. Returns nullopt if there may
+  /// be too many tag sets to return them as a list of numbers.
   [[nodiscard]] std::optional<std::vector<uint32_t>> MatchFewSets(
       const std::vector<TagClause>& clauses) const;
-  /// Returns the series of the metric (nullptr = all metrics) that belong to one of the tag sets,
-  /// in ascending order. `has(set)` returns whether `sets` contains a tag set.
+  /// Returns the series of the metric (nullptr = all metrics) whose tag set is in `sets`, in
+  /// ascending order. `has(set)` returns whether `sets` contains a tag set.
   template <typename Sets, typename Has>
   [[nodiscard]] std::vector<uint32_t> SeriesOf(const Sets& sets, const Postings* metric,
                                                Has&& has) const;
@@ -125,11 +130,11 @@ class TagIndex {
   struct TagSet {
     ByteView pairs;
     uint32_t series = 0;    // number of series with this tag set
-    uint32_t last = kNone;  // the series of this set that was added last, or kNone
+    uint32_t last = kNone;  // the series of this set that was added last; kNone = no series
   };
   struct Series {
     uint32_t set = kNone;
-    uint32_t before = kNone;  // the series that was added to the same set before, or kNone
+    uint32_t before = kNone;  // the series that was added to the same set before it; kNone = none
   };
   [[nodiscard]] uint32_t SetOf(ByteView pairs);
   void AddSet(uint32_t set, ByteView pairs);
@@ -141,7 +146,7 @@ class TagIndex {
   [[nodiscard]] Roaring MatchSets(const std::vector<TagClause>& clauses) const;
 
   const KeyLayout layout_;
-  std::map<Bytes, Postings, std::less<>> metrics_;  // key: metric id; value: its series
+  std::map<Bytes, Postings, std::less<>> metrics_;  // key: metric id; value: series of the metric
   static constexpr int kBlockBits = 12;
   static constexpr uint32_t kBlockSeries = 1 << kBlockBits;
   using SeriesBlock = std::array<Series, kBlockSeries>;
@@ -152,20 +157,21 @@ class TagIndex {
   /// Calls visit(number) for each series in the index, in ascending order.
   template <typename Visit>
   void ForEachSeries(Visit&& visit) const;
-  // Index: number >> kBlockBits. Series that are not in the index have the set kNone. A block
-  // without series in the index is null, so forgotten series take no memory.
+  // The series by number. The index is number >> kBlockBits. Series that are not in the tag index
+  // have the set kNone. A block without series in the tag index is null, so forgotten series take
+  // no memory.
   std::vector<std::unique_ptr<SeriesBlock>> series_;
-  size_t series_bytes_ = 0;  // memory of the blocks
+  size_t series_bytes_ = 0;  // memory of the blocks in bytes
   uint64_t count_ = 0;       // number of series in the index
   std::vector<TagSet> sets_;
-  NumberSlots set_slots_;  // indexes in sets_, found by the pairs of the set
+  NumberSlots set_slots_;  // indexes in sets_; found by the pairs of the set
   uint32_t last_set_ = kNone;
-  NamedPostings keys_;   // id of a tag key → tag sets that contain it
-  NamedPostings pairs_;  // pair of ids → tag sets that contain it
-  // The keys and pairs of the tag set that was added last, by position. The next tag set usually
-  // shares some of them, which then need not be looked up again.
+  NamedPostings keys_;   // id of a tag key → tag sets with this key
+  NamedPostings pairs_;  // ids of a tag pair → tag sets with this pair
+  // The tag keys and tag pairs of the tag set that was added last, by position. The next tag set
+  // usually has some of the same keys and pairs, which then need not be looked up again.
   std::vector<Recent> recent_keys_, recent_pairs_;
-  size_t bytes_ = 0;  // estimated memory of the metrics and of the content of all sets
+  size_t bytes_ = 0;  // estimated memory of the metrics and of the content of all sets, in bytes
 };
 
 }  // namespace hg::engine

@@ -1,8 +1,8 @@
 #pragma once
-// The TSUIDs of series by number. A sweep that forgets series replaces the table by one without
-// them. A reader of TSUIDs keeps the table in which it found its numbers, so it still finds series
-// that are forgotten meanwhile. When the last of these readers ends, the memory of the forgotten
-// series is freed.
+// The TSUIDs of series by number. A sweep that forgets series replaces the table by a table without
+// these series. A reader of TSUIDs keeps the table in which it found its series numbers, so the
+// reader can still read the TSUIDs of series that are forgotten meanwhile. When the last of these
+// readers ends, the memory of the forgotten series is freed.
 
 #include <atomic>
 #include <cstdint>
@@ -18,33 +18,35 @@
 
 namespace hg::engine {
 
-/// Tsuid and FindTsuid are thread-safe. One thread at a time may call the other functions.
+/// A table of TSUIDs by series number. Tsuid and FindTsuid are thread-safe. Only one thread at a
+/// time may call the other functions.
 class TsuidTable {
   class Block;
 
  public:
-  /// The blocks of a table, by number >> kBits. Several tables may have the same block.
+  /// The blocks of a table. The index is number >> kBits. Several tables may share a block.
   using Blocks = std::vector<std::shared_ptr<Block>>;
 
-  /// `bytes` is the total memory of the blocks of all tables.
+  /// `bytes` counts the total memory of the blocks of all tables.
   explicit TsuidTable(std::shared_ptr<std::atomic<size_t>> bytes)
       : bytes_(std::move(bytes)), top_(new std::atomic<Block*>[kTop]()) {}
 
-  /// Returns the TSUID of a series that the table has. It is valid as long as the table exists.
+  /// Returns the TSUID of a series that is in the table. The result is valid as long as the table
+  /// exists.
   [[nodiscard]] ByteView Tsuid(uint32_t number) const {
     const Name* const name = Find(number);
     INVARIANT(name != nullptr);
     return {name->bytes, name->size};
   }
-  /// Like Tsuid, but returns "" if the table does not have the series. The table may also have
-  /// forgotten series.
+  /// Returns the TSUID of a series, or "" if the series is not in the table. The table may also
+  /// contain forgotten series.
   [[nodiscard]] ByteView FindTsuid(uint32_t number) const {
     const Name* const name = Find(number);
     return name == nullptr ? ByteView() : ByteView(name->bytes, name->size);
   }
 
-  /// Adds a series that the table does not have, and returns the TSUID in the table. No other table
-  /// with the same block may change.
+  /// Adds a series that is not in the table, and returns its TSUID in the table. Tables that share
+  /// the block must not be changed at the same time.
   ByteView Set(uint32_t number, ByteView tsuid) {
     const size_t at = number >> kBits;
     if (at >= blocks_.size()) blocks_.resize(at + 1);
@@ -52,13 +54,13 @@ class TsuidTable {
     return blocks_[at]->Set(number & kMask, tsuid);
   }
   [[nodiscard]] const Blocks& blocks() const { return blocks_; }
-  /// Adds those blocks that are after the last block of this table.
+  /// Adds to this table those blocks of `blocks` that are after the last block of this table.
   void ShareNew(const Blocks& blocks) {
     for (size_t at = blocks_.size(); at < blocks.size(); ++at) Use(at, blocks[at]);
   }
-  /// Like ShareNew for an empty table, but leaves out blocks of which at least an eighth of the
-  /// series are forgotten. The caller adds the other series of these blocks. Numbers from `end` on
-  /// may not be assigned yet.
+  /// Adds blocks to this table, which must be empty, like ShareNew. Leaves out each block in which
+  /// at least an eighth of the series are forgotten. The caller must add the other series of these
+  /// blocks itself. Series numbers from `end` on may not be assigned yet.
   void ShareWithout(const Blocks& blocks, const NumberSet& forgotten, uint32_t end) {
     for (size_t at = 0; at < blocks.size(); ++at) {
       const auto begin = static_cast<uint32_t>(at << kBits);
@@ -106,7 +108,8 @@ class TsuidTable {
       ++count_;
       return {name->bytes, name->size};
     }
-    /// Whether many of the series of this block, whose numbers begin at `begin`, are forgotten.
+    /// Returns whether at least one in kOutdatedShare of the series in this block is forgotten.
+    /// `begin` is the first series number of the block.
     [[nodiscard]] bool HasMany(uint32_t begin, const NumberSet& forgotten) const {
       uint32_t many = 0;
       for (uint32_t i = 0; i <= kMask; ++i) {
@@ -133,7 +136,7 @@ class TsuidTable {
   }
 
   const std::shared_ptr<std::atomic<size_t>> bytes_;
-  const std::unique_ptr<std::atomic<Block*>[]> top_;  // the pointers in blocks_
+  const std::unique_ptr<std::atomic<Block*>[]> top_;  // pointers to the blocks in blocks_
   Blocks blocks_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// A version is a snapshot of memory and files. As long as a reader holds the version, nothing in it
-// is freed or reused.
+// A version is a snapshot of memory and files. As long as a reader holds the version, no memory or
+// file of the version is freed or reused.
 
 #include <atomic>
 #include <map>
@@ -20,31 +20,32 @@ namespace hg::engine {
 
 class Registry;
 
-/// The open files of a part, which all regions with this part share. If the files are in no
-/// manifest any more, the thread that drops the last reference removes them.
+/// The open files of a part. All regions that use the part share this object. If no manifest names
+/// the files any more, the thread that drops the last reference removes the files.
 class PartFiles {
  public:
   /// Opens the files of a part. `folder` is the folder of the store. As long as the files are open,
-  /// the memory of their indexes and filters in bytes is added to `total`.
+  /// the memory of their indexes and filters, in bytes, is added to `total`.
   static Result<std::shared_ptr<const PartFiles>> Open(
       FileSystem& files, const std::string& folder, const lsm::PartEntry& entry,
       lsm::BlockReading reading, std::shared_ptr<std::atomic<uint64_t>> total);
   ~PartFiles();
 
-  // Return the cell file and the points file; null if the part has no such file.
+  // cells() returns the cell file and points() the points file. The result is null if the part has
+  // no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const { return points_; }
   /// Advises the operating system to drop the files from its page cache. Call this function after a
   /// merge has read or written the files completely.
   void ForgetCached() const;
-  /// Returns the day index of `file`, which is cells() or points(). Returns null if the file has
-  /// none, or if the numbers in the index are not those of the registry. All calls must pass the
-  /// same registry.
+  /// Returns the day index of `file`, which is cells() or points(). Returns null if the file has no
+  /// day index, or if the numbers in the day index are not the numbers of the registry. All calls
+  /// must pass the same registry.
   Result<std::shared_ptr<const Bytes>> DayIndexOf(const lsm::BlockFile& file,
                                                   const Registry& registry,
                                                   RequestContext* watch) const;
-  /// Marks the files for removal by the thread that drops the last reference. Call this function
-  /// when the files are in no manifest any more.
+  /// Marks the files for removal. The thread that drops the last reference removes them. Call this
+  /// function when no manifest names the files any more.
   void Retire() const { retired_ = true; }
 
  private:
@@ -60,15 +61,15 @@ class PartFiles {
   std::shared_ptr<const lsm::BlockFile> cells_;
   std::shared_ptr<const lsm::BlockFile> points_;
   mutable std::atomic<bool> retired_{false};
-  // Whether the day indexes of the cell file and of the points file have the numbers of the
-  // registry. It is checked when a day index is read first.
+  // Whether the day index of a file uses the series numbers of the registry. There is one value for
+  // the cell file and one for the points file. The value is set when the day index is first read.
   enum class Numbers : uint8_t { kUnknown, kSame, kOther };
   mutable std::atomic<Numbers> cell_numbers_{Numbers::kUnknown};
   mutable std::atomic<Numbers> point_numbers_{Numbers::kUnknown};
 };
 
-/// A part as seen by one region. Its files may also have rows of other regions, so readers must
-/// ignore rows outside the region's key range. Immutable.
+/// A part as one region uses it. The files of the part may also have rows of other regions, so
+/// readers must ignore rows outside the region's key range. Immutable.
 class Part {
  public:
   Part(const lsm::PartEntry& entry, std::shared_ptr<const PartFiles> files)
@@ -77,9 +78,11 @@ class Part {
   [[nodiscard]] const lsm::PartEntry& entry() const { return entry_; }
   [[nodiscard]] uint64_t bytes() const { return entry_.cells_bytes + entry_.points_bytes; }
   [[nodiscard]] const std::shared_ptr<const PartFiles>& files() const { return files_; }
-  /// Returns the sequence number of points that were stored without a sequence number (PartPoint).
+  /// Returns the sequence number for points that were stored without their own sequence number
+  /// (PartPoint).
   [[nodiscard]] uint64_t last_sequence() const { return entry_.last_sequence; }
-  // Return the cell file and the points file; null if the part has no such file.
+  // cells() returns the cell file and points() the points file. The result is null if the part has
+  // no such file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const {
     return files_->cells();
   }
@@ -87,13 +90,15 @@ class Part {
     return files_->points();
   }
 
-  /// Returns the time span of both files. The result is unknown if the span of one file is unknown.
+  /// Returns the time span of the cell file and the points file together. The result is unknown if
+  /// the span of one of the files is unknown.
   [[nodiscard]] lsm::TimeSpan times() const;
-  /// Returns the range that contains all rows of this part, if it belongs to a points table.
+  /// Returns a range of rows that contains all rows of this part. The result is meaningful only in
+  /// a points table.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
-  // Returns the path of a cell file. `folder` is the folder of the store, or the folder of the
-  // namespace to which the file belongs.
+  // CellsPath returns the path of a cell file, and PointsPath the path of a points file. `folder`
+  // is the folder of the store, or the folder of the namespace to which the file belongs.
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 
@@ -105,12 +110,12 @@ class Part {
   const region::RowSpan rows_;
 };
 
-using Parts = std::vector<std::shared_ptr<const Part>>;  // newest first
-using RegionPlace = std::pair<uint32_t, uint32_t>;       // ids of table and region
+using Parts = std::vector<std::shared_ptr<const Part>>;  // newest part first
+using RegionPlace = std::pair<uint32_t, uint32_t>;       // table id and region id
 
-/// A snapshot of memory and files. Immutable.
+/// A snapshot of the memory and the files of a store. Immutable.
 struct Version {
-  std::vector<std::shared_ptr<Memtable>> memtables;  // newest first; the first is active
+  std::vector<std::shared_ptr<Memtable>> memtables;  // newest first; memtables[0] is active
   std::map<RegionPlace, Parts> parts;
   std::map<uint32_t, std::shared_ptr<const region::RegionMap>> regions;  // key: table id
 

@@ -1,6 +1,6 @@
 #pragma once
-// Sends one call to HBase and repeats it if necessary (hbase-backend.md §8). Only this folder uses
-// this file.
+// Sends one call to HBase and repeats the call if necessary (hbase-backend.md §8). Only files in
+// storage/hbase use this file.
 
 #include <functional>
 #include <optional>
@@ -10,32 +10,32 @@
 
 namespace hg::hbase {
 
-/// Whether to repeat a call when it is not known whether HBase has executed it.
+/// Whether to repeat a call if the client does not know whether HBase has executed the call.
 enum class Repeat : uint8_t { kAlways, kIfNotDone };
 
 struct CallOptions {
-  std::string what;   // name of the Thrift method, for messages
-  std::string table;  // "" = the call concerns no table
+  std::string what;   // name of the Thrift method, for error messages
+  std::string table;  // "" = the call does not belong to a table
   Repeat repeat = Repeat::kAlways;
-  int deadline_ms = 0;  // 0 = the deadline of the options
+  int deadline_ms = 0;  // time limit of the call; 0 = HbaseOptions::deadline_ms
 };
 
-/// What happened during a call that has ended.
+/// A report about a call that has ended.
 struct CallTrace {
-  /// Whether the call was repeated although an earlier attempt may have been executed.
+  /// Whether the call was repeated although HBase may have executed an earlier attempt.
   bool repeated_blindly = false;
   int attempts = 0;
 };
 
-/// Calls `send` with a connection until it succeeds, fails permanently, or the deadline passes.
-/// Fails at once if all gateways are unreachable (GatewayPool::Enter). NotFound, InvalidArgument,
-/// Conflict, Unsupported and Busy are failures that HBase reports. LimitExceeded: the response
-/// exceeds the message limit. Unavailable: HBase is unreachable, or it is unknown whether the call
-/// was executed; the message says which of the two.
+/// Calls `send` with a connection until `send` succeeds or fails permanently, or the deadline
+/// passes. Fails at once if all gateways are unreachable (GatewayPool::Enter). HBase itself reports
+/// the failures NotFound, InvalidArgument, Conflict, Unsupported and Busy. LimitExceeded means that
+/// the response exceeds the message limit. Unavailable means that HBase is unreachable, or that the
+/// client does not know whether HBase has executed the call. The message says which of the two.
 Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& call,
             const std::function<void(wire::THBaseServiceClient&)>& send, CallTrace* trace);
 
-/// The result of one attempt.
+/// The result of one attempt to send a call.
 struct Attempt {
   Status status;
   bool temporary = false;  // whether another attempt may succeed
@@ -45,8 +45,8 @@ struct Attempt {
 Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
                  const std::function<void(wire::THBaseServiceClient&)>& send);
 
-/// Sleeps before repetition n (n ≥ 1) of a call. If the deadline would pass meanwhile, returns
-/// false without sleeping.
+/// Sleeps before repetition n (n ≥ 1) of a call. If the deadline would pass during the sleep,
+/// returns false without sleeping. Otherwise returns true.
 bool BackOff(const HbaseOptions& options, int n, bool busy, Deadline deadline);
 
 }  // namespace hg::hbase

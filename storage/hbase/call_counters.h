@@ -1,5 +1,5 @@
 #pragma once
-// Statistics of calls to HBase, by method. Only this folder uses this file.
+// Statistics of calls to HBase, by Thrift method. Only files in storage/hbase use this file.
 
 #include <chrono>
 #include <map>
@@ -13,10 +13,11 @@
 
 namespace hg::hbase {
 
-/// Thread-safe.
+/// Counters for each Thrift method. Thread-safe.
 class CallCounters {
  public:
-  /// Counts a finished call with the number of its attempts and their total duration.
+  /// Counts a finished call. `attempts` is the number of its attempts, and `took` is their total
+  /// duration.
   void Count(const std::string& method, int attempts, std::chrono::steady_clock::duration took,
              const Status& status) {
     const std::lock_guard lock(mutex_);
@@ -26,7 +27,7 @@ class CallCounters {
     totals.latency.Record(took);
   }
 
-  /// Counts a call that was not sent, because all gateways are unreachable.
+  /// Counts a call that was not sent, because all gateways were unreachable.
   void CountRefused(const std::string& method) {
     const std::lock_guard lock(mutex_);
     ++by_method_[method].refused;
@@ -53,7 +54,7 @@ class CallCounters {
  private:
   struct Totals {
     uint64_t repeats = 0, failures = 0, refused = 0;
-    Latency latency;  // also has the number of calls
+    Latency latency;  // also counts the calls
   };
 
   mutable std::mutex mutex_;

@@ -1,5 +1,5 @@
 #pragma once
-// State that the store and its scans share. Only this folder uses this file.
+// State that the HBase store and its scans share. Only files in storage/hbase use this file.
 
 #include <algorithm>
 #include <chrono>
@@ -12,12 +12,12 @@
 
 namespace hg::hbase {
 
-// If a put and a delete have the same millisecond, HBase treats the put as older, whichever came
-// first. Waiting one millisecond after a delete allows the caller to put the column again at
-// once.
+// If a put and a delete of a column have the same timestamp in milliseconds, HBase treats the put
+// as older, whichever came first. After a delete, this function waits one millisecond, so that the
+// caller can put the column again at once.
 inline void LetDeleteGrowOld() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
-/// Thread-safe.
+/// The connections, options and statistics of one HBase store. Thread-safe.
 struct Client {
   explicit Client(HbaseOptions with) : options(std::move(with)), pool(options) {}
 
@@ -27,8 +27,8 @@ struct Client {
     if (trace == nullptr) trace = &own;
     const auto begin = std::chrono::steady_clock::now();
     Status status = Call(pool, options, call, send, trace);
-    // A call that was rejected at once is not counted here, because it would lower the average
-    // latency.
+    // A call that was rejected without an attempt does not count towards the latency, because it
+    // would lower the average.
     if (trace->attempts > 0) {
       counters.Count(call.what, trace->attempts, std::chrono::steady_clock::now() - begin, status);
     } else {
@@ -37,9 +37,9 @@ struct Client {
     return status;
   }
 
-  /// Returns the time limit in ms of a write with its repetitions. In tables whose writes may wait
-  /// in the spool, the limit is shorter, because the write can go to the spool and other writes
-  /// wait for the call.
+  /// Returns the time limit, in ms, of a write with all its repetitions. For tables whose writes
+  /// may wait in the spool, the limit may be shorter than deadline_ms, because the write can go to
+  /// the spool and because other writes wait for the call.
   [[nodiscard]] int PutDeadlineMs(const std::string& table) const {
     return Spooled(table) ? std::min(options.spool->patience_ms, options.deadline_ms)
                           : options.deadline_ms;

@@ -1,6 +1,6 @@
 #pragma once
-// Interprets errors of HBase's gateway: their meaning, and whether the call should be repeated
-// (hbase-backend.md §6.16, §8). Pure functions.
+// Interprets errors of HBase's gateway: what an error means, and whether the call should be
+// repeated (hbase-backend.md §6.16, §8). All functions are pure.
 
 #include <optional>
 #include <string>
@@ -16,15 +16,16 @@ struct Failure {
 };
 
 /// Interprets a TIOError. `message` is the text of HBase's exception with a stack trace.
-/// `can_retry` is the gateway's hint, which is wrong for some exceptions.
+/// `can_retry` is the gateway's hint whether to retry, which is wrong for some exceptions.
 Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
                     const std::string& table);
 
-/// Returns whether HBase may accept the write later, which is so if the status is Unavailable or
+/// Returns whether HBase may accept the write later. This is the case if `status` is Unavailable or
 /// Busy.
 bool IsTemporary(const Status& status);
 
-/// Returns the first line of a message. If that line only announces the next one, returns both.
+/// Returns the first line of a message. If the first line only announces the second line, returns
+/// both lines.
 std::string FirstLine(std::string_view message);
 
 }  // namespace hg::hbase

@@ -1,6 +1,6 @@
 #pragma once
-// Connections to the gateways. Only this folder uses this file, because it includes headers that
-// Thrift generated.
+// Connections to the Thrift gateways of HBase. Only files in storage/hbase use this file, because
+// it includes headers that Thrift generated.
 
 #include <THBaseService.h>
 
@@ -21,11 +21,12 @@ namespace hg::hbase {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// One open connection. It handles one call at a time.
+/// One open connection to a gateway. A connection handles one call at a time.
 class Connection;
 
-/// Thread-safe. Gateways are used in turn. A gateway that cannot be reached is not used for a
-/// while. No thread does I/O while it holds the pool's lock.
+/// A pool of connections to all gateways. Thread-safe. The pool uses the gateways in turn. A
+/// gateway that cannot be reached is not used for some time. No thread does I/O while it holds the
+/// pool's lock.
 class GatewayPool {
  public:
   explicit GatewayPool(const HbaseOptions& options);
@@ -33,7 +34,8 @@ class GatewayPool {
   GatewayPool(const GatewayPool&) = delete;
   GatewayPool& operator=(const GatewayPool&) = delete;
 
-  /// A connection in use. The destructor returns it to the pool, which must outlive this object.
+  /// A connection in use. The destructor returns the connection to the pool, which must outlive the
+  /// Lease.
   class Lease {
    public:
     Lease(Lease&& other) noexcept;
@@ -43,11 +45,12 @@ class GatewayPool {
     [[nodiscard]] wire::THBaseServiceClient& client();
     /// Returns the index of the connection's gateway in the options.
     [[nodiscard]] size_t gateway() const { return gateway_; }
-    /// Returns a number that changes when connections to the gateway are lost. Scanner ids from
-    /// before the change may now belong to other scans (hbase-backend.md §3).
+    /// Returns a number that changes when connections to the gateway are lost. After the number has
+    /// changed, older scanner ids may belong to other scans (hbase-backend.md §3).
     [[nodiscard]] uint64_t epoch() const { return epoch_; }
     /// Marks the connection as unusable, so that it is closed and not returned to the pool. If
-    /// `away` is set, the gateway is unreachable with this error and is not used for a while.
+    /// `away` is set, it is the error with which the gateway was unreachable, and the pool does not
+    /// use the gateway for some time.
     void Break(const std::optional<Status>& away);
 
    private:
@@ -58,11 +61,12 @@ class GatewayPool {
     GatewayPool* pool_;
     size_t gateway_;
     uint64_t epoch_;
-    std::unique_ptr<Connection> connection_;  // null if unusable or moved
+    std::unique_ptr<Connection> connection_;  // null if the connection is unusable or was moved
   };
 
-  /// Permission to begin a call. While all gateways are unreachable, calls are rejected at once.
-  /// Only one call per rest_ms may begin, as a test (hbase-backend.md §3: the open circuit).
+  /// Permission to begin a call. While all gateways are unreachable, the pool rejects calls at
+  /// once. In this state, only one call per rest_ms may begin, as a test (hbase-backend.md §3: the
+  /// open circuit).
   class Entry {
    public:
     Entry(Entry&& other) noexcept;
@@ -72,25 +76,26 @@ class GatewayPool {
     /// Returns ok if the call may begin. Otherwise returns Unavailable, with the last error of a
     /// gateway.
     [[nodiscard]] const Status& refusal() const { return refusal_; }
-    /// Returns whether this call tests if unreachable gateways can be reached again. If so, the
-    /// caller should not wait for unreachable gateways.
+    /// Returns whether this call tests if unreachable gateways can be reached again. For a test
+    /// call, the caller should not wait for unreachable gateways.
     [[nodiscard]] bool looks() const { return looking_ != nullptr; }
 
    private:
     friend class GatewayPool;
     Entry(GatewayPool* looking, Status refusal);
 
-    GatewayPool* looking_;  // the pool if this call is a test; otherwise null
+    GatewayPool* looking_;  // the pool if the call is a test, otherwise null
     Status refusal_;
   };
   Entry Enter();
 
-  /// Takes a connection, and waits while all are in use. Busy: the deadline passes while it waits.
-  /// Unavailable: the gateway cannot be reached or is not a Thrift2 gateway; the error message has
-  /// its name and the reason.
+  /// Takes a connection from the pool, and waits while all connections are in use. Returns Busy if
+  /// the deadline passes during the wait. Returns Unavailable if the gateway cannot be reached or
+  /// is not a Thrift2 gateway; the error message has the name of the gateway and the reason.
   Result<Lease> Take(std::optional<size_t> gateway, Deadline deadline);
 
-  /// Returns Unavailable, with the last error, while all gateways are unreachable. Does no I/O.
+  /// Returns Unavailable, with the last error, while all gateways are unreachable. Otherwise
+  /// returns ok. Does no I/O.
   [[nodiscard]] Status Reachable();
 
   [[nodiscard]] size_t gateway_count() const { return gateways_.size(); }
@@ -99,11 +104,11 @@ class GatewayPool {
 
  private:
   struct State {
-    std::vector<std::unique_ptr<Connection>> idle;  // most recently used last
-    size_t open = 0;                                // connections: idle, leased or being opened
+    std::vector<std::unique_ptr<Connection>> idle;  // idle connections, most recently used last
+    size_t open = 0;  // number of idle, leased and opening connections
     uint64_t epoch = 0;
     uint64_t opened = 0;  // total number of connections opened so far
-    int failures = 0;     // consecutive failures; above 0 the gateway counts as unreachable
+    int failures = 0;     // number of failures in sequence; above 0 = unreachable
     Deadline resting_until{};
   };
 
@@ -122,10 +127,10 @@ class GatewayPool {
   std::mutex mutex_;
   std::condition_variable given_back_;
   std::vector<State> gateways_;  // guarded by mutex_, except its size
-  size_t turn_ = 0;              // guarded by mutex_, like everything below
+  size_t turn_ = 0;              // guarded by mutex_, like all members below
   Status away_;                  // error of the gateway that became unreachable last
-  bool looking_ = false;         // a test call is running, because all gateways are unreachable
-  Deadline look_at_{};           // earliest time of the next test call
+  bool looking_ = false;         // whether a test call is running
+  Deadline look_at_{};           // earliest time at which the next test call may begin
 };
 
 }  // namespace hg::hbase

@@ -1,14 +1,14 @@
 #pragma once
-// A scan through a gateway. Only this folder uses this file.
+// A scan through a gateway of HBase. Only files in storage/hbase use this file.
 
 #include "storage/hbase/client.h"
 #include "storage/store.h"
 
 namespace hg::hbase {
 
-/// The gateway keeps the position of the scan. If the gateway loses the position or cannot be
-/// reached, the scan is opened again after the last received row (hbase-backend.md §3, §8). The
-/// scan holds no connection between fetches.
+/// A scan of an HBase table. The gateway keeps the position of the scan. If the gateway loses the
+/// position or cannot be reached, the scan is opened again after the last received row
+/// (hbase-backend.md §3, §8). The scan holds no connection between two fetches.
 class HbaseScan : public ScanCursor {
  public:
   /// Opens the scan and fetches the first rows, so that an error such as a missing table is
@@ -20,7 +20,7 @@ class HbaseScan : public ScanCursor {
   [[nodiscard]] uint64_t rows_examined() const override { return examined_; }
 
  private:
-  /// The position of a scan, which a gateway keeps.
+  /// Identifies a scanner of a gateway. The gateway keeps the position of the scan.
   struct Scanner {
     int32_t id = 0;
     size_t gateway = 0;
@@ -29,12 +29,12 @@ class HbaseScan : public ScanCursor {
 
   HbaseScan(Client* client, const ScanSpec& spec);
 
-  /// Returns whether the range contains no rows.
+  /// Returns whether the key range of the scan is empty.
   [[nodiscard]] bool EmptyRange() const;
-  /// Returns whether no rows can follow the last row received.
+  /// Returns whether no more rows can follow the last received row.
   [[nodiscard]] bool AtEnd() const;
   [[nodiscard]] wire::TScan Describe() const;
-  /// Fetches the next rows. If there are none, sets done_.
+  /// Fetches the next rows. If there are no more rows, sets done_.
   Status Fetch();
   Status Fetch(int* attempts);
   Attempt FetchOnce(Deadline deadline, std::vector<wire::TResult>* results, bool* forgotten);
@@ -45,14 +45,14 @@ class HbaseScan : public ScanCursor {
   Client* const client_;
   const ScanSpec spec_;
   size_t fetch_rows_;
-  size_t row_bytes_ = 0;  // approximate size of one row in the last fetch
+  size_t row_bytes_ = 0;  // approximate size of one row in the last fetch, in bytes
   std::optional<Scanner> scanner_;
   std::optional<Bytes> last_;  // key of the last received row
-  // The received rows that match. Rows before index given_of_ready_ were already returned.
+  // The received rows that match. Rows before the index given_of_ready_ were already returned.
   std::vector<Row> ready_;
   size_t given_of_ready_ = 0;
   uint64_t given_ = 0;
-  MemoryTally memory_;  // memory of the rows returned by the last call
+  MemoryTally memory_;  // memory of the rows that the last call returned
   uint64_t examined_ = 0;
   bool done_ = false;
 };

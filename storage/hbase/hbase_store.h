@@ -1,17 +1,17 @@
 #pragma once
-// Implements the cell store over HBase through its Thrift2 gateway (hbase-backend.md). It uses the
-// tables of a cluster, including those of OpenTSDB.
+// Implements the cell store over HBase through HBase's Thrift2 gateway (hbase-backend.md). The
+// store uses the tables of a cluster, including the tables of OpenTSDB.
 //
 // Differences from the embedded store:
-// - Cell times come from the clock of HBase.
-// - A put after a delete of its column in one mutation only replaces the newest version
+// - The times of cells come from the clock of HBase.
+// - If one mutation deletes a column and then puts it, the put replaces only the newest version
 //   (row_changes.h).
-// - MutateIfUnchanged reads and compares all cells, but its write is conditional on one column
-// only.
+// - MutateIfUnchanged reads and compares all cells, but its write depends on only one of the
+//   compared columns.
 // - Regions cannot be flushed, merged or split.
-// - Unavailable also means that HBase did not answer in time. A write may then have been executed.
-//   Increment, Append and kDeleteVersion without a time are sent only once, and their messages say
-//   so.
+// - Unavailable also means that HBase did not answer in time. In this case, a write may have been
+//   executed. Increment, Append and kDeleteVersion without a time are sent only once; the messages
+//   of their errors say so.
 
 #include <memory>
 #include <string>
@@ -28,14 +28,16 @@ struct Client;
 class PutQueue;
 class Spool;
 
-/// The functions for tables and regions are in hbase_tables.cc, MutateRows, DeleteRow, Append and
-/// the functions for the spool in hbase_writes.cc, and Scan in hbase_scan.cc.
+/// A cell store in HBase. The functions for tables and regions are in hbase_tables.cc. MutateRows,
+/// DeleteRow, Append and the functions for the spool are in hbase_writes.cc. Scan is in
+/// hbase_scan.cc.
 ///
-/// Thread-safe. Calls block for at most the deadline of the options plus one receive timeout.
+/// Thread-safe. A call blocks for at most the deadline of the options plus one receive timeout.
 class HbaseStore : public Store {
  public:
-  /// Connects to the gateways. InvalidArgument: invalid options. Unavailable: no gateway responds.
-  /// With a spool, also fails like Spool::Open. `files` has the spool and must outlive the store.
+  /// Connects to the gateways. Returns InvalidArgument if the options are invalid, and Unavailable
+  /// if no gateway responds. With a spool, Connect also fails like Spool::Open. `files` has the
+  /// files of the spool and must outlive the store.
   static Result<std::unique_ptr<HbaseStore>> Connect(const HbaseOptions& options,
                                                      FileSystem& files = PosixFileSystem());
   ~HbaseStore() override;
@@ -43,16 +45,16 @@ class HbaseStore : public Store {
   Status CreateTable(const TableDescriptor& table) override;
   Status AlterTable(const TableDescriptor& table) override;
   Status DropTable(const std::string& table) override;
-  /// Deletes all rows. Keeps families, attributes and regions. If a step fails, the table may stay
-  /// disabled; another call then continues.
+  /// Deletes all rows of the table. Keeps families, attributes and regions. If a step fails, the
+  /// table may stay disabled. In this case, another call continues the work.
   Status TruncateTable(const std::string& table);
   Result<TableDescriptor> DescribeTable(const std::string& table) override;
-  /// Does not list the system tables of HBase.
+  /// Returns the tables of HBase, without the system tables.
   Result<std::vector<TableDescriptor>> ListTables() override;
 
-  /// Sends puts together with those of other callers (put_queue.h). If there is a spool, puts and
-  /// appends to its tables wait in it while HBase is unreachable, and the result is ok. Busy: the
-  /// spool is full.
+  /// Sends the puts of several callers together (put_queue.h). If there is a spool, puts and
+  /// appends to its tables wait in the spool while HBase is unreachable, and the result is ok.
+  /// Returns Busy if the spool is full.
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
@@ -71,50 +73,52 @@ class HbaseStore : public Store {
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
   /// Deletes of columns apply only to the versions that were compared. HBase itself checks only one
-  /// of the compared columns, preferably one that the mutation changes. Other new columns stay.
+  /// of the compared columns, preferably a column that the mutation changes. Columns that were
+  /// added meanwhile stay.
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                  const std::string& table, const RowMutation& mutation) override;
-  /// If the gateway loses the scan, the scan continues after the last row.
+  /// If the gateway loses the scan, the scan continues after the last row that was returned.
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
 
   [[nodiscard]] StoreCapabilities Capabilities() const override {
     return {.cell_ttl = true, .seek_filters = true, .reverse_scan = true};
   }
-  /// Sets only the keys of the regions, because HBase does not report the other members.
+  /// Sets only the keys of the regions, because HBase does not report the other members of
+  /// RegionInfo.
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
   Status Flush() override;
   Status Compact() override;
-  /// Syncs the log of the spool, so that writes that wait in it survive a power failure.
+  /// Syncs the log of the spool, so that writes that wait in the spool survive a power failure.
   Status Sync() override;
 
   [[nodiscard]] HbaseStats Stats() const;
-  /// Returns whether the store accepts points now, without a request to HBase. Unavailable: all
-  /// gateways are unreachable and there is no spool, or the disk of the spool fails. Busy: the
-  /// spool is full.
+  /// Returns whether the store accepts points now, without a request to HBase. Returns Unavailable
+  /// if all gateways are unreachable and there is no spool, or if the disk of the spool fails.
+  /// Returns Busy if the spool is full.
   [[nodiscard]] Status TakesWrites() const;
 
  private:
   explicit HbaseStore(std::unique_ptr<Client> client);
 
-  /// Converts the changes of a mutation to changes with which HBase has the same effect
+  /// Converts the changes of a mutation to changes that have the same effect in HBase
   /// (SettleOrder).
   Result<std::vector<CellChange>> Settle(const std::string& table, const RowMutation& row);
   Status MutateRow(const std::string& table, const RowMutation& row);
   Status OpenSpool(FileSystem& files);
-  /// Writes rows like MutateRows and Append, but never to the spool.
+  /// WriteRows and AppendNow write rows like MutateRows and Append, but never to the spool.
   std::vector<Status> WriteRows(const std::string& table, const std::vector<RowMutation>& rows);
   Status AppendNow(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                    ByteView value);
-  /// Fetches the rows with these keys, which must already be checked.
+  /// Fetches the rows with these keys. The caller must have checked the keys.
   Result<std::vector<Row>> GetBatch(const std::string& table, const std::vector<Bytes>& keys,
                                     const CellSelection& wanted);
   Result<bool> MutationHolds(const std::string& table, const RowMutation& row);
 
   const std::unique_ptr<Client> client_;
   const std::unique_ptr<PutQueue> puts_;
-  std::unique_ptr<Spool>
-      // null if there is no spool. Destroyed first, because the spool writes through other members.
-      spool_;
+  // Null if there is no spool. The spool is destroyed first, because it writes through the other
+  // members.
+  std::unique_ptr<Spool> spool_;
 };
 
 }  // namespace hg::hbase

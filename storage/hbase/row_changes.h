@@ -1,9 +1,10 @@
 #pragma once
-// Converts an ordered mutation to HBase's rules. Pure functions.
+// Converts an ordered row mutation to changes that HBase may apply in any order. All functions are
+// pure.
 //
-// HBase applies all changes of a row mutation at one time. A delete hides a put of the same time,
-// whatever their order (hbase-backend.md §6.14). Changes that later changes of the mutation undo
-// must therefore be removed before it is sent.
+// HBase applies all changes of a row mutation at one time. A delete hides a put with the same time,
+// whatever their order (hbase-backend.md §6.14). Therefore, a change that a later change of the
+// same mutation undoes must be removed before the mutation is sent.
 
 #include <functional>
 #include <vector>
@@ -12,18 +13,19 @@
 
 namespace hg::hbase {
 
-/// A function that returns the columns that a family of the row has now.
+/// A function that returns the existing columns of one family of the row.
 using ColumnReader = std::function<Result<std::vector<Bytes>>(const Bytes& family)>;
 
 /// Returns changes that have, in any order, the same effect as `changes` in sequence. Changes with
-/// explicit times stay unchanged. A put after a delete of its column replaces the delete, so a
-/// family with several versions keeps the older ones. A delete of a family before a put into this
-/// family becomes deletes of its existing columns. Only in this case is `columns` called.
+/// explicit times stay unchanged. If a column is deleted and then put, only the put is returned, so
+/// a family with several versions keeps the older versions. If a family is deleted before a put
+/// into this family, the result has deletes of the existing columns of the family instead. Only in
+/// this case, SettleOrder calls `columns`.
 Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& changes,
                                             const ColumnReader& columns);
 
-/// Returns whether a change is a delete without an explicit time, which deletes everything that is
-/// older than its arrival at HBase.
+/// Returns whether one of the changes is a delete without an explicit time. Such a delete removes
+/// everything that is older than its arrival at HBase.
 bool DeletesNow(const std::vector<CellChange>& changes);
 
 }  // namespace hg::hbase

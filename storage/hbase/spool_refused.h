@@ -1,7 +1,7 @@
 #pragma once
-// Rows that HBase rejected permanently, as text. The text consists of commands of the HBase
-// shell, so that operators can read the rows and send them again when the cause is fixed. Pure
-// functions.
+// Writes rows that HBase rejected permanently as text. The text consists of commands of the HBase
+// shell, so that operators can read the rows and send them again when the cause is fixed. All
+// functions are pure.
 
 #include <string>
 #include <vector>
@@ -15,8 +15,9 @@ struct RefusedRow {
   Status why;
 };
 
-/// Returns, for each row, a comment with the reason and the time of the write, and then a `put` for
-/// each cell, or the `append`. Bytes other than letters and digits are written as \xNN.
+/// Returns text for each row: a comment with the reason and the time of the write, followed by a
+/// `put` command for each cell, or by an `append` command. Bytes other than letters and digits are
+/// written as \xNN.
 std::string RefusedText(const SpoolRecord& record, const std::vector<RefusedRow>& rows);
 
 }  // namespace hg::hbase

@@ -1,7 +1,7 @@
 #pragma once
-// A connection over a socket in a folder. It transfers frames of bytes, each preceded by its
-// length. Addresses use the descriptor of the folder, so that its path may be longer than a socket
-// address allows.
+// A connection over a socket in a folder. The connection transfers frames of bytes. Each frame is
+// preceded by its length. Socket addresses use the file descriptor of the folder, so the path of
+// the folder may be longer than a socket address allows.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace hg::local {
 
-/// A file descriptor, which the destructor closes.
+/// Owns a file descriptor, which the destructor closes.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -28,18 +28,19 @@ class Descriptor {
   int fd_;
 };
 
-/// Not thread-safe, except Shut.
+/// One connection. Not thread-safe, except Shut.
 class Channel {
  public:
   explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
 
-  /// Sends a frame of less than 4 GiB. Blocks until the other side has received most of it.
-  /// Unavailable: the other side has closed the connection.
+  /// Sends a frame of less than 4 GiB. Blocks until the peer has received most of the frame.
+  /// Returns Unavailable if the peer has closed the connection.
   Status Send(ByteView frame);
-  /// Receives a frame. Unavailable: the other side has closed the connection. Corruption: the frame
-  /// is longer than `bytes_max`.
+  /// Receives a frame. Returns Unavailable if the peer has closed the connection. Returns
+  /// Corruption if the frame is longer than `bytes_max`.
   Result<Bytes> Receive(uint32_t bytes_max);
-  /// Ends both directions of the connection, so that blocked calls return. Any thread may call it.
+  /// Ends both directions of the connection, so that blocked calls return. Any thread may call
+  /// Shut.
   void Shut() const;
   [[nodiscard]] int fd() const { return socket_.fd(); }
 
@@ -50,11 +51,12 @@ class Channel {
   Descriptor socket_;
 };
 
-/// Listens at kSocketName in the folder, for the current user only. Replaces an existing socket
-/// file. No process can use that file, because the caller must hold the lock of the folder.
+/// Listens at kSocketName in the folder. Only the current user can connect. An existing socket file
+/// is replaced. No other process listens on the existing file, because the caller must hold the
+/// lock of the folder.
 Result<Descriptor> Listen(const std::string& folder);
-/// Connects to the socket in the folder. NotFound: there is no socket, or no process listens on
-/// it.
+/// Connects to the socket in the folder. Returns NotFound if there is no socket, or if no process
+/// listens on the socket.
 Result<Channel> Connect(const std::string& folder);
 
 }  // namespace hg::local

@@ -1,5 +1,5 @@
 #pragma once
-// Handles the requests of one connection of the server (local_server.h).
+// Handles the requests of one connection to the server (local_server.h).
 
 #include <functional>
 #include <memory>
@@ -14,10 +14,10 @@ namespace hg::local {
 
 struct LocalServerOptions;
 
-/// Not thread-safe.
+/// The server's side of one connection. Not thread-safe.
 class Conversation {
  public:
-  /// All arguments must outlive the object. `reads`: ends running reads.
+  /// All arguments must outlive the object. `reads` is the context of reads and can end them.
   Conversation(const std::function<Store&()>& store, const LocalServerOptions& options,
                RequestContext& reads, Channel* channel)
       : store_(store), options_(options), reads_(reads), channel_(*channel) {}
@@ -26,8 +26,8 @@ class Conversation {
   void Run();
 
  private:
-  /// Returns the response to a frame. If the frame is invalid, returns nullopt, and the connection
-  /// must end.
+  /// Returns the response to a request frame. If the frame is invalid, returns nullopt. The caller
+  /// must then close the connection.
   std::optional<Bytes> Answer(ByteView frame);
   std::optional<Bytes> Greet(Unpacker* in);
   std::optional<Bytes> OfTable(Unpacker* in, Status (Store::*call)(const TableDescriptor&));
@@ -57,7 +57,7 @@ class Conversation {
   RequestContext& reads_;
   Channel& channel_;
   bool greeted_ = false;
-  bool with_cells_ = false;  // whether the client has sent its layout
+  bool with_cells_ = false;  // whether the client has sent its key layout
   std::unique_ptr<ScanCursor> cursor_;
 };
 

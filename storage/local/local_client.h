@@ -1,6 +1,6 @@
 #pragma once
-// A connection to the daemon that uses a folder (local_server.h), after the greeting. This file
-// also has the functions that parse responses.
+// A connection to the daemon that uses a folder (local_server.h). The greeting was already
+// exchanged. This file also has the functions that parse responses.
 
 #include <optional>
 #include <string>
@@ -12,17 +12,19 @@
 
 namespace hg::local {
 
-/// Not thread-safe.
+/// A client of one daemon. Not thread-safe.
 class LocalClient {
  public:
-  /// Connects and sends the greeting. Without a layout, the client may not access cells. NotFound:
-  /// no daemon serves this folder. InvalidArgument: the daemon has another layout. Unsupported: the
-  /// daemon has another version. Unavailable: this user may not connect, or the daemon has stopped.
+  /// Connects to the daemon and sends the greeting. Without a layout, the client may not access
+  /// cells. Returns NotFound if no daemon serves this folder, InvalidArgument if the daemon has
+  /// another layout, and Unsupported if the daemon has another version. Returns Unavailable if this
+  /// user may not connect, or if the daemon has stopped.
   static Result<LocalClient> Connect(const std::string& folder,
                                      const std::optional<KeyLayout>& layout);
 
-  /// Sends a request and returns the response, or its first frame. Unavailable: the daemon has
-  /// stopped, and the request may have been executed. InvalidArgument: the request is too large.
+  /// Sends a request and returns the response, or the first frame of a response with several
+  /// frames. Returns Unavailable if the daemon has stopped; the request may have been executed.
+  /// Returns InvalidArgument if the request is too large.
   Result<Bytes> Ask(const Bytes& request);
   /// Receives the next frame of a response with several frames.
   Result<Bytes> More();
@@ -42,7 +44,7 @@ Bytes Request(Call call, const T&... arguments) {
 
 inline Status Garbled() { return Status::Corruption("the daemon's response cannot be read"); }
 
-/// Parses a response, which is a Status and, if the Status is ok, these values.
+/// Parses a response, which is a Status and, if the Status is ok, the values.
 template <typename... T>
 Status ReadAnswer(const Result<Bytes>& answer, T*... values) {
   if (!answer.ok()) return answer.status();

@@ -1,6 +1,6 @@
 #pragma once
 // Backup, check and repair of a store that a daemon on this machine uses. The daemon does the work
-// (local_server.h). Errors are those of Maintenance and of LocalClient.
+// (local_server.h). The functions return the errors of Maintenance and of LocalClient.
 
 #include <string>
 #include <utility>
@@ -9,14 +9,14 @@
 
 namespace hg::local {
 
-/// Thread-safe: each call has its own connection.
+/// Sends the requests to the daemon. Thread-safe, because each call has its own connection.
 class LocalMaintenance : public Maintenance {
  public:
   explicit LocalMaintenance(std::string folder) : folder_(std::move(folder)) {}
 
-  /// `folder` is an absolute path as seen by the daemon's process.
+  /// Makes a backup in `folder`, which must be an absolute path in the daemon's file system.
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) override;
-  /// Returns the progress of the daemon's backup; empty progress if no daemon responds.
+  /// Returns the progress of the daemon's backup. If no daemon responds, the progress is empty.
   [[nodiscard]] CopyProgress BackupProgress() const override;
   Result<CheckReport> Check() override;
   Result<RepairReport> Repair() override;

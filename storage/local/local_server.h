@@ -1,7 +1,7 @@
 #pragma once
 // Serves the cell store and the maintenance functions of this process to other processes on the
-// same machine. Tools use it while a daemon holds the data directory. The socket is in that
-// directory. Only the same user and root may connect.
+// same machine. Tools use this server while a daemon holds the data directory. The socket is in the
+// data directory. Only the same user and root may connect.
 
 #include <atomic>
 #include <cstddef>
@@ -27,37 +27,38 @@ namespace hg::local {
 bool IsOwnUserOrRoot(unsigned user);
 
 struct LocalServerOptions {
-  std::string folder;  // folder of the store; this process must hold its lock
+  std::string folder;  // folder of the store; this process must hold the folder's lock
   KeyLayout layout;    // clients with another layout are rejected
-  /// Copies and checks the files of the store. Null if the store has no files.
+  /// Backs up, checks and repairs the files of the store. Null if the store has no files.
   Maintenance* maintenance = nullptr;
-  /// Called on the thread of the connection after rows may have changed, except after a conditional
-  /// put of absent columns. The function may be empty.
+  /// The server calls this function on the thread of the connection after rows may have changed. It
+  /// does not call the function after a conditional put of absent columns. The function may be
+  /// empty.
   ChangeReport changed = {};
-  size_t connections_max = 64;  // further connections are closed at once
+  size_t connections_max = 64;  // when this number is reached, new connections are closed at once
   size_t answer_bytes_max = kAnswerBytesMax;
-  /// Returns whether processes of that user may connect. The mode of the socket file allows only
-  /// the same user and root; this check is also for a socket that was passed to another user.
-  /// Called on the acceptor thread.
+  /// Returns whether processes of `user` may connect. The mode of the socket file already allows
+  /// only the same user and root. This check also covers a socket that was passed to another user.
+  /// The server calls the function on the acceptor thread.
   std::function<bool(unsigned user)> lets_in = IsOwnUserOrRoot;
 };
 
-/// Serves each connection on its own thread, which calls the store. Thread-safe.
+/// Serves each connection on a separate thread, which calls the store. Thread-safe.
 class LocalServer {
  public:
-  /// Starts a server that runs until Stop. It calls `store` for each request to get the store.
-  /// IoError: the socket cannot be created.
+  /// Starts a server that runs until Stop. For each request, the server calls `store` to get the
+  /// store. Returns IoError if the socket cannot be created.
   static Result<std::unique_ptr<LocalServer>> Start(std::function<Store&()> store,
                                                     LocalServerOptions options);
   ~LocalServer();
 
-  /// Finishes running calls, except reads and backups, which end early, and closes all connections.
-  /// When it returns, no scan is open and the socket is removed. Idempotent; call it from one
-  /// thread.
+  /// Closes all connections after their running calls have ended. Running reads and backups are
+  /// ended early. When Stop returns, no scan is open and the socket is removed. Idempotent. Call
+  /// Stop from one thread only.
   void Stop();
 
  private:
-  /// A connection and its thread.
+  /// A connection and the thread that serves it.
   struct Peer {
     explicit Peer(Channel connected) : channel(std::move(connected)) {}
     Channel channel;

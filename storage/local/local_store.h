@@ -1,7 +1,8 @@
 #pragma once
 // The cell store of a daemon on this machine (local_server.h). Each call runs in the store of the
-// daemon. In addition to the errors of Store, each call may return Unavailable if the daemon has
-// stopped (a write may have been executed), and LimitExceeded if a response would be too large.
+// daemon. In addition to the errors of Store, a call may return two errors: Unavailable if the
+// daemon has stopped (a write may have been executed), and LimitExceeded if a response would be too
+// large.
 
 #include <memory>
 #include <mutex>
@@ -14,7 +15,7 @@
 
 namespace hg::local {
 
-/// Thread-safe: concurrent calls use separate connections.
+/// Sends each call to the daemon. Thread-safe, because concurrent calls use separate connections.
 class LocalStore : public Store {
  public:
   /// Connects to the daemon that uses the folder. Fails like LocalClient::Connect.

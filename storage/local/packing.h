@@ -1,7 +1,8 @@
 #pragma once
-// Serializes the types of the cell store and of maintenance. Each field is written; numbers become
-// varints, and bytes are preceded by their length. The data has no field names, so client and
-// server must have the same version, which the greeting checks (calls.h).
+// Serializes the types of the cell store and of maintenance. All fields of a structure are written
+// in order. Numbers become varints, and bytes are preceded by their length. The serialized data has
+// no field names, so client and server must have the same version, which the greeting checks
+// (calls.h).
 
 #include <bit>
 #include <concepts>
@@ -113,7 +114,7 @@ auto Fields(T& v) {
   return std::tie(v.done, v.lost);
 }
 
-// The greatest valid value of an enumeration. Unpacking rejects greater values. There is one
+// The greatest valid value of an enumeration. Unpacker rejects greater values. There is one
 // specialization for each enumeration.
 template <typename T>
 constexpr T kGreatest = T::kNoSuchKind;
@@ -137,7 +138,7 @@ inline constexpr BloomFilter kGreatest<BloomFilter> = BloomFilter::kRow;
 template <>
 inline constexpr StatusCode kGreatest<StatusCode> = StatusCode::kLimitExceeded;
 
-/// Writes values in sequence.
+/// Serializes values in sequence.
 class Packer {
  public:
   template <typename... T>
@@ -183,10 +184,11 @@ class Packer {
 };
 
 /// Reads values in the order in which they were written. Get returns false if the bytes end early
-/// or have an invalid value. The variables that Get should set then have unspecified values.
+/// or have an invalid value. After a return of false, the variables that Get should set have
+/// unspecified values.
 class Unpacker {
  public:
-  /// Maximum depth of nested structures. Only filters have children, and only few levels of them.
+  /// Maximum depth of nested structures. Only filters are nested, and they have only few levels.
   static constexpr int kDepthMax = 100;
 
   explicit Unpacker(ByteView in) : in_(in) {}

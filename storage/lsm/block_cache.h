@@ -1,9 +1,9 @@
 #pragma once
 // A cache of verified and decompressed blocks of files (region-store.md F3, like HBase's
-// LruBlockCache). A block enters as `single` and becomes `multi` when it is read again. Blocks of
-// families with IN_MEMORY form the third class. Each class has a share of the capacity, and blocks
-// are evicted from classes that exceed their share. So a long scan fills the class `single` but
-// cannot evict blocks that are read repeatedly.
+// LruBlockCache). A new block belongs to the class `single`. When the block is read again, it moves
+// to the class `multi`. Blocks of families with IN_MEMORY form the third class. Each class has a
+// share of the capacity, and blocks are evicted from classes that exceed their share. Therefore a
+// long scan fills the class `single` but cannot evict blocks that are read repeatedly.
 
 #include <array>
 #include <atomic>
@@ -25,20 +25,20 @@ struct BlockCacheStats {
   uint64_t evicted = 0;  // number of evicted blocks
 };
 
-/// Thread-safe. The cache is divided into shards. Each shard has a lock, which a thread holds only
-/// for one look-up. So readers of different blocks rarely wait for each other. No thread reads the
-/// disk or decompresses a block while it holds the lock.
+/// A cache of blocks. Thread-safe. The cache is divided into shards. Each shard has a lock, which a
+/// thread holds only for one look-up. Therefore readers of different blocks rarely wait for each
+/// other. No thread reads the disk or decompresses a block while it holds the lock of a shard.
 class BlockCache {
  public:
-  /// The cache never has more than this many bytes. 0 means that it keeps nothing.
+  /// `capacity_bytes` is the maximum memory of the cache. 0 means that the cache stores no blocks.
   explicit BlockCache(uint64_t capacity_bytes);
 
-  /// Returns a new number for a file. Numbers are never reused.
+  /// Returns a new number, which identifies a file in the cache. Numbers are never reused.
   uint64_t NewFile() { return next_file_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Returns the block, or null if it is not cached.
+  /// Returns the block, or null if the block is not cached.
   std::shared_ptr<const Bytes> Find(uint64_t file, size_t block);
-  /// Adds the block if it is not in the cache, and evicts other blocks if necessary.
+  /// Adds the block if it is not in the cache yet, and evicts other blocks if necessary.
   void Insert(uint64_t file, size_t block, std::shared_ptr<const Bytes> bytes, bool in_memory);
   /// Removes the blocks of a file that has `blocks` blocks.
   void Drop(uint64_t file, size_t blocks);
@@ -60,7 +60,7 @@ class BlockCache {
     Class of;
     std::shared_ptr<const Bytes> bytes;
   };
-  using Entries = std::list<Entry>;  // most recently used first
+  using Entries = std::list<Entry>;  // most recently used entry first
   struct Shard {
     mutable std::mutex mutex;
     // The following members are guarded by mutex.
@@ -70,8 +70,8 @@ class BlockCache {
   };
 
   Shard& ShardOf(const Key& key) { return shards_[(HashKey()(key) >> 32) % shards_.size()]; }
-  // Callers of these functions must hold the shard's lock. Removed entries are moved to `gone`,
-  // which the caller frees after it has released the lock.
+  // Callers of Evict and Remove must hold the lock of the shard. Evict and Remove move removed
+  // entries to `gone`, which the caller frees after it has released the lock.
   void Evict(Shard& shard, Entries* gone);
   static void Remove(Shard& shard, Entries::iterator entry, Entries* gone);
 

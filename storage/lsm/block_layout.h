@@ -1,6 +1,6 @@
 #pragma once
-// The parts of a block file that its writer and its readers share (FORMAT.md "Block file"). Only
-// this folder uses this file.
+// The parts of the format of block files that the writer and the readers share (FORMAT.md "Block
+// file"). Only files in storage/lsm use this file.
 
 #include <cstring>
 
@@ -10,20 +10,23 @@
 namespace hg::lsm {
 
 constexpr ByteView kBlockMagic = "HGBLOCK";
-/// The versions of files without and with a meta block.
+/// The format versions of files: kBlockVersion without a meta block, and kMetaVersion with a meta
+/// block.
 constexpr char kBlockVersion = 5, kMetaVersion = 6;
 constexpr size_t kMagicBytes = 8;
 constexpr size_t kCrcBytes = 4;
-// The fields are: filter offset, filter size, first and last time, filter crc, packing, crc of the
-// blocks' crcs.
+// The fields at the start of the trailer are: filter offset, filter size, first and last time, crc
+// of the filter, packing, crc of the crcs of all blocks.
 constexpr size_t kTrailerHeadBytes = 8 + 8 + 8 + 8 + 4 + 1 + kCrcBytes;
-// The fields after kTrailerHeadBytes are: index offset, index size, entries, index crc, crc of the
-// preceding trailer, magic.
+// The fields after kTrailerHeadBytes are: index offset, index size, number of entries, crc of the
+// index, crc of all preceding bytes of the trailer, magic.
 constexpr size_t kTrailerBytes = kTrailerHeadBytes + 8 + 8 + 8 + 4 + 4 + kMagicBytes;
-// With a meta block, the trailer begins with offset, size and crc of the meta block.
+// In a file with a meta block, the trailer begins with the offset, the size and the crc of the meta
+// block.
 constexpr size_t kTrailerMetaBytes = 8 + 8 + 4;
 
-// Limits the memory that a damaged block can make a reader allocate.
+// Maximum size of a decompressed block. It limits the memory that a reader allocates for a damaged
+// block.
 constexpr size_t kZstdBlockMax = 64 << 20;
 
 inline void AppendLittle(Bytes* out, uint64_t v, int width) {
@@ -38,8 +41,8 @@ inline uint64_t TakeLittle(ByteView* in, int width) {
   return v;
 }
 
-/// Decodes one entry from the front of a block. Returns false if the entry is incomplete. `key`
-/// must be the previous key.
+/// Decodes one entry from the front of a block. Returns false if the entry is incomplete. On entry,
+/// `key` must be the key of the previous entry.
 inline bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
   uint64_t shared;
   uint64_t rest;
@@ -47,7 +50,7 @@ inline bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
       rest > in->size()) {
     return false;
   }
-  if (shared + rest == key->size()) {  // the usual case, if keys have the same length
+  if (shared + rest == key->size()) {  // the usual case, if all keys have the same length
     std::memcpy(key->data() + shared, in->data(), rest);
   } else {
     key->resize(shared);

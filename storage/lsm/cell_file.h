@@ -1,7 +1,7 @@
 #pragma once
-// Rows of cells in a block file: the key is the row key, and the value is the encoded row
-// (FORMAT.md "Row"). A row with many columns (a wide row) is stored in pieces. Each piece is a row
-// with some of the columns, so a reader of one column does not read the whole row.
+// Rows of cells in a block file. The key of an entry is the row key, and the value is the encoded
+// row (FORMAT.md "Row"). A row with many columns (a wide row) is stored in pieces. Each piece has
+// some of the columns, so a reader of one column does not read the whole row.
 
 #include <memory>
 
@@ -11,19 +11,19 @@
 
 namespace hg::lsm {
 
-/// Adds a row. If it is wide, stores it in pieces.
+/// Adds a row. If the row is wide, AddRow stores it in pieces.
 Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer);
-/// Appends the cells of the next piece to those of the previous pieces.
+/// Appends the cells of the next piece to `row`, which has the cells of the previous pieces.
 void AppendPiece(CellRow piece, CellRow* row);
 
-/// Reads the selected columns of a row. Returns false if there is no such row. `memory` is charged
-/// before the columns are copied. If that fails, returns the error of `memory`. null means no
-/// limit. Fails with Busy if it would read the disk and the context of `memory` may not wait. The
-/// message of Corruption names file and offset.
+/// Reads the selected columns of a row. Returns false if the row does not exist. The memory of the
+/// columns is charged to `memory` before they are copied. If the charge fails, GetRow returns its
+/// error. If `memory` is null, there is no limit. Returns Busy if GetRow would read the disk and
+/// the context of `memory` may not wait. The message of Corruption names the file and the offset.
 Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wanted,
                     MemoryTally* memory, CellRow* row);
-/// Returns the rows in [start, stop). The result keeps the file open. `context` has the same
-/// meaning as in BlockFileScan.
+/// Returns a source of the rows in [start, stop). The result keeps the file open. `context` has the
+/// same meaning as in BlockFileScan.
 std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
                                     CacheUse use = CacheUse::kKeep,
                                     RequestContext* context = nullptr);

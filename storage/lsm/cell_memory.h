@@ -19,12 +19,13 @@ namespace hg::lsm {
 struct KeyedRow {
   Bytes key;
   CellRow row;
-  bool left_out = false;  // whether the row is wide and was not copied; CellMemory::Get reads it
+  bool left_out = false;  // whether the row is wide and was not copied; CellMemory::Get copies it
 };
 
-/// A row in a memtable. Most rows are one small put, such as names and ids. Such a row is stored as
-/// encoded bytes, which need a third of the memory. A wide row has many columns and stores each
-/// column separately. Reading or changing one column then does not touch the others.
+/// A row in a memtable. Most rows are one small put, such as names and ids. A row with one small
+/// put is stored as encoded bytes, which need a third of the memory. A wide row has many columns
+/// and stores each column separately. Reading or changing one column of a wide row does not access
+/// its other columns.
 class HeldRow {
  public:
   HeldRow();
@@ -33,20 +34,20 @@ class HeldRow {
   HeldRow& operator=(HeldRow&&) noexcept;
 
   [[nodiscard]] bool wide() const;
-  /// Returns the number of cells and tombstones.
+  /// Returns the number of cells and tombstones in the row.
   [[nodiscard]] size_t cells() const;
   [[nodiscard]] CellRow Get(const ColumnChoice& wanted = {}) const;
-  /// Returns all columns like Get, but may leave this row empty. For callers that then replace the
-  /// row by calling Set.
+  /// Returns all columns like Get, but may leave this row empty. Callers use Take if they replace
+  /// the row by calling Set afterwards.
   CellRow Take();
   void Set(CellRow row);
-  /// For wide rows: returns a row with this column and everything else on which a change of this
+  /// For wide rows. Returns a row with this column and everything else on which a change of the
   /// column depends.
   [[nodiscard]] CellRow GetColumn(uint8_t family, ByteView qualifier) const;
-  /// For wide rows: replaces the column by the same column of `row`, which the caller got from
-  /// GetColumn and then changed.
+  /// For wide rows. Replaces the column by the same column of `row`. The caller got `row` from
+  /// GetColumn and changed it.
   void SetColumn(uint8_t family, ByteView qualifier, CellRow row);
-  /// Returns the approximate size in bytes, including the map node.
+  /// Returns the approximate size of the row in bytes, including the map node.
   [[nodiscard]] size_t MemoryBytes() const;
 
  private:
@@ -54,12 +55,13 @@ class HeldRow {
   void Set(CellRow row, size_t cells_max);
   [[nodiscard]] CellRow Unpack() const;
   // At most one of the following members is set. If none is set, the row is empty.
-  std::unique_ptr<char[]> packed_;  // the size in two bytes, then the output of EncodeCellRow
+  std::unique_ptr<char[]> packed_;  // size in two bytes, followed by the output of EncodeCellRow
   std::unique_ptr<Large> large_;
 };
 
-/// One writer at a time (under the engine's write lock) and any number of readers. Rows are changed
-/// only through a Writer, so readers see each mutation completely or not at all.
+/// The rows of one table in a memtable. One thread at a time may write (under the engine's write
+/// lock), while any number of threads read. Rows are changed only through a Writer, so readers see
+/// each mutation completely or not at all.
 class CellMemory {
  public:
   using Rows = std::map<Bytes, HeldRow, std::less<>>;
@@ -67,8 +69,8 @@ class CellMemory {
   /// `total` counts the bytes of several memtables. It must outlive this object.
   explicit CellMemory(std::atomic<size_t>* total) : total_(*total) {}
 
-  /// Exclusive access for one row mutation. Keep it short and without I/O. A returned reference is
-  /// valid until the next call or the end of the Writer.
+  /// Exclusive access to the memtable for one row mutation. Keep the access short and without I/O.
+  /// A reference that a Writer returns is valid until the next call or the end of the Writer.
   class Writer {
    public:
     explicit Writer(CellMemory& memory)
@@ -76,14 +78,14 @@ class CellMemory {
     ~Writer() { PutBack(); }
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
-    /// Returns the row, and creates it if it does not exist.
+    /// Returns the row, and creates the row if it does not exist.
     CellRow& Row(ByteView key);
-    /// Returns the row, or null if there is none.
+    /// Returns the row, or null if the row does not exist.
     CellRow* Find(ByteView key);
     /// Returns the row for a change of only this column, and creates the row if it does not exist.
-    /// If the row is wide, the result may have only this column and the tombstones of families.
+    /// If the row is wide, the result may contain only this column and the tombstones of families.
     CellRow& Column(ByteView key, uint8_t family, ByteView qualifier);
-    /// Like Column, but returns null if there is no row.
+    /// Returns the row for a change of only this column, or null if the row does not exist.
     CellRow* FindColumn(ByteView key, uint8_t family, ByteView qualifier);
 
    private:
@@ -94,7 +96,8 @@ class CellMemory {
     [[nodiscard]] bool Has(ByteView key) const {
       return at_ != memory_.rows_.end() && at_->first == key;
     }
-    /// Moves at_ to the row. If there is no such row, sets at_ to the end and returns false.
+    /// Moves at_ to the row with this key. If the row does not exist, sets at_ to the end and
+    /// returns false.
     bool MoveTo(ByteView key);
     void Make(ByteView key);
     void TakeOut();
@@ -103,26 +106,28 @@ class CellMemory {
 
     CellMemory& memory_;
     std::unique_lock<FairSharedMutex> lock_;
-    Rows::iterator at_;                 // the last requested row, or the end
-    CellRow row_;                       // the row at at_, or its requested column
-    std::optional<ColumnName> column_;  // set if row_ is this column of a wide row
+    Rows::iterator at_;                 // the row that was requested last, or the end
+    CellRow row_;                       // the row at at_, or the requested column of this row
+    std::optional<ColumnName> column_;  // the column in row_, if row_ has one column of a wide row
     size_t accounted_ = 0;
   };
 
-  /// Copies the row. Returns false if there is none.
+  /// Copies the row to *row. Returns false if the row does not exist.
   bool Get(ByteView key, CellRow* row) const;
-  /// Copies the selected columns. `memory` is charged before the copy, and if that fails, its error
-  /// is returned; null means no limit.
+  /// Copies the selected columns to *row. The memory of the copy is charged to `memory` first. If
+  /// the charge fails, Get returns its error. If `memory` is null, there is no limit. Returns false
+  /// if the row does not exist.
   Result<bool> Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
                    CellRow* row) const;
-  /// Appends copies of up to `max` rows with key ≥ first (key > first if `after` is set) and key <
-  /// stop. An empty `stop` means no end. Wide rows are returned without their columns.
+  /// Appends copies of at most `max` rows with key ≥ first (key > first if `after` is true) and key
+  /// < stop. An empty `stop` means that the range has no end. Wide rows are returned without their
+  /// columns.
   void Copy(ByteView first, bool after, ByteView stop, size_t max,
             std::vector<KeyedRow>* out) const;
   /// Appends every n-th key in [start, stop) to *keys.
   void SampleKeys(ByteView start, ByteView stop, size_t n, std::vector<Bytes>* keys) const;
-  /// Runs f while readers may read and writers wait. Readers that also read other state which
-  /// changes together with this memtable use this function.
+  /// Runs f while other threads may read and writers wait. Readers use this function if they also
+  /// read other state that changes together with this memtable.
   template <typename F>
   void WithShared(F&& f) const {
     std::shared_lock lock(mutex_);
@@ -132,8 +137,8 @@ class CellMemory {
   [[nodiscard]] bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
  private:
-  // A fair mutex, because a writer that waits for it holds the engine's write lock. With a fair
-  // mutex, overlapping readers cannot keep the writer waiting.
+  // The mutex is fair, because a writer that waits for it holds the engine's write lock. A fair
+  // mutex does not let overlapping readers delay the writer.
   mutable FairSharedMutex mutex_;
   Rows rows_;  // guarded by mutex_
   std::atomic<size_t> size_{0};

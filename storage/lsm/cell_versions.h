@@ -1,8 +1,8 @@
 #pragma once
 // Cells of tables whose order is CellOrder::kByTime (region-store.md D9–D17). The content of a row
-// in one memtable or file is one sorted list of all puts and tombstones. The row is the union of
-// these lists. The functions in this file decide, by the family descriptor, which cells readers
-// see.
+// in one memtable or file is one sorted list of all puts and tombstones. The complete row is the
+// union of these lists. The functions in this file use the family descriptors to decide which cells
+// readers see.
 
 #include <cstdint>
 #include <limits>
@@ -15,8 +15,8 @@
 
 namespace hg::lsm {
 
-/// The kinds of cells, with HBase's codes. At equal times the greater code sorts first, so a
-/// tombstone comes before the put that it hides.
+/// The kinds of cells, with HBase's codes. Among cells with equal times, the cell with the greater
+/// code sorts first, so a tombstone comes before the put that it hides.
 enum class CellKind : uint8_t {
   kPut = 4,
   kDelete = 8,  // tombstone of the version with exactly this time
@@ -28,7 +28,7 @@ enum class CellKind : uint8_t {
 
 inline constexpr int64_t kNeverExpires = std::numeric_limits<int64_t>::max();
 
-/// One put or one tombstone. Tombstones of a family have no qualifier.
+/// One put or one tombstone. A tombstone of a family has no qualifier.
 struct CellVersion {
   uint8_t family = 0;  // index in the table descriptor
   CellKind kind = CellKind::kPut;
@@ -37,64 +37,67 @@ struct CellVersion {
   int64_t timestamp_ms = 0;
   // The last time at which the cell is visible (region-store.md D15).
   int64_t expires_ms = kNeverExpires;
-  /// The order of writes: 256 × the sequence number of the log record, plus the position in the
-  /// record (at most 255). A cell with the number 0 sorts before all others.
+  /// The order of writes. The number is 256 × the sequence number of the log record, plus the
+  /// position in the record (at most 255). Among equal cells, a cell with the number 0 is the
+  /// oldest.
   uint64_t sequence = 0;
 
   bool operator==(const CellVersion&) const = default;
 };
 
-/// Returns whether a sorts before b (region-store.md D10): family and qualifier ascending, then
-/// time, kind and sequence descending.
+/// Returns whether cell a sorts before cell b (region-store.md D10). Cells are sorted by family and
+/// qualifier in ascending order, and then by time, kind and sequence in descending order.
 bool SortsBefore(const CellVersion& a, const CellVersion& b);
 
-/// Cells in the order of SortsBefore. For each family, qualifier, time and kind there is at most
-/// one cell: the last one written.
+/// Cells in the order of SortsBefore. For each combination of family, qualifier, time and kind,
+/// there is at most one cell: the cell that was written last.
 using CellVersions = std::vector<CellVersion>;
 
-/// The descriptors of families, which determine the cells to keep. A family without a descriptor
-/// was dropped and keeps no cells.
+/// The descriptors of the families of a table. They determine which cells to keep. A family without
+/// a descriptor was dropped and keeps no cells.
 using Families = std::span<const FamilyDescriptor>;
 
-/// Adds one cell. Then removes cells of its column (for a tombstone of a family: of the family)
-/// that are no longer needed: hidden cells, versions above the limit, and redundant tombstones. The
-/// removal does not change what readers see.
+/// Adds one cell. Then removes cells that are no longer needed: hidden cells, versions above the
+/// limit, and redundant tombstones. Only cells of the same column are removed, or of the same
+/// family if `cell` is a tombstone of a family. The removal does not change what readers see.
 void AddVersion(Families families, CellVersion cell, CellVersions* row);
 
-/// Returns the union of two lists.
+/// Returns the union of two lists of cells.
 CellVersions MergeVersions(CellVersions newer, CellVersions older);
 
 struct TidyOptions {
   int64_t now_ms = 0;
-  /// Tombstones up to this time are dropped. Set this only if no older file can have the row.
+  /// Tombstones up to this time are dropped. Set this member only if no older file can have the
+  /// row.
   int64_t tombstones_until_ms = std::numeric_limits<int64_t>::min();
 };
-/// Removes everything that no reader will see: hidden cells, expired cells, versions above the
-/// limit, and the tombstones according to the options. Used for writing files.
+/// Removes all cells that no reader will see: hidden cells, expired cells, versions above the
+/// limit, and the tombstones that `options` selects. Used for writing files.
 void TidyVersions(Families families, const TidyOptions& options, CellVersions* row);
 
-/// The versions that a reader requests, out of those that the family keeps.
+/// Selects the versions that a reader requests, out of those that the family keeps.
 struct VersionRange {
   int64_t min_ms = std::numeric_limits<int64_t>::min();
-  int64_t max_ms =
-      std::numeric_limits<int64_t>::max();  // exclusive, unless it is the maximum value
-  int32_t max_versions = 1;  // maximum number of versions of each column, the newest ones
+  // The bound max_ms is exclusive, unless it is the maximum value.
+  int64_t max_ms = std::numeric_limits<int64_t>::max();
+  int32_t max_versions = 1;  // maximum number of versions of each column; the newest are selected
 
   [[nodiscard]] bool Holds(int64_t time_ms) const {
     return time_ms >= min_ms && (time_ms < max_ms || max_ms == std::numeric_limits<int64_t>::max());
   }
 };
-/// Returns the puts of a whole row that a reader sees, by family and qualifier, newest first.
+/// Returns those puts of a whole row that a reader sees, sorted by family and qualifier, with the
+/// newest version of each column first.
 std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_ms,
                                                 const VersionRange& range, const CellVersions& row);
 
-/// Encodes and decodes versions (FORMAT.md "Versions"). DecodeVersions removes the bytes from the
-/// front of `in` and returns false if they are invalid. It checks columns that are not selected,
-/// too, but does not return them.
+/// EncodeVersions encodes versions (FORMAT.md "Versions"), and DecodeVersions decodes them.
+/// DecodeVersions removes the bytes from the front of `in` and returns false if the bytes are
+/// invalid. It also checks columns that are not selected, but does not return them.
 void EncodeVersions(const CellVersions& row, Bytes* out);
 bool DecodeVersions(ByteView* in, CellVersions* row, const ColumnChoice& wanted = {});
 
-/// Returns the approximate size in memory, in bytes.
+/// Returns the approximate size of the versions in memory, in bytes.
 size_t VersionsBytes(const CellVersions& row);
 
 }  // namespace hg::lsm

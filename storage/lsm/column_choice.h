@@ -11,9 +11,10 @@
 
 namespace hg::lsm {
 
-/// Immutable value. A read with selected columns returns these columns in every family and the
-/// tombstones of whole families. It may also return a column with an empty qualifier. Work and
-/// memory of such a read depend on the selected columns, not on the size of the row.
+/// A selection of columns. Immutable. A read with selected columns returns these columns in every
+/// family and the tombstones of whole families. The read may also return a column with an empty
+/// qualifier. The work and the memory of the read depend on the selected columns, not on the size
+/// of the row.
 class ColumnChoice {
  public:
   /// Selects all columns.
@@ -26,14 +27,15 @@ class ColumnChoice {
   }
 
   [[nodiscard]] bool all() const { return all_; }
-  /// Returns the qualifiers, ascending and unique. Meaningful only if not all columns are selected.
+  /// Returns the selected qualifiers, ascending and unique. The result is meaningful only if not
+  /// all columns are selected.
   [[nodiscard]] const std::vector<Bytes>& qualifiers() const { return qualifiers_; }
   [[nodiscard]] bool Has(ByteView qualifier) const {
     return all_ || std::binary_search(qualifiers_.begin(), qualifiers_.end(), qualifier);
   }
-  /// Returns the first selected column that is not before `column`, or nullopt if there is none. A
-  /// column is one byte with the family number, followed by the qualifier. Tombstones of families
-  /// have no qualifier and are always selected.
+  /// Returns the first selected column that is not before `column`, or nullopt if there is no such
+  /// column. A column is given as one byte with the family number, followed by the qualifier.
+  /// Tombstones of families have no qualifier and are always selected.
   [[nodiscard]] std::optional<Bytes> NextFrom(ByteView column) const {
     if (all_ || column.size() <= 1) return Bytes(column);
     const auto found = std::lower_bound(qualifiers_.begin(), qualifiers_.end(), column.substr(1));

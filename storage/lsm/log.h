@@ -1,7 +1,8 @@
 #pragma once
-// The write-ahead log: one stream of records in numbered files, which are preallocated and recycled
-// (FORMAT.md "Log"). Add buffers records, and Commit makes them durable. These are two steps, so
-// that a caller can add a record while it holds a lock, and wait for I/O without the lock.
+// The write-ahead log is one stream of records in numbered files, which are preallocated and
+// recycled (FORMAT.md "Log"). Log::Add buffers records, and Log::Commit makes them durable. Add and
+// Commit are separate functions, so that a caller can add a record while it holds a lock, and wait
+// for I/O without the lock.
 
 #include <condition_variable>
 #include <cstdint>
@@ -23,57 +24,59 @@ namespace hg::lsm {
 struct LogOptions {
   std::string folder;
   uint64_t file_bytes = uint64_t{64} << 20;
-  // Whether Commit writes to the file. If false, the background thread writes at least once per
-  // second.
+  // Whether Commit writes records to the file. If false, the background thread writes records at
+  // least once per second.
   bool write_on_commit = true;
   bool sync_on_commit = false;  // whether Commit waits for fdatasync
-  int sync_interval_ms = 1000;  // interval of background fdatasync calls
-  int retry_ms = 1000;          // interval of retries after a failed write
-  /// Durably records that these files must exist. The log calls it on its background thread. At
-  /// this time the files, their names and their first records are durable, but nothing in them is
-  /// reported as synced. If it fails, threads that wait for this sync get the failure, and the log
-  /// calls the function again at the next sync. The function may be empty.
+  int sync_interval_ms = 1000;  // interval of background fdatasync calls, in ms
+  int retry_ms = 1000;          // interval of retries after a failed write, in ms
+  /// A function that durably records that these log files must exist. The log calls it on its
+  /// background thread. At the time of the call, the files, their names and their first records are
+  /// durable, but no record in the files is reported as synced. If the function fails, threads that
+  /// wait for this sync get the failure, and the log calls the function again at the next sync. The
+  /// function may be empty.
   std::function<Status(const std::list<LogFile>&)> name_files = {};
 };
 
-/// Where the log continues. Everything before this position is durable.
+/// The place where the log continues. All records before this position are durable.
 struct LogStart {
   uint64_t file_number = 1;
   LogPosition position = 0;
-  std::vector<uint64_t> old_files;  // numbers of older files that are still needed, ascending
+  std::vector<uint64_t> old_files;  // numbers of older files that are still needed; ascending
 };
 
-/// Thread-safe. A thread in Commit writes its records and those of other waiting threads, but
-/// only a few times in a row. Then the log's writer thread continues. A third thread calls
-/// fdatasync.
+/// The write-ahead log. Thread-safe. A thread in Commit writes its records and the records of other
+/// waiting threads, but only a few times in a row. After that, the log's writer thread continues
+/// the writing. A third thread calls fdatasync.
 ///
-/// After a failed write, for example on a full disk, every call fails with that error until the
-/// log has written the same bytes. The log retries this by itself. After any failure, the records
-/// of failed calls may still be written to the log later.
+/// After a failed write, for example on a full disk, every call fails with the error of the write
+/// until the log has written the same bytes. The log retries the write by itself. After any
+/// failure, the records of failed calls may still be written to the log later.
 ///
-/// After a failed sync the state of the disk is unknown, and every call fails until the store is
+/// After a failed sync, the state of the disk is unknown, and every call fails until the store is
 /// reopened. Running out of memory while writing or syncing counts as a failed sync. Add, Commit
-/// and Release may throw on allocation failure. In that case they have changed nothing, and the
-/// log stays usable.
+/// and Release may throw if memory cannot be allocated. If one of them throws, it has changed
+/// nothing, and the log stays usable.
 class Log {
  public:
-  /// Called with the result of a commit. Must not throw: no caller could handle the exception.
+  /// A function that the log calls with the result of a commit. It must not throw, because no
+  /// caller could handle the exception.
   using Done = std::function<void(Status)>;
 
-  /// Creates a log that continues at `start`. Does no I/O until the first write. `files` must
-  /// outlive the log.
+  /// Creates a log that continues at `start`. The log does no I/O until the first write. `files`
+  /// must outlive the log.
   Log(FileSystem& files, LogOptions options, LogStart start);
   ~Log();  // the destructor calls Close
-  /// Writes and syncs all added records. If that fails, waiting callbacks get Unavailable.
-  /// Afterwards the log does no I/O, and all calls fail. Idempotent. One thread at a time may call
-  /// it.
+  /// Writes and syncs all added records. If the write or the sync fails, waiting callbacks get
+  /// Unavailable. After Close, the log does no I/O, and all calls fail. Idempotent. Only one thread
+  /// at a time may call Close.
   Status Close();
 
-  /// Copies a record to the buffer and returns the position after it. The caller must add records
-  /// in ascending order of sequence numbers. Does no I/O.
+  /// Copies a record to the buffer and returns the log position after the record. The caller must
+  /// add records in ascending order of sequence numbers. Does no I/O.
   LogPosition Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc);
-  /// The result of SwitchFile, after which the next record begins a new file: the number of this
-  /// file and the position at which it starts.
+  /// The result of SwitchFile. After SwitchFile, the next record begins a new file. The members are
+  /// the number of the new file and the position at which it starts.
   struct Switch {
     uint64_t file_number;
     LogPosition position;
@@ -81,7 +84,7 @@ class Log {
   Switch SwitchFile();
 
   /// Makes all records up to `position` durable at the configured level. Calls `done` once, on this
-  /// thread or another one, possibly before Commit returns.
+  /// thread or on another thread, possibly before Commit returns.
   void Commit(LogPosition position, Done done);
   /// Blocks until all records up to `position` survive a power failure.
   Status WaitSynced(LogPosition position);
@@ -90,12 +93,13 @@ class Log {
   [[nodiscard]] LogPosition End() const;
   [[nodiscard]] Status Failure() const;
   /// Returns whether the log failed permanently, because it is unknown which unsynced records are
-  /// on disk. If so, the store must be reopened.
+  /// on disk. After a permanent failure, the store must be reopened.
   [[nodiscard]] bool NeedsReopening() const;
   /// Returns the position up to which all records survive a power failure.
   [[nodiscard]] LogPosition Synced() const;
 
-  /// Tells the log that files with smaller numbers are not needed. They are recycled or removed.
+  /// Tells the log that files with numbers below `file_number` are no longer needed. The log
+  /// recycles or removes these files.
   void Release(uint64_t file_number);
 
  private:
@@ -109,8 +113,8 @@ class Log {
     Done done;
     Status status;
   };
-  // Waiting threads are in lists, because moving an element to another list allocates nothing. So
-  // they get their result even if memory is exhausted.
+  // Waiting threads are stored in lists, because moving an element to another list allocates
+  // nothing. Therefore waiting threads get their result even if no memory can be allocated.
   using Waiters = std::list<Waiter>;
   using Segments = std::list<Segment>;
 
@@ -133,28 +137,31 @@ class Log {
 
   FileSystem& files_;
   const LogOptions options_;
-  const Status no_memory_ = Status::Unavailable("no memory");  // created while memory is available
+  const Status no_memory_ = Status::Unavailable("no memory");  // made while memory is available
 
-  // Only the thread that set writing_ uses the following members.
+  // Only the thread that has set writing_ uses the following members.
   std::shared_ptr<File> file_;
   uint64_t file_number_ = 0;  // number of file_
   uint64_t file_offset_ = 0;
-  // The next log file while it is being created: its name exists, but its header may not be written
-  // yet. If a step of creating it fails, a retry continues with that step.
+  // The next log file while it is being created. The name of the file exists, but its header may
+  // not be written yet. If a step of the creation fails, a retry continues with that step.
   uint64_t begun_number_ = 0;
-  std::unique_ptr<File> begun_;  // null: not open yet
+  std::unique_ptr<File> begun_;  // null if the file is not open yet
 
   mutable std::mutex mutex_;
   // The following members are guarded by mutex_.
   std::condition_variable changed_;  // signals changes of positions, writing_ and failure_
-  // The following two variables wake the threads of the log. They are separate from changed_,
-  // because waking these threads at every commit would make small requests about a tenth slower.
+  // The following two variables wake the background threads of the log. They are separate from
+  // changed_, because waking these threads at every commit would make small requests about a tenth
+  // slower.
   std::condition_variable wanted_;        // for the thread that syncs
   std::condition_variable write_wanted_;  // for the thread that writes
   Segments pending_;
-  Bytes spare_;                  // a written buffer, kept for reuse of its memory
-  uint64_t next_file_number_;    // number of the file that gets new records
-  uint64_t next_file_used_ = 0;  // bytes added to that file; 0 = its header is not added yet
+  Bytes spare_;                // a buffer that was written; kept to reuse its memory
+  uint64_t next_file_number_;  // number of the file that gets new records
+  // The number of bytes added to the file next_file_number_. 0 means that the header of the file is
+  // not added yet.
+  uint64_t next_file_used_ = 0;
   LogPosition end_;
   LogPosition written_;
   LogPosition synced_;
@@ -163,21 +170,21 @@ class Log {
   bool sync_wanted_ = false;
   bool stop_ = false;
   Status failure_;
-  // Whether failure_ is the failure of a write, after which the log may recover.
+  // Whether failure_ is the failure of a write. The log may recover from such a failure.
   bool may_recover_ = false;
-  // Number of syncs for which name_files failed, and the last of these failures. Only threads that
-  // wait for these syncs get the failure.
+  // The number of syncs for which name_files failed, and the last of these failures. Only threads
+  // that wait for these syncs get the failure.
   uint64_t refusals_ = 0;
   Status refused_;
   Waiters write_waiters_;
   Waiters sync_waiters_;
   std::vector<std::shared_ptr<File>> unsynced_;
-  std::list<LogFile>
-      unnamed_;  // files whose first record is written, but which name_files has not recorded yet
+  // The files whose first record is written, but which name_files has not recorded yet.
+  std::list<LogFile> unnamed_;
   std::shared_ptr<Folder> folder_;     // opened with the first file and kept open
-  bool folder_dirty_ = false;          // whether names changed since the last sync of the folder
+  bool folder_dirty_ = false;          // whether names changed since the last folder sync
   std::vector<std::string> recycled_;  // paths of files that may be reused
-  std::deque<uint64_t> live_;          // numbers of the files on disk, ascending
+  std::deque<uint64_t> live_;          // numbers of the log files on disk; ascending
 
   std::thread background_;
   std::thread writer_;

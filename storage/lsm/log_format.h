@@ -1,5 +1,6 @@
 #pragma once
-// The byte layout of the log (FORMAT.md "Log"): file header and record header. Little-endian.
+// The byte layout of log files (FORMAT.md "Log"): file header and record header. All numbers are
+// little-endian.
 
 #include <cstdint>
 #include <cstring>
@@ -10,29 +11,29 @@
 
 namespace hg::lsm {
 
-/// A position in the log: the total number of bytes of all records before it since the store was
-/// created. Each record adds the length of its header and body.
+/// A position in the log: the total number of bytes of all earlier records since the store was
+/// created. Each record adds the length of its header and its body.
 using LogPosition = uint64_t;
 
 inline constexpr char kLogMagic[9] = "HGLOG\0\0\1";
 inline constexpr size_t kLogFileHeaderBytes = 36;
 inline constexpr size_t kLogRecordHeaderBytes = 29;
-// Offset of a field in an encoded LogRecordHeader.
+// The following constants are offsets of fields in an encoded LogRecordHeader.
 inline constexpr size_t kLogSequenceOffset = 8;
 inline constexpr size_t kLogSyncedOffset = 16;
 inline constexpr size_t kLogKindOffset = 24;
 
 struct LogFileHeader {
-  // Number of this file. A recycled file still has its older number until it is started.
+  // Number of this log file. Until a recycled file is started again, it still has its older number.
   uint64_t number = 0;
-  LogPosition start = 0;   // position of its first record
-  LogPosition synced = 0;  // position known to be durable when the file was started
+  LogPosition start = 0;   // position of the first record of the file
+  LogPosition synced = 0;  // position that was known to be durable when the file was started
 };
 
-/// A log file with durable records. The manifest lists it, and it must exist.
+/// A log file with durable records. The manifest lists this file, and the file must exist.
 struct LogFile {
   uint64_t number = 0;
-  uint64_t first_sequence = 0;  // sequence number of its first record
+  uint64_t first_sequence = 0;  // sequence number of the first record of the file
 
   bool operator==(const LogFile&) const = default;
 };
@@ -40,8 +41,8 @@ struct LogFile {
 struct LogRecordHeader {
   uint32_t body_bytes = 0;
   uint32_t body_crc = 0;
-  uint64_t sequence = 0;   // strictly ascending
-  LogPosition synced = 0;  // position known to be durable when the record was added
+  uint64_t sequence = 0;   // sequence number; strictly ascending in the log
+  LogPosition synced = 0;  // position that was known to be durable when the record was added
   uint8_t kind = 0;        // 1…255; defined by the engine
 };
 
@@ -93,8 +94,8 @@ inline void EncodeLogRecordHeader(uint64_t file_number, const LogRecordHeader& h
   internal::PutLittle(&p, internal::HeaderCrc(file_number, out, kLogRecordHeaderBytes - 4));
 }
 
-/// Decodes a record header. Returns whether `in` begins with an undamaged record header of the file
-/// `file_number`.
+/// Decodes a record header. Returns true if `in` begins with an undamaged record header of the log
+/// file `file_number`.
 inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHeader* h) {
   if (in.size() < kLogRecordHeaderBytes || in[kLogKindOffset] == 0) return false;
   const char* p = in.data();
@@ -107,7 +108,7 @@ inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHe
          internal::HeaderCrc(file_number, in.data(), kLogRecordHeaderBytes - 4);
 }
 
-/// Decodes a record. Returns whether `in` begins with a complete, undamaged record of the file
+/// Decodes a record. Returns true if `in` begins with a complete, undamaged record of the log file
 /// `file_number`.
 inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* h, ByteView* body) {
   if (!DecodeLogRecordHeader(file_number, in, h)) return false;
@@ -118,8 +119,8 @@ inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* 
 
 /// Returns the name of a log file, such as "000000000042.log".
 std::string LogFileName(uint64_t number);
-/// Sets *number to the number (≥ 1) in a name that LogFileName created. Returns false for any other
-/// name.
+/// Sets *number to the number (≥ 1) in a name that LogFileName created. Returns false for all other
+/// names.
 bool ParseLogFileName(const std::string& name, uint64_t* number);
 
 }  // namespace hg::lsm

@@ -1,7 +1,7 @@
 #pragma once
-// The contents of a data directory. A flush or merge takes effect at the moment when the manifest
-// is replaced (FORMAT.md "Manifest"). Files that are not in the manifest are not part of the
-// store.
+// The manifest lists the contents of a data directory. A flush or a merge takes effect at the
+// moment when the manifest is replaced (FORMAT.md "Manifest"). Files that are not in the manifest
+// are not part of the store.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,8 @@ inline constexpr char kManifestName[] = "MANIFEST";
 /// Maximum number of salt buckets of a table. Each salt bucket has at least one region.
 inline constexpr int kSaltBucketsMax = 1 << 20;
 
-/// A range of the keys of a table: from `start` to the start of the next region or to the end.
+/// A region: the keys of a table from `start` to the start of the next region, or to the end of the
+/// table.
 struct RegionEntry {
   uint32_t id = 0;  // never reused within the table
   Bytes start;
@@ -28,52 +29,52 @@ struct RegionEntry {
 };
 
 struct TableEntry {
-  uint32_t id = 0;  // never reused; 0 is the hidden table `series`, which has one region with id 0
+  uint32_t id = 0;  // never reused; 0 = the hidden table `series`, whose only region has id 0
   std::string name;
   bool points = false;
-  /// A family is identified in stored rows by its index in this list, which never changes. A family
-  /// without a name was dropped.
+  /// The families of the table. Stored rows identify a family by its index in this list, which
+  /// never changes. A family without a name was dropped.
   std::vector<FamilyDescriptor> families;
-  // Together, the regions have each key exactly once (Tiles).
+  // Each key is in exactly one of these regions (Tiles).
   std::vector<RegionEntry> regions = {RegionEntry{}};
   TableSplitPolicy split_policy = {};
 };
 
-/// A part: rows of one region that one flush or merge wrote, as a cell file, a points file, or
-/// both.
+/// A part: the rows of one region that one flush or merge wrote, as a cell file, a points file, or
+/// both files.
 struct PartEntry {
   uint32_t table = 0;
   uint32_t region = 0;
-  uint64_t number = 0;  // number in the names of its files
-  // Sequence numbers of the first and the last record in the part. The ranges of the parts of a
-  // region never overlap.
+  uint64_t number = 0;  // number in the names of the part's files
+  // Sequence numbers of the first and the last record in the part. The ranges of sequence numbers
+  // of two parts of a region never overlap.
   uint64_t first_sequence = 0;
   uint64_t last_sequence = 0;
-  uint64_t cells_bytes = 0;  // size of the whole cell file in bytes; 0 = the part has no cell file
-  // Size of the whole points file in bytes; 0 = the part has no points file.
+  uint64_t cells_bytes = 0;  // size of the whole cell file in bytes; 0 = no cell file
+  // Size of the whole points file in bytes; 0 = no points file.
   uint64_t points_bytes = 0;
-  // Checksums of the trailers of both files. They protect the whole files, so a reader also detects
-  // a file of another part.
+  // Checksums of the trailers of the cell file and the points file. They protect the whole files,
+  // so a reader also detects a file of another part.
   uint32_t cells_crc = 0;
   uint32_t points_crc = 0;
-  /// Whether the files also have rows of other regions, whose entries contain these files, too
-  /// (region-store.md R16). Readers use only rows with keys of their region.
+  /// Whether the files also have rows of other regions. The entries of the other regions name the
+  /// same files (region-store.md R16). Readers use only rows with keys of their region.
   bool reference = false;
   bool tombstones = false;  // whether the part may have tombstones
-  int64_t made_ms = 0;      // time at which the part was written
+  int64_t made_ms = 0;      // time at which the part was written, in ms
   // For a points table: the smallest and the greatest base time of the rows. If first_base >
-  // last_base, there are no rows. After a repair the range may be wider than necessary.
+  // last_base, the part has no rows. After a repair, the range may be wider than necessary.
   uint32_t first_base = 0;
   uint32_t last_base = UINT32_MAX;
   // Whether the part may have rows whose keys do not identify an hour of a series. In tables other
   // than a points table, no key identifies an hour of a series.
   bool loose = true;
-  uint32_t rewrites = 0;  // number of merges that the oldest bytes of the part went through
-  /// The namespace whose folder has the files. "" means the data directory itself, as for the
-  /// default namespace.
+  uint32_t rewrites = 0;  // number of merges that rewrote the oldest bytes of the part
+  /// The namespace whose folder has the files. "" means the default namespace, whose files are in
+  /// the data directory itself.
   std::string space = {};
 
-  /// Copies from `other` all members that describe files.
+  /// Copies from `other` all members that describe the files of the part.
   void TakeFilesOf(const PartEntry& other) {
     number = other.number;
     cells_bytes = other.cells_bytes;
@@ -88,54 +89,55 @@ struct PartEntry {
 /// Returns the folder for the files of a namespace, below the folder of the store. For the
 /// namespace "", returns the folder of the store.
 std::string NamespaceFolder(const std::string& store, const std::string& space);
-/// The name of the folder with one subfolder for each namespace except the default one.
+/// The name of the folder that has one subfolder for each namespace except the default namespace.
 inline constexpr char kNamespacesName[] = "namespaces";
 
-/// The contents of a data directory. Plain value.
+/// The contents of a data directory. Manifest is a plain value.
 struct Manifest {
   KeyLayout layout;
-  uint64_t next_number = 1;      // next number for file names
+  uint64_t next_number = 1;      // next number for names of files
   uint64_t flushed = 0;          // records up to this sequence number are in part files
   uint64_t log_file = 1;         // number of the first log file that is still needed
-  LogPosition log_position = 0;  // position at which that file begins
+  LogPosition log_position = 0;  // position at which the log file `log_file` begins
   /// The log files that have durable records and must exist, in ascending order, from log_file on.
   /// Other log files may exist, because a file is added to this list when its first records are
   /// durable, not when it is created.
   std::vector<LogFile> logs;
-  int64_t stamp_floor_ms = 0;  // no future server time of a cell is below this time
+  int64_t stamp_floor_ms = 0;  // all later server times of cells are at least this time
   uint32_t next_table = 1;
   uint32_t next_region = 1;  // greater than all region ids of all tables
   std::vector<TableEntry> tables;
   std::vector<PartEntry> parts;
-  // The series numbers below series_end are assigned, even if the table of series has no later
-  // number. forgotten_series of them have no row there, because their series were forgotten.
+  // All series numbers below series_end are assigned, even if the table of series has no greater
+  // number. forgotten_series of these numbers have no row in the table of series, because their
+  // series were forgotten.
   uint32_t series_end = 0;
   uint32_t forgotten_series = 0;
 };
 
-/// Returns whether the first region begins with the first key, and each other region begins where
-/// the previous one ends, so that each key is in exactly one region (region-store.md R1). Also
-/// checks that ids are unique.
+/// Returns whether each key is in exactly one region (region-store.md R1): the first region begins
+/// with the first key, and each other region begins where the previous region ends. Also checks
+/// that region ids are unique.
 bool Tiles(const std::vector<RegionEntry>& regions);
-/// Returns whether the regions of all tables satisfy Tiles, every part belongs to a region, and log
-/// files ascend. This is true for every saved manifest.
+/// Returns whether the regions of all tables satisfy Tiles, every part belongs to a region, and the
+/// log files are in ascending order. This is true for every manifest that was saved.
 bool IsWhole(const Manifest& manifest);
-/// Returns one region for each salt bucket of the layout, with the bucket as its id. Without salt,
-/// returns one region.
+/// Returns one region for each salt bucket of the layout. The id of the region is the number of the
+/// bucket. If the layout has no salt, returns one region.
 std::vector<RegionEntry> SaltRegions(const KeyLayout& layout);
 
 Bytes EncodeManifest(const Manifest& manifest);
-/// Decodes a manifest. Returns false unless `in` is a complete, undamaged manifest of this version.
+/// Decodes a manifest. Returns false if `in` is not a complete, undamaged manifest of this version.
 bool DecodeManifest(ByteView in, Manifest* manifest);
 
-/// Decodes the manifest in `content`. `path` is for error messages. Corruption: the manifest is
-/// damaged. Unsupported: the manifest has another version.
+/// Decodes the manifest in `content`. `path` is for error messages. Returns Corruption if the
+/// manifest is damaged, and Unsupported if the manifest has another version.
 Result<Manifest> ManifestFrom(ByteView content, const std::string& path);
-/// Reads the manifest of a store. NotFound: the folder has no manifest. Corruption: the manifest is
-/// damaged. Unsupported: the manifest has another version.
+/// Reads the manifest of a store. Returns NotFound if the folder has no manifest, Corruption if the
+/// manifest is damaged, and Unsupported if the manifest has another version.
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder);
-/// Replaces the manifest. If the result is ok, the new manifest is durable. Otherwise either the
-/// old or the new manifest exists after a restart.
+/// Replaces the manifest of a store. If the result is ok, the new manifest is durable. If the call
+/// fails, either the old or the new manifest exists after a restart.
 Status SaveManifest(FileSystem& files, const std::string& folder, const Manifest& manifest);
 
 }  // namespace hg::lsm

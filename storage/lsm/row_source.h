@@ -1,5 +1,6 @@
 #pragma once
-// Iterates over the rows of one memtable or file in key order, and merges several such sources.
+// Iterates over the rows of one memtable or file in key order, and merges the rows of several
+// memtables and files.
 
 #include <memory>
 #include <vector>
@@ -14,40 +15,41 @@ namespace hg::lsm {
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  /// Moves to the next row. Returns false at the end.
+  /// Moves to the next row. Returns false if there are no more rows.
   virtual Result<bool> Next() = 0;
-  /// Makes the next call of Next continue with the first row ≥ start. `start` must be after the
-  /// current row.
+  /// Makes the next call of Next return the first row with key ≥ start. `start` must be after the
+  /// key of the current row.
   virtual void Seek(Bytes start) = 0;
   /// Returns the key of the current row, which is valid until the next call of Next.
   [[nodiscard]] virtual const Bytes& key() const = 0;
   /// Returns the selected columns of the current row. Call this function at most once for each row.
-  /// `memory` is charged before the columns are copied, and if that fails, its error is returned;
-  /// null means no limit. Corruption: the row cannot be read.
+  /// The memory of the columns is charged to `memory` before they are copied. If the charge fails,
+  /// TakeRow returns its error. If `memory` is null, there is no limit. Returns Corruption if the
+  /// row cannot be read.
   virtual Result<CellRow> TakeRow(const ColumnChoice& wanted, MemoryTally* memory) = 0;
   /// Returns all columns of the current row, without a memory limit.
   Result<CellRow> TakeRow() { return TakeRow({}, nullptr); }
 };
 
-/// Returns the rows of a memtable in [start, stop). An empty stop means no end. The source copies
-/// rows in small batches, so the memtable may change meanwhile. The memtable must outlive the
-/// source.
+/// Returns a source of the rows of a memtable in [start, stop). An empty `stop` means that the
+/// range has no end. The source copies rows in small batches, so the memtable may change meanwhile.
+/// The memtable must outlive the source.
 std::unique_ptr<RowSource> ScanMemory(const CellMemory& memory, Bytes start, Bytes stop);
 
-/// Merges several sources: returns the rows in ascending order of keys, and merges the content of
-/// each row from all of them. Not thread-safe.
+/// Merges several sources. The merge returns the rows in ascending order of keys, and merges the
+/// content of each row from all sources. Not thread-safe.
 class MergedRows {
  public:
-  /// `sources` must be ordered from newest to oldest.
+  /// `sources` must be ordered from the newest memtable or file to the oldest.
   MergedRows(CellOrder order, std::vector<std::unique_ptr<RowSource>> sources)
       : order_(order), sources_(std::move(sources)), live_(sources_.size(), false) {}
 
-  /// Moves to the next row. Returns false at the end.
+  /// Moves to the next row. Returns false if there are no more rows.
   Result<bool> Next();
   /// Returns the key of the current row, which is valid until the next call of Next.
   [[nodiscard]] const Bytes& key() const { return key_; }
-  /// Returns the current row. Call this function at most once for each row. Corruption: a source
-  /// cannot be read.
+  /// Returns the current row. Call this function at most once for each row. Returns Corruption if a
+  /// source cannot be read.
   Result<CellRow> TakeRow();
 
  private:

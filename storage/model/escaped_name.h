@@ -1,6 +1,6 @@
 #pragma once
-// Converts names of protocols other than OpenTSDB's, which may contain any character, to names that
-// OpenTSDB's schema allows (docs/ingestion.md).
+// Converts names of protocols other than OpenTSDB's to names that OpenTSDB's schema allows
+// (docs/ingestion.md). The names of these protocols may contain any character.
 
 #include <string>
 #include <string_view>
@@ -10,20 +10,20 @@
 namespace hg {
 
 /// Appends the name in legal characters. Characters that are legal by `rules` and in ISO-8859-1
-/// stay. Every other character becomes _xHHHH_ (or _xHHHHHHHH_ beyond U+FFFF) with its code point
-/// in upper-case hexadecimal digits. A '_' before an x and four such digits is escaped, too, so
-/// different names stay different. Returns false if the text is not UTF-8; *out then has no
-/// meaning.
+/// stay unchanged. Every other character is replaced by _xHHHH_ (or _xHHHHHHHH_ beyond U+FFFF),
+/// which contains its code point in upper-case hexadecimal digits. A '_' before an x and four
+/// upper-case hexadecimal digits is escaped, too, so that different names stay different. Returns
+/// false if the text is not UTF-8; *out is then unusable.
 bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::string* out);
 
-/// The inverse of AppendEscapedName for all rules: replaces escapes from left to right by the
+/// The inverse of AppendEscapedName for all rules. It replaces escapes from left to right by the
 /// characters that they encode, and keeps all other text. An escape that AppendEscapedName does not
-/// produce by any rules, such as "_x0041_", also stays. Clients of OpenTSDB's API may write
-/// "_x0041_", which must not be taken for the name "A".
+/// produce by any rules, such as "_x0041_", also stays. The reason is that clients of OpenTSDB's
+/// API may write "_x0041_", which must not be confused with the name "A".
 std::string UnescapedName(std::string_view name);
 
-/// Returns a legal name that AppendEscapedName never produces: the first character is escaped
-/// although it is legal. `name` must be legal and must not contain an escape.
+/// Returns a legal name that AppendEscapedName never produces: the first character of `name` is
+/// escaped although it is legal. `name` must be legal and must not contain an escape.
 std::string MarkedName(std::string_view name);
 
 }  // namespace hg

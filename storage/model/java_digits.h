@@ -1,7 +1,7 @@
 #pragma once
 // The decimal digits that JVMs before version 19 print for floating point numbers (Double.toString,
-// Float.toString). OpenTSDB prints numbers in this form, for example in names of histogram buckets
-// and in /api/query/last. JDK-4511638 describes how the digits differ from the shortest digits.
+// Float.toString). OpenTSDB prints these digits, for example in names of histogram buckets and in
+// /api/query/last. JDK-4511638 describes how they differ from the shortest digits.
 
 namespace hg {
 
@@ -12,12 +12,12 @@ struct Decimal {
   int point = 0;
 };
 
-/// Returns the digits of a finite number > 0. In most cases they are the shortest digits that are
+/// Returns the digits of a finite number > 0. In most cases these are the shortest digits that are
 /// parsed to the same number. Java prints more digits for:
-/// - powers of two, because it takes the neighbours to be twice as near as they are
+/// - powers of two, because Java takes the neighbours to be twice as near as they are
 /// - numbers whose shortest digits lie halfway to a neighbour
-/// - integers with more bits than the type holds; they are printed exactly except for digits below
-///   their precision
+/// - integers with more bits than the type holds; Java prints them exactly except for the digits
+///   below their precision
 ///
 /// One defect of Java is not reproduced: for floats from 2^83 and doubles from 2^84 to 2^85, an
 /// overflow makes Java round the last of 8 or 17 digits down.

@@ -1,6 +1,6 @@
 #pragma once
-// A fast function that prints doubles which need no exponent, the usual case. PutPlainDouble finds
-// the shortest digits in fewer steps than std::to_chars.
+// A fast function that prints doubles without an exponent, which is the usual case. PutPlainDouble
+// finds the shortest digits in fewer steps than std::to_chars.
 
 #include <cstddef>
 
@@ -8,10 +8,11 @@ namespace hg {
 
 inline constexpr size_t kPlainDoubleBytesMax = 32;
 
-/// Writes a number with a magnitude in [1e-3, 1e7) in the form of Java's Double.toString. The
-/// digits are the shortest ones that are parsed to the same number; if there are several, the ones
-/// nearest to the number. Writes at most kPlainDoubleBytesMax bytes and returns their end. For
-/// other numbers, writes nothing and returns nullptr.
+/// Writes a number with a magnitude in [1e-3, 1e7) as Java's Double.toString does. The digits are
+/// the shortest digits that are parsed to the same number. If there are several such digit
+/// sequences, the one nearest to the number is written. Writes at most kPlainDoubleBytesMax bytes
+/// and returns a pointer to their end. For numbers with other magnitudes, writes nothing and
+/// returns nullptr.
 char* PutPlainDouble(double v, char* to);
 
 }  // namespace hg

@@ -1,5 +1,5 @@
 #pragma once
-// One number in its stored form: 64 value bits and the four type flags of its qualifier
+// One number as it is stored: 64 value bits and the four type flags of its qualifier
 // (opentsdb-schema.md §6.1, §7).
 
 #include <bit>
@@ -7,8 +7,8 @@
 
 namespace hg {
 
-/// The low four bits of a qualifier. Bit 3 means floating point. Bits 2–0 are the length in bytes
-/// minus 1. Valid values are 0, 1, 3, 7, B and F.
+/// The low four bits of a qualifier. If bit 3 is set, the value is floating point. Bits 2–0 are the
+/// length of the value in bytes minus 1. Valid values are 0, 1, 3, 7, B and F.
 enum PointFlags : uint8_t {
   kInt8 = 0x0,
   kInt16 = 0x1,
@@ -27,10 +27,11 @@ constexpr bool ValidPointFlags(uint8_t flags) {
 /// Returns the length of the stored value in bytes.
 constexpr int ValueWidth(uint8_t flags) { return (flags & kLengthMask) + 1; }
 
-/// A number in its stored form.
+/// A number as it is stored.
 struct PointValue {
-  uint64_t bits = 0;  // integer: two's complement, sign-extended to 64 bits; kFloat32: IEEE float
-                      // in the low 32 bits; kFloat64: IEEE double
+  // Integers are in two's complement and sign-extended to 64 bits. A kFloat32 is an IEEE float in
+  // the low 32 bits. A kFloat64 is an IEEE double.
+  uint64_t bits = 0;
   uint8_t flags = kInt8;
 
   [[nodiscard]] bool is_float() const { return (flags & kFloatFlag) != 0; }
@@ -43,7 +44,8 @@ struct PointValue {
     return static_cast<double>(as_int());
   }
 
-  /// Stores an integer in the shortest of 1, 2, 4 or 8 bytes (OpenTSDB Internal.vleEncodeLong).
+  /// Stores an integer in the shortest possible length of 1, 2, 4 or 8 bytes (OpenTSDB
+  /// Internal.vleEncodeLong).
   static constexpr PointValue Int(int64_t v) {
     uint8_t flags = v == static_cast<int8_t>(v)    ? kInt8
                     : v == static_cast<int16_t>(v) ? kInt16

@@ -1,8 +1,8 @@
 #pragma once
 // The interface that accepts parsed points. The put, telnet and import code calls it, and
-// tsd/ingest implements it. A KeyedPoint names its series by the raw bytes that the client sent.
-// If these bytes were accepted before, the point costs one hash look-up. A NamedPoint holds decoded
-// names and is processed fully: checks, ids, registration.
+// tsd/ingest implements it. A KeyedPoint identifies its series by the raw bytes that the client
+// sent. If these bytes were accepted before, the point costs one hash look-up. A NamedPoint
+// contains decoded names. The sink checks these names, assigns ids and registers the series.
 
 #include <cstdint>
 #include <functional>
@@ -18,20 +18,20 @@
 
 namespace hg {
 
-/// The format in which a client wrote a series. The same bytes mean different series in different
-/// formats.
+/// The format in which a client wrote a series. The same bytes may mean different series in
+/// different formats.
 enum class Dialect : uint8_t { kJson, kWords, kInflux, kLabels, kGraphite };
 
 /// The raw series key: the bytes that name a series in a request. The object does not own the
-/// bytes. The bytes depend on the dialect:
+/// bytes. Which bytes these are depends on the dialect:
 /// - kJson: the text between the quotes of "metric", and the tags object with its braces. Trailing
 ///   blanks are cut and nothing is decoded.
-/// - kWords (telnet, import): the metric word, and everything after the value's blank up to the end
-///   of the line.
+/// - kWords (telnet, import): the metric word as `metric`, and everything after the blank that
+///   follows the value, up to the end of the line, as `tags`.
 /// - kInflux: the field name as `metric`, and the text before the first blank of the line
 ///   (measurement and tags) as `tags`.
-/// - kLabels (remote write, OTLP): metric and labels as sent, before they become names. Only the
-///   code that made the key can parse it (http/wire/series_labels.h).
+/// - kLabels (remote write, OTLP): metric and labels as sent, before they are converted to names.
+///   Only the code that made the key can parse it (http/wire/series_labels.h).
 /// - kGraphite: the path up to the first ';' as `metric`, and the rest as `tags`.
 struct RawKey {
   Dialect dialect = Dialect::kJson;
@@ -40,20 +40,23 @@ struct RawKey {
 };
 
 /// A point whose value was parsed successfully. The time is in range (Timestamp::in_range) and
-/// above 0. A value of Dialect::kLabels may be a NaN or an infinity; all other values are finite.
+/// above 0. A value of Dialect::kLabels may be a NaN or an infinity; values of all other dialects
+/// are finite.
 struct KeyedPoint {
   RawKey series;
   Timestamp time;
   PointValue value;
 };
 
-/// A line of the InfluxDB line protocol. All its points have one time, and their series have the
-/// same measurement and tags. Values and time are as in KeyedPoint. Does not own its texts.
+/// A line of the InfluxDB line protocol. All points of the line have one time, and their series
+/// have the same measurement and tags. Values and time have the same limits as in KeyedPoint. The
+/// object does not own its texts.
 struct KeyedLine {
-  std::string_view series;  // the text before the first blank
+  std::string_view series;  // the text of the line before the first blank
   Timestamp time;
-  uint32_t fields =
-      0;  // number of the line's fields, which are consecutive in the batch; at least 1
+  // The number of fields of the line, at least 1. The fields of a line are consecutive in the
+  // batch.
+  uint32_t fields = 0;
 };
 struct KeyedField {
   std::string_view name;
@@ -63,34 +66,36 @@ struct KeyedField {
 struct TagText {
   std::string_view key;
   std::string_view value;
-  bool null_value = false;  // JSON null: rejected with its own message
+  bool null_value = false;  // whether the value is JSON null, for which there is a separate error
 };
 
-/// A point with UTF-8 names that were not checked. The tags are in the order in which they get ids.
-/// For OpenTSDB's protocols this is the iteration order of OpenTSDB's hash map (java_hash.h).
+/// A point with UTF-8 names that were not checked yet. The tags are in the order in which they get
+/// ids. For OpenTSDB's protocols, this is the iteration order of OpenTSDB's hash map (java_hash.h).
 struct NamedPoint {
   std::string_view metric;
   std::span<const TagText> tags;
   Timestamp time;
   PointValue value;
-  /// The raw series key. If the point is accepted, the sink remembers this key for AppendKeyed,
-  /// unless its metric is empty. The dialect determines which limit applies to the number of tags.
+  /// The raw series key. If the point is accepted, the sink remembers this key for AppendKeyed. The
+  /// sink does not remember a key whose metric is empty. The dialect determines the limit for the
+  /// number of tags.
   RawKey raw_key;
 };
 
-/// Thread-safe.
+/// Accepts parsed points. Thread-safe.
 class PointSink {
  public:
   virtual ~PointSink() = default;
 
-  /// The log position that Commit must reach before the points may be acknowledged (points.h,
+  /// A log position. Commit must reach it before the points may be acknowledged (points.h,
   /// LogPosition).
   using Position = uint64_t;
 
   /// AppendKeyed appends all points. If at least one series key was never accepted, or the store
-  /// has forgotten its series, it sets `known` to false; the caller then passes the batch to
-  /// AppendNamed, although some points may be stored if a series was forgotten. It fails with Busy
-  /// or Unavailable like Points::Append; some points may be stored then. Never blocks on I/O.
+  /// has forgotten the series of a key, AppendKeyed sets `known` to false. The caller then passes
+  /// the whole batch to AppendNamed. Some points may already be stored if a series was forgotten.
+  /// Like Points::Append, AppendKeyed fails with Busy or Unavailable; some points may be stored in
+  /// this case. It never blocks on I/O.
   struct Appended {
     bool known = true;
     Position position = 0;
@@ -98,16 +103,17 @@ class PointSink {
   virtual Result<Appended> AppendKeyed(std::span<const KeyedPoint> points,
                                        WriteContext& context) = 0;
 
-  /// Like AppendKeyed, but parses unknown series keys and registers their series. It handles only
-  /// ordinary keys of kJson and kWords, and stops at the first other key. It checks the context's
-  /// request every few points, and stops if the check fails. The points before the stop are stored,
-  /// so each new series has a point. The function blocks, so only pool threads and tools may call
-  /// it.
+  /// AppendLearning works like AppendKeyed, but also parses unknown series keys and registers their
+  /// series. It handles only ordinary keys of kJson and kWords, and stops at the first other key.
+  /// It checks the context's request every few points, and stops if the check fails. The points
+  /// before the stop are stored, so each new series has a point. The function blocks, so only pool
+  /// threads and tools may call it.
   struct Learned {
-    size_t stored = 0;  // number of leading points that are stored
+    size_t stored = 0;  // number of points that are stored, from the first on
     Position position = 0;
-    /// OK: the caller passes the other points to AppendNamed. Otherwise the reason why they are not
-    /// stored: the failure of the request, or a failure as in AppendKeyed.
+    /// If ok, the caller passes the points that are not stored to AppendNamed. If not ok, the
+    /// reason why these points are not stored: the failure of the request, or a failure as in
+    /// AppendKeyed.
     Status refused;
   };
   virtual Learned AppendLearning(std::span<const KeyedPoint> points, WriteContext& context) {
@@ -115,21 +121,22 @@ class PointSink {
     return {};
   }
 
-  /// Like AppendKeyed, for lines of the InfluxDB line protocol. `fields` has the fields of all
-  /// lines, in order. A series is known after AppendNamed accepted it with Dialect::kInflux.
+  /// Appends the points of lines of the InfluxDB line protocol, like AppendKeyed. `fields` has the
+  /// fields of all lines, in order. A series is known after AppendNamed has accepted it with
+  /// Dialect::kInflux.
   virtual Result<Appended> AppendLines(std::span<const KeyedLine> lines,
                                        std::span<const KeyedField> fields, WriteContext& context) {
     (void)lines, (void)fields, (void)context;
     return Appended{.known = false, .position = 0};
   }
 
-  /// Checks each point in order (opentsdb-http-api.md §8.2 rows 8–11): time, number of tags, names,
-  /// unknown names, finite value. It assigns ids where allowed and appends the accepted points
-  /// together. (*results)[i] is the result of point i:
+  /// AppendNamed checks each point in order (opentsdb-http-api.md §8.2 rows 8–11): time, number of
+  /// tags, names, unknown names, finite value. It assigns ids where allowed and appends the
+  /// accepted points together. (*results)[i] is the result of point i:
   ///   InvalidArgument  the message of OpenTSDB ("Invalid metric name (…)", "bad timestamp=…", …)
   ///   NotFound         "No such name for 'metrics': 'x'" if automatic creation is off
-  ///   Exhausted        there is no memory for a new series or its names; known ones are stored
-  ///   other            the store refused (Busy: memory budget exceeded)
+  ///   Exhausted        there is no memory for new series and names; known series still work
+  ///   other            the store rejected the point (Busy: memory limit exceeded)
   /// It checks the context's request every few points. If the check fails, the failure is the
   /// result of the current point and of all later points; earlier points are stored. The returned
   /// position covers every accepted point. The function blocks, so only pool threads and tools may
@@ -137,14 +144,14 @@ class PointSink {
   virtual Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                std::vector<Status>* results) = 0;
 
-  /// Makes points durable. The contract is that of Points::Commit.
+  /// Makes points durable. Commit has the same contract as Points::Commit.
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;
 
-  /// Forgets all series keys. Call this function when names were renamed or deleted.
+  /// Forgets all raw series keys. Call this function when names were renamed or deleted.
   virtual void ForgetRawKeys() = 0;
 
-  /// Returns the maximum number of tags of a point. Points of protocols other than OpenTSDB's are
-  /// rejected if they have more tags, so their parsers need not prepare such points.
+  /// Returns the maximum number of tags of a point. A point of a protocol other than OpenTSDB's is
+  /// rejected if it has more tags, so the parsers of these protocols need not prepare such a point.
   [[nodiscard]] virtual size_t tags_max() const { return SIZE_MAX; }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Doubles that Prometheus and OpenTelemetry send and OpenTSDB's protocols reject: NaN, stale
-// markers and infinities (docs/ingestion.md, "Values that are not numbers").
+// The doubles that Prometheus and OpenTelemetry send but that OpenTSDB's protocols reject: NaN,
+// stale markers and infinities (docs/ingestion.md, "Values that are not numbers").
 
 #include <array>
 #include <bit>
@@ -29,16 +29,16 @@ inline PointValue StoredNan(uint64_t bits) {
   return {bits == kStaleMarkerBits ? kStaleMarkerBits : kNormalNanBits, kFloat64};
 }
 
-/// Returns whether these are the bits of a NaN that was stored as a double, such as a stale marker.
-/// Queries of OpenTSDB's API skip such values. Returns false for infinities, and for the NaN of a
-/// 4-byte float, which programs other than Hourglass may have written to tables of OpenTSDB.
-/// OpenTSDB shows that NaN, and fails a query that reads an infinity.
+/// Returns whether `bits` is a NaN that was stored as a double, such as a stale marker. Queries of
+/// OpenTSDB's API skip these values. Returns false for infinities, and for the NaN of a 4-byte
+/// float. Programs other than Hourglass may have written a 4-byte NaN to tables of OpenTSDB.
+/// OpenTSDB shows the 4-byte NaN, and fails a query that reads an infinity.
 constexpr bool IsSpecialDouble(uint64_t bits) {
   constexpr uint64_t kBeyondFloat = 0x000000001FFFFFFF;
   return (bits & kInfinityBits) == kInfinityBits && (bits & kBeyondFloat) != 0;
 }
 
-/// The texts for special doubles in CSV files, with the bits of the doubles.
+/// The texts that stand for special doubles in CSV files, with the bits of the doubles.
 inline constexpr std::array<std::pair<std::string_view, uint64_t>, 4> kSpecialDoubleTexts = {{
     {"NaN", kNormalNanBits},
     {"StaleNaN", kStaleMarkerBits},
@@ -46,7 +46,7 @@ inline constexpr std::array<std::pair<std::string_view, uint64_t>, 4> kSpecialDo
     {"-Inf", kInfinityBits | uint64_t{1} << 63},
 }};
 
-/// Returns the value for a text in a CSV cell. Returns nullopt if the text does not stand for a
+/// Returns the value for the text of a CSV cell. Returns nullopt if the text does not stand for a
 /// special double.
 inline std::optional<PointValue> ReadSpecialDouble(std::string_view text) {
   for (const auto& [name, bits] : kSpecialDoubleTexts)

@@ -1,6 +1,6 @@
 #pragma once
-// The time of a point. OpenTSDB interprets numbers below 2^32 as seconds and others as milliseconds
-// (opentsdb-schema.md §5).
+// The time of a point. OpenTSDB interprets numbers below 2^32 as seconds and greater numbers as
+// milliseconds (opentsdb-schema.md §5).
 
 #include <cstdint>
 
@@ -8,22 +8,23 @@
 
 namespace hg {
 
-/// Largest accepted time, in milliseconds.
+/// Largest accepted time: a number of milliseconds.
 inline constexpr int64_t kTimestampMax = 9999999999999;
-/// A day in seconds and in milliseconds.
+/// The length of a day in seconds and in milliseconds.
 inline constexpr uint32_t kDayS = 86'400;
 inline constexpr int64_t kDayMs = int64_t{kDayS} * 1000;
 
-/// Immutable value. `raw` is the number that the client sent.
+/// The time of a point. `raw` is the number that the client sent. Timestamp is an immutable value.
 struct Timestamp {
   int64_t raw = 0;
 
-  /// Returns whether any of the upper 32 bits is set, which means that the time is in milliseconds.
+  /// Returns whether the time is in milliseconds, which is the case if any of the upper 32 bits is
+  /// set.
   [[nodiscard]] bool is_millis() const { return (static_cast<uint64_t>(raw) >> 32) != 0; }
   [[nodiscard]] int64_t millis() const { return is_millis() ? raw : raw * 1000; }
   [[nodiscard]] int64_t seconds() const { return is_millis() ? raw / 1000 : raw; }
-  /// Returns the start of the row in seconds. Times in milliseconds beyond 2^32 s wrap around to 32
-  /// bits, as in stored rows.
+  /// Returns the base time of the row in seconds. A time in milliseconds beyond 2^32 s wraps around
+  /// to 32 bits, as it does in stored rows.
   [[nodiscard]] uint32_t base() const {
     int64_t s = seconds();
     return static_cast<uint32_t>(s - s % kRowSpan);
@@ -32,7 +33,8 @@ struct Timestamp {
   [[nodiscard]] bool in_range() const { return raw >= 0 && raw <= kTimestampMax; }
 };
 
-/// A half-open range of row bases, in seconds. The end 2^32 means that the range has no end.
+/// A half-open range of base times of rows, in seconds. The end 2^32 means that the range has no
+/// end.
 struct RowRange {
   uint32_t begin = 0;
   uint64_t end = uint64_t{1} << 32;

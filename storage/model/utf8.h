@@ -9,9 +9,10 @@ namespace hg {
 
 inline constexpr char32_t kReplacementCharacter = 0xFFFD;
 
-/// Removes one code point from the front of a text that is not empty. If the text does not begin
-/// with a valid sequence, removes one byte. Surrogates, overlong forms and code points beyond
-/// U+10FFFF are invalid. Sets `*valid` to false for invalid bytes; otherwise does not change it.
+/// Removes one code point from the front of a text, which must not be empty, and returns it. If the
+/// text does not begin with a valid sequence, removes one byte and returns kReplacementCharacter.
+/// Surrogates, overlong forms and code points beyond U+10FFFF are invalid. Sets `*valid` to false
+/// for invalid bytes; otherwise does not change it.
 inline char32_t TakeCodePoint(std::string_view* text, bool* valid) {
   const auto byte = [text](size_t i) { return static_cast<uint8_t>((*text)[i]); };
   const uint8_t first = byte(0);
@@ -37,7 +38,7 @@ inline char32_t TakeCodePoint(std::string_view* text, bool* valid) {
   return c;
 }
 
-/// Appends the UTF-8 form of a code point.
+/// Appends the UTF-8 encoding of a code point.
 inline void AppendCodePoint(std::string* out, char32_t c) {
   const auto put = [out](char32_t byte) { out->push_back(static_cast<char>(byte)); };
   if (c < 0x80) return put(c);
@@ -60,7 +61,8 @@ inline bool IsUtf8(std::string_view text) {
   return valid;
 }
 
-/// Replaces every byte that begins no valid sequence by U+FFFD, like the decoder of the JVM.
+/// Replaces every byte that does not begin a valid sequence by U+FFFD, like the UTF-8 decoder of
+/// the JVM.
 inline void ReplaceInvalidUtf8(std::string* text) {
   if (IsUtf8(*text)) return;
   std::string good;

@@ -1,6 +1,6 @@
 #pragma once
-// Regular expressions in the dialect of PCRE2. The work of one match is limited for every pattern
-// and text.
+// Regular expressions in the dialect of PCRE2. The work of a match is limited, whatever the pattern
+// and the text are.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,21 +15,21 @@
 
 namespace hg {
 
-/// Immutable and thread-safe.
+/// A compiled regular expression. Immutable and thread-safe.
 class WatchedRegex {
  public:
   /// The longest pattern that filters accept, in bytes.
   static constexpr size_t kPatternBytesMax = 64 << 10;
 
-  /// Options for Compile. They may be combined with `|`.
+  /// Options for Compile. Several options may be combined with `|`.
   enum Option : uint32_t {
-    kUtf8 = 1,            // pattern and texts are UTF-8, not bytes
+    kUtf8 = 1,            // the pattern and the texts are UTF-8, not bytes
     kUnicodeClasses = 2,  // \w, \d and so on follow Unicode
-    kWholeText = 4,       // a match must begin and end where the text begins and ends
+    kWholeText = 4,       // a match must comprise the whole text
   };
 
-  /// Compiles a pattern. `shown` is the pattern for error messages. InvalidArgument: the pattern is
-  /// invalid; the message is that of PCRE2.
+  /// Compiles a pattern. `shown` is the pattern for error messages. Returns InvalidArgument with
+  /// the message of PCRE2 if the pattern is invalid.
   static Result<std::unique_ptr<const WatchedRegex>> Compile(std::string pattern, uint32_t options,
                                                              std::string shown);
   ~WatchedRegex();
@@ -37,28 +37,29 @@ class WatchedRegex {
   WatchedRegex& operator=(const WatchedRegex&) = delete;
 
   /// Returns whether the pattern is found in `text`. Reports its work to `context`, even during the
-  /// match, and fails with errors of `context`. LimitExceeded: the match needs more work than one
-  /// match may take (about ten milliseconds); the message contains the pattern.
+  /// match, and returns the errors of `context`. Returns LimitExceeded if the match needs more work
+  /// than one match may take (about ten milliseconds); the message contains the pattern.
   Result<bool> Search(std::string_view text, RequestContext& context) const;
 
-  /// A part of a text, by positions.
+  /// A part of a text, given by its begin and end positions.
   struct Span {
     size_t begin, end;
   };
-  /// The groups of a match; [0] is the whole match. An empty list means that there is no match.
+  /// The groups of a match. Element 0 is the whole match. An empty list means that there is no
+  /// match.
   using Groups = std::vector<std::optional<Span>>;
 
-  /// Finds matches in one text. All matches together share the limit of one match. Not thread-safe.
-  /// Regex, text and context must outlive the object.
+  /// Finds matches in one text. All matches together share the work limit of one match. Not
+  /// thread-safe. The regular expression, the text and the context must outlive the object.
   class Finder {
    public:
-    /// `calls_max` is the maximum number of calls of Next.
+    /// `calls_max` is the maximum number of calls of Next for this Finder.
     Finder(const WatchedRegex& regex, std::string_view text, size_t calls_max,
            RequestContext& context);
     ~Finder();
     Finder(const Finder&) = delete;
     Finder& operator=(const Finder&) = delete;
-    /// Returns the first match at or after the position `from`. Fails like Search.
+    /// Returns the first match at or after the position `from`. Fails like WatchedRegex::Search.
     Result<Groups> Next(size_t from);
 
    private:
@@ -66,10 +67,10 @@ class WatchedRegex {
     const std::unique_ptr<State> state_;
   };
 
-  /// Returns the number of groups in parentheses.
+  /// Returns the number of groups in parentheses in the pattern.
   [[nodiscard]] size_t group_count() const;
-  /// Returns the memory of the compiled pattern in bytes. A match may add a second and a third
-  /// compiled form, which are charged to the context of that match.
+  /// Returns the memory of the compiled pattern in bytes. A match may compile the pattern in two
+  /// more ways. This additional memory is charged to the context of the match.
   [[nodiscard]] size_t bytes() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The request in which points are stored. The HTTP layer makes one context for each request and
+// The context in which points are stored. The HTTP layer makes one context for each request and
 // passes it to the functions of the write path as an argument.
 
 #include "storage/base/request_context.h"
@@ -7,18 +7,20 @@
 
 namespace hg {
 
-/// Use on one thread at a time. With Checks::kEachBatch it is thread-safe.
+/// The request and the writer of points. Use a WriteContext on one thread at a time. With
+/// Checks::kEachBatch, it is thread-safe.
 class WriteContext {
  public:
-  /// When to check the rate limits of the writer and of the metrics. Stored points always count
-  /// towards the limits.
+  /// When to check the rate limits of the writer and of the metrics. All stored points count
+  /// towards the limits, even if the limits are not checked.
   enum class Checks {
-    kEachBatch,  // before each batch
-    // The limits of metrics before each batch, and those of the writer only before the first one.
+    kEachBatch,  // check all limits before each batch
+    // Check the limits of metrics before each batch, and the limits of the writer only before the
+    // first batch.
     kMetricsEachBatch,
-    /// Only before the first batch, so that a request of several batches is either rejected before
-    /// any point is stored, or accepted as a whole. Points of metrics that appear only in a later
-    /// batch count towards the limits, but are not rejected.
+    /// Check the limits only before the first batch. A request of several batches is then either
+    /// rejected before any point is stored, or accepted as a whole. Points of metrics that appear
+    /// only in a later batch count towards the limits, but are not rejected.
     kOnce,
   };
 
@@ -38,8 +40,9 @@ class WriteContext {
   [[nodiscard]] RequestContext& request() const { return request_; }
   [[nodiscard]] Writer* writer() const { return writer_; }
 
-  /// Return whether an earlier batch has passed the check of the limits (of the writer, or of the
-  /// metrics), so that later batches are not checked.
+  /// Once a batch has passed the check of the writer's limits, writer_passed returns true. Once a
+  /// batch has passed the check of the metrics' limits, metrics_passed returns true. The limits are
+  /// not checked for later batches.
   [[nodiscard]] bool writer_passed() const { return writer_passed_; }
   [[nodiscard]] bool metrics_passed() const { return metrics_passed_; }
   void PassWriter() {

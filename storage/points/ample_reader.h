@@ -1,5 +1,5 @@
 #pragma once
-// Reads numbers from the front of a buffer that is certainly long enough.
+// Reads numbers from the front of a buffer that certainly has all bytes of these numbers.
 
 #include <cstdint>
 
@@ -8,9 +8,9 @@
 
 namespace hg::points {
 
-/// Like ByteReader, but does not check for the end of the buffer. The caller must know the maximum
-/// number of fields that it reads. Packed numbers and byte sequences have no maximum length, so
-/// this reader does not support them: reading them fails.
+/// Reads numbers like ByteReader, but does not check for the end of the buffer. The caller must
+/// know the maximum number of fields that it reads. Packed numbers and byte sequences have no
+/// maximum length, so AmpleReader cannot read them: Take and Packed fail.
 class AmpleReader {
  public:
   explicit AmpleReader(ByteView in) : at_(in.data()), end_(in.data() + in.size()) {}

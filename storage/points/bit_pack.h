@@ -1,5 +1,5 @@
 #pragma once
-// Packed numbers of a fixed width. Value i occupies bits [i × width, (i + 1) × width) of a
+// Packed numbers of a fixed width. Value i occupies the bits [i × width, (i + 1) × width) of a
 // little-endian bit string.
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace hg::points {
 
-/// Returns the number of bits needed for v; 0 for 0.
+/// Returns the number of bits needed for v. Returns 0 if v is 0.
 constexpr int BitWidth(uint64_t v) { return std::bit_width(v); }
 
 constexpr size_t PackedBytes(size_t count, int width) {
@@ -36,14 +36,14 @@ inline void PackBits(std::span<const uint64_t> values, int width, Bytes* out) {
     std::memcpy(p, &pending, 8);
     p += 8;
     bits -= 64;
-    // The bits that did not fit, or none if the value ended exactly at the boundary.
+    // The bits of `value` that did not fit, or 0 if the value ended exactly at the boundary.
     pending = bits == 0 ? 0 : value >> (width - bits);
   }
   if (bits > 0) std::memcpy(p, &pending, static_cast<size_t>(bits + 7) / 8);
 }
 
-/// Reads `count` values of `width` bits and calls put(i, value). `packed` must have at least
-/// PackedBytes(count, width) bytes.
+/// Reads `count` values of `width` bits and calls put(i, value) for each value. `packed` must have
+/// at least PackedBytes(count, width) bytes.
 template <typename Put>
 void UnpackBits(ByteView packed, size_t count, int width, Put&& put) {
   if (width == 0) {
@@ -56,8 +56,9 @@ void UnpackBits(ByteView packed, size_t count, int width, Put&& put) {
   size_t i = 0;
   size_t bit = 0;
   if (width <= 57) {
-    // Up to this index, the eight bytes from the first byte of a value are inside `packed` and
-    // contain the whole value. Later values are read from a padded copy of the last bytes.
+    // For values before the index `inside`, the eight bytes from the first byte of the value are
+    // inside `packed` and contain the whole value. Later values are read from a padded copy of the
+    // last bytes.
     const size_t inside = packed.size() < 8 ? 0 : ((packed.size() - 8) * 8 + 7) / step + 1;
     auto run = [&](const char* from, size_t from_bit, size_t end) {
       for (; i < end; ++i, bit += step) {

@@ -9,8 +9,8 @@
 
 namespace hg::points {
 
-/// Reads and removes bytes from the front of a view. If bytes are missing, ok() becomes false and
-/// all reads return zero.
+/// Reads numbers and bytes from the front of a view and removes them. If bytes are missing, ok()
+/// returns false from then on and all reads return zero.
 class ByteReader {
  public:
   ByteReader() = default;
@@ -41,7 +41,7 @@ class ByteReader {
     const ByteView b = Take(static_cast<size_t>(width));
     return b.empty() ? 0 : ReadBig(b.data(), width);
   }
-  /// Removes and returns n bytes. Returns an empty view if fewer than n bytes are left.
+  /// Removes and returns n bytes. If fewer than n bytes are left, fails and returns an empty view.
   ByteView Take(size_t n) {
     if (n > in_.size()) Fail();
     if (!ok_) return {};
@@ -49,7 +49,8 @@ class ByteReader {
     in_.remove_prefix(n);
     return taken;
   }
-  /// Reads a byte with the width, and `count` packed numbers. `*width` is 0 after a failure.
+  /// Reads one byte with the width, followed by `count` packed numbers of this width. After a
+  /// failure, `*width` is 0.
   ByteView Packed(size_t count, int* width) {
     *width = U8();
     if (*width > 64) Fail();

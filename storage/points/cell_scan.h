@@ -1,6 +1,6 @@
 #pragma once
-// Implements PointScan over a cell store. It reads the rows of several salt buckets in one order
-// and reconciles each row.
+// Implements PointScan over a cell store. The scan reads the rows of several salt buckets, returns
+// them in one order and reconciles each row.
 
 #include <memory>
 #include <vector>
@@ -11,16 +11,16 @@
 
 namespace hg::points {
 
-/// Returns the rows of several cursors in the order of their keys without salt, then by salt. Not
-/// thread-safe.
+/// Returns the rows of several cursors. The rows are ordered by their keys without salt. Rows whose
+/// keys differ only in the salt are ordered by salt. Not thread-safe.
 class BucketCursors {
  public:
   /// Opens a cursor for each element of `scans`. `salt_width` is the number of leading key bytes
-  /// that the order ignores.
+  /// that form the salt.
   static Result<BucketCursors> Open(Store* store, const std::vector<ScanSpec>& scans,
                                     size_t salt_width);
 
-  /// Moves the next row into *row. Returns false at the end.
+  /// Moves the next row into *row. Returns false if there are no more rows.
   Result<bool> Next(Row* row);
 
  private:
@@ -34,11 +34,11 @@ class BucketCursors {
 
   size_t salt_width_ = 0;
   std::vector<Bucket> buckets_;
-  std::vector<size_t>
-      heap_;  // the buckets that have a next row; a heap with the first one in front
+  std::vector<size_t> heap_;  // buckets with a next row; a heap whose front has the first row
 };
 
-/// Not thread-safe. If `listener` is set, calls it for rows that should be rewritten.
+/// A scan of points in a cell store. Not thread-safe. If `listener` is set, the scan calls it for
+/// rows that should be rewritten.
 class CellPointScan : public PointScan {
  public:
   CellPointScan(BucketCursors cursors, KeyLayout layout, PointScanSpec spec,
@@ -64,7 +64,7 @@ class CellPointScan : public PointScan {
   const UnsettledRowListener listener_;
 
   Status misfit_;  // error of the first row whose key does not fit the key layout
-  Row pending_;    // row that was read early, to find the same hour of the series with another salt
+  Row pending_;    // row that was read early, to find the same hour with another salt
   bool has_pending_ = false;
 
   // The content of the last row that Next returned.

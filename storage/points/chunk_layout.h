@@ -1,7 +1,7 @@
 #pragma once
-// The memory layout of a chunk of eight entries (chunk_codec.h), and functions that read its
-// fields. Only chunk_codec and chunk_decode use this file. The functions are compiled once for each
-// kind of processor.
+// The memory layout of a chunk of eight entries (chunk_codec.h), and functions that read the fields
+// of a chunk. Only chunk_codec and chunk_decode use this file. The functions are compiled once for
+// each kind of processor.
 
 #include <bit>
 #include <cstring>
@@ -12,21 +12,24 @@
 
 namespace hg::points::chunk_layout {
 
-// First byte: the kind of the values, the resolution, and the width of the times.
+// The first byte of a chunk has the kind of the values, the resolution, and the widths of the times
+// and of the values.
 enum Class : uint8_t { kPlainChunk = 0, kIntChunk = 1, kDecimalChunk = 2, kWordChunk = 3 };
 inline constexpr uint8_t kClassMask = 0x03;
 inline constexpr uint8_t kMillisChunk = 0x04;
-inline constexpr int kTimeShift =
-    3;  // position of the width code of the offsets from the first time; 0: constant step
-// Position of the width code of the values, which are stored relative to the base.
+// Position of the width code of the times in the first byte. Times are stored as offsets from the
+// first time. The width code 0 means that the step between times is constant.
+inline constexpr int kTimeShift = 3;
+// Position of the width code of the values in the first byte. The values are stored relative to the
+// base.
 inline constexpr int kWidthShift = 5;
 // The second byte of a chunk has the flags of all values or kByValue, and the exponent of decimals.
-// The third byte has the width code of the base, or 0 if no base is stored.
-inline constexpr uint8_t kByValue = 0x2;  // each value has its own flags; no value has the flags 2
+// The third byte has the width code of the base, or 0 if the chunk has no base.
+inline constexpr uint8_t kByValue = 0x2;  // each value has its own flags; no valid flags equal 2
 inline constexpr int kExponentShift = 4;
 inline constexpr size_t kChunkHeadBytes = 3;
 
-// Maximum number of decimal digits; values with more digits are stored unchanged.
+// Maximum number of decimal digits after the point. Values with more digits are stored unchanged.
 inline constexpr int kExponentMax = 6;
 inline constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
 
@@ -40,9 +43,9 @@ HG_INLINE size_t TimesBytes(bool millis, uint8_t code) {
   return unit + (code == 0 ? unit : kChunkEntries * kWidths[code]);
 }
 
-/// The positions of the fields in a chunk that is not plain, computed from its first bytes.
-/// Positions are counted from the first byte of the chunk. Most chunks of a row have the same
-/// layout, so the object can be used for several chunks.
+/// The positions of the fields in a chunk that is not plain, computed from the first bytes of the
+/// chunk. Positions are counted from the first byte of the chunk. Most chunks of a row have the
+/// same layout, so one ChunkShape can be used for several chunks.
 struct ChunkShape {
   uint8_t first = 0, second = 0, base_code = 0;
   uint16_t base_at = 0, values_at = 0, bytes = 0;
@@ -55,7 +58,7 @@ struct ChunkShape {
         base_at(static_cast<uint16_t>(kChunkHeadBytes + TimesBytes(millis(), time_code()))),
         values_at(static_cast<uint16_t>(base_at + kWidths[base_code])),
         bytes(static_cast<uint16_t>(values_at + kChunkEntries * kWidths[width_code()])) {}
-  /// Returns whether `chunk` has this layout, too.
+  /// Returns whether `chunk` has the layout of this object.
   [[nodiscard]] HG_INLINE bool IsOf(const char* chunk) const {
     return static_cast<uint8_t>(chunk[0]) == first && static_cast<uint8_t>(chunk[1]) == second &&
            static_cast<uint8_t>(chunk[2]) == base_code;
@@ -97,7 +100,7 @@ HG_INLINE void LoadWidth(uint8_t code, const char* p, To base, To unit, To* to) 
   }
 }
 
-// Reads the offsets of the entries, in milliseconds.
+// Reads the offsets of all entries, in milliseconds.
 HG_INLINE void LoadTimes(const ChunkShape& shape, const char* chunk, uint32_t* offsets) {
   const bool millis = shape.millis();
   const uint32_t unit = millis ? 1 : 1000;
@@ -127,7 +130,7 @@ HG_INLINE uint64_t LoadBase(const ChunkShape& shape, const char* chunk) {
   }
 }
 
-// Reads the numbers of the entries. For kWordChunk, these are the stored bits.
+// Reads the numbers of all entries. In a kWordChunk, these numbers are the stored bits.
 HG_INLINE void LoadNumbers(const ChunkShape& shape, const char* chunk, uint64_t* numbers) {
   LoadWidth<uint64_t>(shape.width_code(), chunk + shape.values_at, LoadBase(shape, chunk), 1,
                       numbers);

@@ -1,6 +1,6 @@
 #pragma once
-// Parses the texts of HBase's filter language, for example
-// "PrefixFilter('a') AND (PageFilter(3) OR ValueFilter(=, 'binary:x'))", without knowing filters.
+// Parses the texts of HBase's filter language, for example "PrefixFilter('a') AND (PageFilter(3) OR
+// ValueFilter(=, 'binary:x'))". The parser does not know which filters exist.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ namespace hg::points {
 
 /// The maximum size of the text of a filter in bytes.
 inline constexpr size_t kFilterTextBytesMax = 64 << 10;
-/// The maximum number of parentheses inside each other.
+/// The maximum depth of nested parentheses.
 inline constexpr int kFilterParenthesesMax = 32;
 
 struct FilterArgument {
@@ -23,11 +23,11 @@ struct FilterArgument {
   Kind kind = Kind::kText;
   Bytes text;
   RowFilter::Op op = RowFilter::Op::kEqual;
-  int64_t number = 0;  // kBool: 0 or 1
+  int64_t number = 0;  // for kBool: 0 or 1
 };
 
-/// A node of a parsed filter: one filter with its arguments, or an operator (AND, OR) with several
-/// nodes.
+/// A node of a parsed filter. The node is either one filter with its arguments, or an operator
+/// (AND, OR) with several nodes as children.
 struct FilterNode {
   enum class Kind : uint8_t { kFilter, kAnd, kOr };
   Kind kind = Kind::kFilter;
@@ -36,15 +36,15 @@ struct FilterNode {
   std::vector<FilterNode> children;
 };
 
-/// What a backslash in a quoted text means. In both modes, '' is a quotation mark.
+/// The meaning of a backslash in a quoted text. In both modes, '' is a quotation mark.
 enum class FilterEscapes : uint8_t {
-  kNone,       // as in HBase, a backslash is a byte like others
+  kNone,       // as in HBase: a backslash is a normal byte
   kBackslash,  // \xHH is a byte, and \\ is a backslash
 };
 
-/// Parses a filter. AND binds more tightly than OR. InvalidArgument: the text is not a filter; the
-/// message has the position. LimitExceeded: the text is too long or nested too deeply. Unsupported:
-/// the text contains SKIP or WHILE.
+/// Parses a filter. AND binds more tightly than OR. Returns InvalidArgument if `text` is not a
+/// filter; the message has the position of the error. Returns LimitExceeded if the text is too long
+/// or nested too deeply. Returns Unsupported if the text contains SKIP or WHILE.
 Result<FilterNode> ParseFilterText(std::string_view text, FilterEscapes escapes);
 
 }  // namespace hg::points

@@ -1,6 +1,6 @@
 #pragma once
-// Evaluates row filters (storage/row_filter.h), for all storage engines and for the model store of
-// the tests. Pure functions.
+// Evaluates row filters (storage/row_filter.h). All storage engines and the model store of the
+// tests use these functions. All functions are pure.
 
 #include <vector>
 
@@ -10,10 +10,10 @@
 
 namespace hg::points {
 
-/// Returns whether `a op b` is true for values whose comparison gave `order` (<0, 0 or >0).
+/// Returns whether `a op b` is true. `order` is the result of comparing a with b: <0, 0 or >0.
 bool Holds(RowFilter::Op op, int order);
 
-/// Returns InvalidArgument with the reason if the filter cannot be evaluated; otherwise ok.
+/// Returns InvalidArgument with the reason if the filter cannot be evaluated. Otherwise returns ok.
 Status CheckFilter(const RowFilter& filter);
 
 /// Returns whether a row with this key may pass the filter. Conditions on cells are assumed to be
@@ -22,18 +22,19 @@ bool KeyMayPass(const RowFilter& filter, ByteView key);
 /// Returns whether the row passes the filter. `cells` are the selected cells with their values.
 bool RowPasses(const RowFilter& filter, ByteView key, const std::vector<Cell>& cells);
 
-/// Sets *next to the first key at or after `key` that the filter's templates allow. Returns false
-/// if there is none. If the templates allow `key` itself, *next is `key`.
+/// Sets *next to the first key ≥ `key` that the templates of the filter allow. If the templates
+/// allow `key` itself, *next is `key`. Returns false if there is no such key.
 bool SeekKey(const RowFilter& filter, ByteView key, Bytes* next);
 
-/// Returns whether the selection contains the column. Does not check times and versions, which the
-/// store checks.
+/// Returns whether the selection contains the column. Does not check times and versions, because
+/// the store checks them.
 bool ColumnChosen(const CellSelection& wanted, ByteView family, ByteView qualifier);
-/// Like ColumnChosen, but does not look at wanted.qualifiers, of which there may be many.
+/// Returns whether the selection contains the column, like ColumnChosen, but ignores
+/// wanted.qualifiers, which may be a long list.
 bool ColumnInRanges(const CellSelection& wanted, ByteView family, ByteView qualifier);
-/// Removes what CellSelection::first_cell_only and keys_only exclude. Call this function after the
-/// selection of times, versions and columns, and after the evaluation of filters, which need the
-/// values.
+/// Removes the cells and values that CellSelection::first_cell_only and keys_only exclude. Call
+/// this function after the selection of times, versions and columns. Also call it after the
+/// evaluation of filters, because filters need the values.
 void Strip(const CellSelection& wanted, std::vector<Cell>* cells);
 
 }  // namespace hg::points

@@ -1,6 +1,6 @@
 #pragma once
 // Evaluates a SeriesMatcher (storage/series_matcher.h) for a row key. The embedded engine uses an
-// index with bitmaps instead; the result is the same. Pure functions.
+// index with bitmaps instead, with the same result. All functions are pure.
 
 #include "storage/base/bytes.h"
 #include "storage/model/key_layout.h"
@@ -13,14 +13,15 @@ inline bool MatchesAll(const SeriesMatcher& matcher) {
   return matcher.clauses.empty() && !matcher.exact_tags && matcher.tsuids.empty();
 }
 
-/// Returns whether a series matches. `pairs` are the tag bytes of its row key in stored order; they
-/// are empty for a series without tags. Bytes that are not a whole number of pairs match only if
-/// MatchesAll is true, because OpenTSDB's key regex requires whole pairs (opentsdb-schema.md §4.2).
+/// Returns whether a series matches. `pairs` are the bytes of the tag pairs in its row key, in
+/// stored order. They are empty for a series without tags. Bytes that are not a whole number of
+/// pairs match only if MatchesAll returns true, because OpenTSDB's key regex requires whole pairs
+/// (opentsdb-schema.md §4.2).
 bool MatchesSeries(const SeriesMatcher& matcher, const KeyLayout& layout, ByteView metric,
                    ByteView pairs);
 
-/// Returns whether a series matches. `tsuid` consists of metric and pairs, and has at least the
-/// metric.
+/// Returns whether a series matches. `tsuid` consists of the metric and the tag pairs, and has at
+/// least the metric.
 bool MatchesTsuid(const SeriesMatcher& matcher, const KeyLayout& layout, ByteView tsuid);
 
 }  // namespace hg::points

@@ -1,6 +1,6 @@
 #pragma once
-// Encodes the numbers of a row as a stream in the smallest of several forms, and decodes them
-// (FORMAT.md "Row", stream). Only row_codec uses this file.
+// Encodes the numbers of a row as a stream, and decodes streams. The encoder selects the smallest
+// of several encodings (FORMAT.md "Row", stream). Only row_codec uses this file.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace hg::points {
 
-/// A value whose stored form differs from the form that the rule of its stream gives it.
+/// A value whose stored width differs from the width that the rule of its stream defines.
 struct StreamException {
   uint32_t position = 0;
   PointValue value;
@@ -21,8 +21,9 @@ struct StreamException {
 enum IntRule : uint8_t { kIntsShortest = 0, kIntsWide = 1 };
 enum FloatRule : uint8_t { kFloatsWide = 0, kFloatsShortest = 1, kFloatsSingle = 2 };
 
-/// Returns the number in the width that the rule (IntRule, FloatRule) of its stream gives it. For
-/// integers, kIntsShortest gives the width of PointValue::Int, but computes it without a branch.
+/// IntByRule and FloatByRule return a number in the width that the rule (IntRule, FloatRule) of its
+/// stream defines. For integers, kIntsShortest selects the same width as PointValue::Int, but
+/// IntByRule computes it without a branch.
 inline PointValue IntByRule(uint8_t rule, int64_t v) {
   if (rule == kIntsWide) return {static_cast<uint64_t>(v), kInt64};
   const int width = std::bit_width(static_cast<uint64_t>(v ^ v >> 63));
@@ -39,31 +40,32 @@ inline PointValue FloatByRule(uint8_t rule, double v) {
 void EncodeInts(std::span<const PointValue> values, Bytes* out);
 void EncodeFloats(std::span<const PointValue> values, Bytes* out);
 
-/// The content of a decoded stream except its numbers.
+/// The content of a decoded stream, except the numbers of the stream.
 struct StreamRest {
   uint8_t rule = 0;
-  std::vector<StreamException> exceptions;  // by position
+  std::vector<StreamException> exceptions;  // sorted by position
 };
 
-/// Set wide[0, n) to int64 numbers, or to the bits of doubles. Convert floats to doubles, and apply
-/// exceptions. Return false if the bytes are not a valid stream.
+/// DecodeInts sets wide[0, n) to int64 numbers, and DecodeFloats sets wide[0, n) to the bits of
+/// doubles. Both convert floats to doubles and apply the exceptions. Both return false if the bytes
+/// are not a valid stream.
 bool DecodeInts(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 
-/// The form in which the numbers of a stream are stored. It is the low nibble of the stream's kind
-/// byte.
+/// How the numbers of a stream are stored. The value is in the low nibble of the kind byte of the
+/// stream.
 enum StreamWay : uint8_t {
   kEqual = 0,
   kRange = 1,
   kSteps = 2,
   kAsTheyAre = 3,
-  kSplit = 4,      // the content of kRange or kSteps, split in two pieces (split_stream.h)
-  kSplitBits = 5,  // the content of kAsTheyAre for floats, split in two pieces
+  kSplit = 4,      // as kRange or kSteps, but split in two pieces (split_stream.h)
+  kSplitBits = 5,  // as kAsTheyAre for floats, but split in two pieces
 };
 
 /// Reads a stream and appends it to `out`. If splitting packed or verbatim numbers in two pieces is
-/// likely to save space, it splits them; otherwise it copies the stream. It checks that the result
-/// decodes to the same values. Returns false if the bytes are not a valid stream.
+/// likely to save space, SplitStream splits them; otherwise it copies the stream. It checks that
+/// the result decodes to the same values. Returns false if the bytes are not a valid stream.
 bool SplitStream(ByteReader* in, bool floats, size_t n, Bytes* out);
 
 }  // namespace hg::points

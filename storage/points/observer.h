@@ -1,6 +1,6 @@
 #pragma once
-// Observers of a store, which may reject writes (region-store.md X1). They run in the same process,
-// are registered when the store is opened, and apply to all tables.
+// Observers of a store. An observer may reject writes (region-store.md X1). Observers run in the
+// process of the store, are registered when the store is opened, and apply to all tables.
 
 #include <atomic>
 #include <cstdint>
@@ -17,51 +17,53 @@
 
 namespace hg {
 
-/// One flush, merge, split or other work on files that has ended.
+/// A report about one flush, merge, split or other work on files that has ended.
 struct StoreWork {
   enum class Kind : uint8_t { kFlush, kMerge, kSplit, kExpiry, kDrop };
 
   Kind kind = Kind::kFlush;
-  std::string table;           // "" = all tables, or the table of series
-  uint64_t parts_read = 0;     // number of parts that this work removed
-  uint64_t parts_written = 0;  // number of parts that this work created
-  uint64_t bytes_read = 0;     // size of the files of parts_read
-  uint64_t bytes_written = 0;  // size of the files of parts_written
-  int64_t begin_ms = 0;        // by the clock of the store
+  std::string table;           // "" = the work concerns all tables, or the table of series
+  uint64_t parts_read = 0;     // number of parts that the work removed
+  uint64_t parts_written = 0;  // number of parts that the work created
+  uint64_t bytes_read = 0;     // size in bytes of the files of the removed parts
+  uint64_t bytes_written = 0;  // size in bytes of the files of the created parts
+  int64_t begin_ms = 0;        // start time by the clock of the store
   int64_t end_ms = 0;
 };
 
-/// Thread-safe. Any thread may call these functions, but never while a log is replayed or while the
-/// write lock is held. Flushes may wait for AfterWork. An observer must not call the store that it
-/// observes. Exceptions are counted (EmbeddedStats::observer_failures). An exception before a write
+/// An observer of a store. Its functions must be thread-safe. Any thread may call them, but never
+/// while a log is replayed or while the write lock is held. Flushes may wait for AfterWork. An
+/// observer must not call the store that it observes. Exceptions are counted
+/// (EmbeddedStats::observer_failures). An exception in a function that is called before a write
 /// rejects the write.
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;
 
   /// Observers are called in ascending order of priority, as in HBase. System observers use values
-  /// of about 2^29, and user observers use 2^30 and above.
+  /// of about 2^29, and user observers use values of 2^30 and above.
   [[nodiscard]] virtual int priority() const { return 1 << 30; }
-  /// Returns whether the observer must be called before writes (BeforeSeries, BeforePoints,
+  /// Returns whether the store must call the observer before writes (BeforeSeries, BeforePoints,
   /// BeforeRow).
   [[nodiscard]] virtual bool guards_writes() const { return false; }
 
-  // Called before any part of the write is done. A failure rejects the write, and the writer gets
-  // the failure. Later observers are then not called.
+  // The store calls the following functions before it does any part of a write. A failure rejects
+  // the write, and the writer gets the failure. Observers that come later in the order are then not
+  // called.
   virtual Status BeforeSeries(ByteView tsuid) { return (void)tsuid, Status(); }
   virtual Status BeforePoints(std::span<const PointEntry> batch) { return (void)batch, Status(); }
-  /// Called before a change of a row. If the changes depend on stored data (counters, comparisons),
-  /// `changes` is empty.
+  /// The store calls this function before a change of a row. If the changes depend on stored data
+  /// (counters, comparisons), `changes` is empty.
   virtual Status BeforeRow(const std::string& table, ByteView key,
                            std::span<const CellChange> changes) {
     return (void)table, (void)key, (void)changes, Status();
   }
 
   virtual void AfterWork(const StoreWork& work) { (void)work; }
-  /// Called when a new series or a new name was rejected because memory is exhausted. `why` is also
-  /// the message for the client. Called for each rejection, on the thread of the writer.
+  /// The store calls this function for each new series or name that it rejected because memory is
+  /// exhausted, on the thread of the writer. `why` is also the message for the client.
   virtual void AfterRefusedSeries(const Status& why) { (void)why; }
-  /// Called after a table was created or altered through the cell store.
+  /// The store calls this function after a table was created or altered through the cell store.
   virtual void AfterTable(const TableDescriptor& table) { (void)table; }
 };
 
@@ -72,7 +74,7 @@ class ObserverChain {
  public:
   explicit ObserverChain(StoreObservers observers);
 
-  /// Returns whether an observer must be called before writes.
+  /// Returns whether at least one observer must be called before writes.
   [[nodiscard]] bool guards_writes() const { return !guards_.empty(); }
   Status BeforeSeries(ByteView tsuid) const;
   Status BeforePoints(std::span<const PointEntry> batch) const;
@@ -94,15 +96,15 @@ class ObserverChain {
   mutable std::atomic<uint64_t> failures_{0};
 };
 
-/// Counts flushes, merges, splits and expiries, and their bytes.
+/// Counts flushes, merges, splits and expired parts, and the bytes of flushes and merges.
 class WorkCounters : public StoreObserver {
  public:
   struct Counts {
     uint64_t flushes = 0;
-    uint64_t flushed_bytes = 0;  // bytes that flushes wrote
+    uint64_t flushed_bytes = 0;  // bytes that flushes wrote to files
     uint64_t merges = 0;
     uint64_t merge_read_bytes = 0;
-    uint64_t merged_bytes = 0;  // bytes that merges wrote
+    uint64_t merged_bytes = 0;  // bytes that merges wrote to files
     uint64_t splits = 0;
     uint64_t expired_parts = 0;
   };

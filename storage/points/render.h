@@ -14,7 +14,7 @@ namespace hg::points {
 inline constexpr ByteView kFamily = "t";
 
 struct RenderOptions {
-  int64_t now_s = 0;              // the current time, which IsOldRow needs
+  int64_t now_s = 0;              // the current time in seconds, which IsOldRow needs
   bool enable_compaction = true;  // tsd.storage.enable_compaction
   int64_t now_ms = 0;  // cells that have expired at this time are left out (stored_row.h)
 };
@@ -22,28 +22,29 @@ struct RenderOptions {
 /// Returns whether the row is so old that OpenTSDB would compact it (opentsdb-schema.md §9.1).
 constexpr bool IsOldRow(uint32_t base, int64_t now_s) { return int64_t{base} <= now_s - 3601; }
 
-/// Returns whether the points of a row in this form should be shown as one cell, if possible: if
-/// they were put as one cell, or if OpenTSDB would have compacted the row.
+/// Returns whether the points of a row with this form should be returned as one cell, if possible.
+/// This is the case if the points were put as one cell, or if OpenTSDB would have compacted the
+/// row.
 constexpr bool WantsOne(RowForm form, uint32_t base, const RenderOptions& options) {
   return form == RowForm::kOne || (options.enable_compaction && IsOldRow(base, options.now_s));
 }
 
-/// Returns whether the points are shown as one compacted cell. A single point is shown as a single
-/// cell.
+/// Returns whether the points of the row are returned as one compacted cell. A single point is
+/// returned as a single cell.
 bool RendersAsOne(const RowPart& row, uint32_t base, const RenderOptions& options);
 
-/// Returns the cells of the row by qualifier. `row` must be the merge of all its RowParts. Ignores
-/// tombstones; operands become values. The cell time of a point is its own time in ms. If several
-/// points have the same time, their cell times differ, so that a reader sees which one is newer. In
-/// a row of form kSingle, points that were written in one record have the same cell time. The time
-/// of a compacted cell is that of its last point.
+/// Returns the cells of the row, sorted by qualifier. `row` must be the merge of all its RowParts.
+/// Tombstones are ignored, and operands become values. The cell time of a point is the time of the
+/// point in ms. If several points have the same time, their cell times differ, so that a reader
+/// sees which of them is newer. In a row of form kSingle, points that were written in one record
+/// have the same cell time. The time of a compacted cell is the time of its last point.
 std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions& options);
 
 /// Returns the RowPart that deletes the column `qualifier` of the rendered row. For a single cell,
-/// the RowPart deletes its qualifier. For a compacted cell that Render made from points, the
-/// RowPart deletes these points. The RowPart is empty if the rendered row has no such column. The
-/// caller must ensure that the stored row does not change between reading `row` and applying the
-/// result.
+/// the RowPart deletes the qualifier of the cell. For a compacted cell that Render made from
+/// points, the RowPart deletes these points. The RowPart is empty if the rendered row has no such
+/// column. The caller must ensure that the stored row does not change between reading `row` and
+/// applying the result.
 RowPart DeleteRendered(const RowPart& row, uint32_t base, ByteView qualifier,
                        const RenderOptions& options);
 

@@ -1,8 +1,8 @@
 #pragma once
 // Encodes the points of one row-hour compactly and restores them exactly (FORMAT.md "Row";
-// performance.md §4). The encoder decodes its result and compares it with the points. If they
-// differ, the encoder stores the points verbatim, so encoding never loses data. The decoder returns
-// Corruption for bytes that the encoder did not write.
+// performance.md §4). The encoder decodes its result and compares the decoded points with the
+// original points. If they differ, the encoder stores the points verbatim, so encoding never loses
+// data. The decoder returns Corruption for bytes that the encoder did not write.
 
 #include <bit>
 #include <cstdint>
@@ -17,43 +17,43 @@
 
 namespace hg::points {
 
-/// Maximum number of points of a row: 3,600 seconds and 3,600,000 milliseconds, with six value
-/// types each.
+/// Maximum number of points of a row: 3,600 seconds and 3,600,000 milliseconds, each with six types
+/// of values.
 inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
 
 /// Properties of a row that are stored together with its points.
 struct RowTraits {
   RowForm form = RowForm::kNone;
-  bool has_raw =
-      // Whether the file or memtable of the row also has raw cells that affect the row's points.
-      false;
+  // Whether the file or memtable of the row also has raw cells that affect the row's points.
+  bool has_raw = false;
   bool dups = false;  // whether two points have the same time; set by the encoder
 
   bool operator==(const RowTraits&) const = default;
 };
 
 /// Appends the encoding of `points` (in the order of RowPart::points) to `out`. Computes
-/// traits.dups. Stores sequences only if traits.has_raw is set, because nothing else needs them.
+/// traits.dups. Stores sequence numbers only if traits.has_raw is true, because they are needed
+/// only in this case.
 void EncodeRow(std::span<const PartPoint> points, const RowTraits& traits, Bytes* out);
 
-/// Traits and number of points of a row, read without decoding its points.
+/// The traits and the number of points of a row, which can be read without decoding its points.
 struct RowSummary {
   RowTraits traits;
   uint32_t count = 0;
 };
 Result<RowSummary> ReadRowSummary(ByteView encoded);
-/// Returns the statistics that are stored with a row, or nullopt if there are none.
+/// Returns the statistics that are stored with a row, or nullopt if the row has no statistics.
 Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded);
 
-/// Decodes the points. `sequence` becomes the sequence number of points that were stored without a
-/// sequence number.
+/// Decodes the points of a row. Points that were stored without their own sequence number get
+/// `sequence`.
 Result<RowTraits> DecodeRow(ByteView encoded, uint64_t sequence, std::vector<PartPoint>* points);
 
-/// The points of rows as columns of numbers, in the form that queries use.
+/// The points of rows as columns of numbers, as queries use them.
 struct RowColumns {
   std::vector<uint32_t> offset_ms;
   std::vector<uint64_t> value;     // int64, or the bits of a double (floats are widened)
-  std::vector<uint8_t> is_double;  // empty unless the row has both integers and doubles
+  std::vector<uint8_t> is_double;  // empty if all values are integers or all are doubles
   bool all_double = false;  // whether all values are doubles; meaningful if is_double is empty
 
   [[nodiscard]] size_t size() const { return offset_ms.size(); }
@@ -63,7 +63,8 @@ struct RowColumns {
     value.resize(points);
   }
   // Set sets a whole point. MarkKind sets the kind (integer or double) of `count` points whose
-  // other columns are already set. Call both in ascending order of positions, after Resize.
+  // other columns are already set. Call Set and MarkKind in ascending order of positions, after
+  // Resize.
   void Set(size_t at, uint32_t offset, const PointValue& stored) {
     offset_ms[at] = offset;
     value[at] = stored.is_float() ? std::bit_cast<uint64_t>(stored.as_double()) : stored.bits;
@@ -82,8 +83,8 @@ struct RowColumns {
   void SortAnew();
   void Permute(const std::vector<uint64_t>& keys);
 };
-/// Appends the points of a row that has neither RowTraits::dups nor has_raw. After a failure the
-/// caller may only call Clear on the columns.
+/// Appends the points of a row. RowTraits::dups and has_raw of the row must be false. After a
+/// failure, the caller may only call Clear on the columns.
 Status AppendColumns(ByteView encoded, RowColumns* columns);
 
 }  // namespace hg::points

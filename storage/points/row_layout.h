@@ -1,6 +1,6 @@
 #pragma once
-// The fields of an encoded row in their order (FORMAT.md "Row"), for code that moves fields without
-// decoding points.
+// The fields of an encoded row, in their order (FORMAT.md "Row"). The functions are for code that
+// moves fields without decoding points.
 
 #include <utility>
 
@@ -20,38 +20,39 @@ enum RowHead : uint8_t {
   kRowSequences = 0x10,
   kRowMore = 0x20,  // a second byte follows
 };
-/// Bit of the second byte of an encoded row.
+/// A bit of the second byte of an encoded row.
 inline constexpr uint8_t kRowHasStatistics = 0x01;
-/// Statistics of floats begin with the power of ten by which they are scaled, or with
-/// kStatisticsAsTheyAre.
+/// Statistics of floats begin with one byte. It is either the power of ten by which the statistics
+/// are scaled, or kStatisticsAsTheyAre.
 inline constexpr uint8_t kStatisticsExponentMax = 6, kStatisticsAsTheyAre = 0xFF;
 inline constexpr int kRowClassShift = 6;
 enum RowClass : uint8_t { kInts = 0, kFloats = 1, kMixed = 2, kPlain = 3 };
 enum RowTimes : uint8_t { kSecondsGrid = 0, kSeconds = 1, kMillisGrid = 2, kMillis = 3, kBoth = 4 };
 
-/// The kinds of fields of an encoded row. In a packed block of a file, the fields of one kind of
-/// all rows are stored together.
+/// The kinds of fields of an encoded row. In a packed block of a file, the fields of one kind are
+/// stored together for all rows of the block.
 enum class RowField : uint8_t {
   kHead,
   kCount,
-  kTimes,       // kind of the times, and their numbers
-  kTimesWidth,  // width of packed steps
+  kTimes,       // kind of the times, and the numbers that describe them
+  kTimesWidth,  // width of packed steps between times
   kPacked,      // packed steps, numbers and sequences; kind bits; verbatim numbers
   kStream,      // kind, exponent, width of packed numbers
-  kShape,       // low-bit width and flags of split numbers, with their middle
+  kShape,       // number of low bits, flags and middle of split numbers
   kFirst,       // first numbers of streams
   kHigh,
   kLow,
   kEscapes,
   kExceptions,
   kGenerations,
-  // Has the same value as kGenerations, because a row has at most one of the two.
+  // This kind has the same value as kGenerations, because a row has at most one of both fields.
   kStatistics = kGenerations,
 };
 
 /// Moves fields from one place to another. `from(field)` returns the reader that has a field, and
-/// `to(field, bytes)` stores the field. Each call moves one field and returns its value. After a
-/// failure, all calls return zeros. The result of Take is valid as long as the bytes of the reader.
+/// `to(field, bytes)` stores the field. Each function moves one field and returns its value. After
+/// a failure, all functions return zeros. The result of Take is valid as long as the bytes of the
+/// reader are valid.
 template <typename From, typename To>
 class FieldMover {
  public:
@@ -115,7 +116,7 @@ void MoveNumbers(Mover& mover, bool floats, size_t n) {
       if (steps) mover.Varint(RowField::kFirst);
       const size_t count = n - (steps ? 1 : 0);
       size_t escapes = 0;
-      // Searching with memchr is fast, because escapes are rare and it examines many bytes at once.
+      // Counting with find is fast, because escapes are rare and find examines many bytes at once.
       const ByteView highs = mover.Take(RowField::kHigh, count);
       for (size_t at = highs.find(static_cast<char>(kSplitEscape)); at != ByteView::npos;
            at = highs.find(static_cast<char>(kSplitEscape), at + 1)) {
@@ -126,7 +127,7 @@ void MoveNumbers(Mover& mover, bool floats, size_t n) {
       return;
     }
     default:
-      mover.Take(RowField::kPacked, SIZE_MAX);  // unknown kind: fails
+      mover.Take(RowField::kPacked, SIZE_MAX);  // fails because the kind is unknown
   }
 }
 
@@ -158,7 +159,7 @@ void MoveStatistics(Mover& mover, bool doubles) {
 }
 
 /// Moves a whole row. `stream(floats, n)` must move one stream of the row. Returns false if the
-/// bytes are not a row; the position of `mover` is undefined then.
+/// bytes are not a row. After a return of false, the position of `mover` is undefined.
 template <typename Mover, typename Stream>
 bool MoveRow(Mover& mover, Stream&& stream) {
   const uint8_t head = mover.U8(RowField::kHead);

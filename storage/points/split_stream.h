@@ -1,8 +1,9 @@
 #pragma once
 // Splits numbers in two pieces: one byte of high bits, which compresses well, and the low bits,
 // which are noise and stay uncompressed (performance.md §4.2; FORMAT.md "Row", way 4). The numbers
-// are values, or steps between values, minus their middle. The high bits are zig-zag encoded into
-// the byte; its value 255 means that they do not fit. Only number_stream uses this file.
+// are values, or steps between values. Their middle is subtracted before they are split. The high
+// bits are stored in the byte with zig-zag encoding. The value 255 of the byte means that the high
+// bits do not fit into the byte. Only number_stream uses this file.
 
 #include <span>
 
@@ -11,16 +12,17 @@
 namespace hg::points {
 
 inline constexpr int kSplitLowBitsMax = 56;
-inline constexpr uint8_t kSplitSteps =
-    0x40;  // flag of the first byte, whose low six bits are the number of low bits
+// A flag of the first byte. The low six bits of this byte are the number of low bits.
+inline constexpr uint8_t kSplitSteps = 0x40;
 inline constexpr uint8_t kSplitEscape = 255;
 
-/// Appends the split numbers. If `steps` is true, it stores the steps between values, because the
-/// caller knows that they are smaller. Otherwise it stores the values or the steps, whichever needs
-/// fewer bytes.
+/// Appends the split numbers. If `steps` is true, AppendSplit stores the steps between values,
+/// because the caller knows that the steps are smaller. If `steps` is false, it stores the values
+/// or the steps, whichever needs fewer bytes.
 void AppendSplit(std::span<const uint64_t> numbers, bool steps, Bytes* out);
 
-/// Calls put(i, number) for i in [0, n). Returns false if the bytes are not valid split numbers.
+/// Calls put(i, number) for each i in [0, n). Returns false if the bytes are not valid split
+/// numbers.
 template <typename Put>
 bool UnpackSplit(ByteReader* in, size_t n, Put&& put) {
   const uint8_t shape = in->U8();

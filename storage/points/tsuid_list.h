@@ -7,7 +7,7 @@
 
 namespace hg {
 
-/// Plain value.
+/// A list of TSUIDs. TsuidList is a plain value.
 class TsuidList {
  public:
   void Add(ByteView metric, ByteView pairs) {
@@ -21,7 +21,7 @@ class TsuidList {
     ends_.clear();
   }
   [[nodiscard]] size_t size() const { return ends_.size(); }
-  /// Returns views of all TSUIDs. They are valid until the list changes.
+  /// Returns views of all TSUIDs. The views are valid until the list changes.
   [[nodiscard]] std::vector<ByteView> views() const {
     std::vector<ByteView> views;
     views.reserve(ends_.size());

@@ -17,52 +17,53 @@ namespace hg {
 
 /// The rows of one metric and one hour.
 struct ChangedRows {
-  ByteView metric;    // UID bytes
-  uint32_t base = 0;  // seconds, a multiple of the row span
+  ByteView metric;    // bytes of the metric UID
+  uint32_t base = 0;  // base time in seconds, a multiple of the row span
 
   auto operator<=>(const ChangedRows&) const = default;
 };
 
-/// Thread-safe. The threads that write call these functions, including network loops, outside of
-/// the engine's locks. The functions must be fast, must not wait for a disk and must not throw.
+/// A listener for changes of old rows. Its functions must be thread-safe. The threads that write,
+/// including network loops, call these functions outside of the engine's locks. The functions must
+/// be fast, must not wait for a disk and must not throw.
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
 
-  /// Called before some of these rows are changed or created. A failure rejects the write, and the
-  /// writer gets the failure. The listener may write to the engine, except points below its
-  /// horizon.
+  /// The engine calls this function before some of these rows are changed or created. A failure
+  /// rejects the write, and the writer gets the failure. The listener may write to the engine,
+  /// except points below the engine's horizon.
   virtual Status BeforeChange(const ChangedRows& rows) { return (void)rows, Status(); }
-  /// Called once for each successful BeforeChange, after the write, even if the write failed: these
-  /// rows may have changed. Readers already see the change, but it is not acknowledged yet. Scans
-  /// that began before this call may not have seen the change.
+  /// The engine calls this function once for each successful BeforeChange, after the write, even if
+  /// the write failed. The rows may have changed. Readers already see the change, but it is not
+  /// acknowledged yet. Scans that began before this call may not have seen the change.
   virtual void AfterChange(const ChangedRows& rows) = 0;
-  /// Called when any row may have changed, because the table of points was altered, or because
-  /// whole files of old rows were deleted (Points::DropFiles).
+  /// The engine calls this function when any row may have changed, because the points table was
+  /// altered, or because whole files of old rows were deleted (Points::DropFiles).
   virtual void AfterAlteration() {}
 };
 
 /// A point store implements this interface if its engine reports changes of old rows. The engine
 /// reports points of Append, and rows changed by DeleteRows or through the cell store (put, append,
-/// delete, annotations, histograms, row compaction). It does not report flushes and merges, because
-/// they change only the form, and it does not report rows whose TTL is over (RowsExpire). It
-/// reports the deletion of whole files as one alteration.
+/// delete, annotations, histograms, row compaction). The engine does not report flushes and merges,
+/// because they do not change the meaning of rows. It does not report rows whose TTL is over
+/// (RowsExpire). It reports the deletion of whole files as one alteration.
 ///
 /// Thread-safe.
 class WatchedPoints {
  public:
   virtual ~WatchedPoints() = default;
 
-  /// Registers the listener until the engine is closed. Call this function before you call
-  /// RaiseHorizon for this listener.
+  /// Registers the listener until the engine is closed. Call Listen before you call RaiseHorizon
+  /// for this listener.
   virtual void Listen(std::shared_ptr<ChangeListener> listener) = 0;
-  /// From now on, changes of rows with hours below `base` are reported to all listeners. The
-  /// horizon starts at 0 and never falls, so the highest request applies. If the horizon rises, the
-  /// call takes the write lock. When it returns, new scans see all unreported changes below the
-  /// horizon.
+  /// After this call, changes of rows with hours below `base` are reported to all listeners. The
+  /// horizon starts at 0 and never falls, so the greatest `base` of all calls applies. If the
+  /// horizon rises, the call takes the write lock. When the call returns, new scans see all
+  /// unreported changes below the horizon.
   virtual void RaiseHorizon(uint32_t base) = 0;
   [[nodiscard]] virtual uint32_t horizon() const = 0;
-  /// Returns whether the table of points has a TTL. Expired rows disappear without a report.
+  /// Returns whether the points table has a TTL. Expired rows disappear without a report.
   [[nodiscard]] virtual bool RowsExpire() const = 0;
 };
 
@@ -78,12 +79,12 @@ class ChangeListeners {
   [[nodiscard]] std::shared_ptr<const All> all() const;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const All> all_ =
-      std::make_shared<All>();  // guarded by mutex_; the list that it points to never changes
+  // Guarded by mutex_. The list to which all_ points never changes.
+  std::shared_ptr<const All> all_ = std::make_shared<All>();
 };
 
 /// The reports of one write. Each old row is reported once before the write, and once after the
-/// write, when this object is destroyed. Not thread-safe.
+/// write, when the ToldRows object is destroyed. Not thread-safe.
 class ToldRows {
  public:
   explicit ToldRows(const ChangeListeners& listeners) : listeners_(listeners) {}
@@ -93,18 +94,18 @@ class ToldRows {
   ToldRows(const ToldRows&) = delete;
   ToldRows& operator=(const ToldRows&) = delete;
 
-  /// Reports the rows to the listeners before the write. Call this function outside of all locks.
+  /// Reports the rows to the listeners before the write. Call Tell outside of all locks.
   /// `rows.metric` must outlive this object.
   Status Tell(const ChangedRows& rows);
 
-  /// Changes of rows with bases below this time were reported. If the horizon has risen above this
-  /// time in the meantime, the write must report more rows.
+  /// Changes of rows with base times below this time were reported. If the horizon has risen above
+  /// this time in the meantime, the write must report more rows.
   uint32_t below = 0;
 
  private:
   struct Told {
     ChangedRows rows;
-    size_t listeners = 0;  // number of listeners that were called, from the first one on
+    size_t listeners = 0;  // number of called listeners, from the first listener on
   };
 
   void TellAfter() const;
@@ -112,7 +113,7 @@ class ToldRows {
   const ChangeListeners& listeners_;
   std::shared_ptr<const ChangeListeners::All> all_;  // null until the first report
   std::vector<Told> told_;
-  std::set<ChangedRows> known_;  // the rows in told_, to find rows that are repeated
+  std::set<ChangedRows> known_;  // the rows in told_; used to find repeated rows
 };
 
 }  // namespace hg

@@ -13,45 +13,48 @@
 
 namespace hg::region {
 
-/// Immutable value. Regions have indexes from 0 in key order. Names of files contain region ids.
+/// The regions of a table. Immutable value. Regions have indexes, from 0 in key order, and ids. The
+/// manifest identifies regions by their ids.
 class RegionMap {
  public:
   /// Creates a map of one region with id 0 for all keys.
   RegionMap() : RegionMap({lsm::RegionEntry{}}) {}
-  /// The regions must cover all keys without overlap (lsm::Tiles).
+  /// `regions` must cover all keys without overlap (lsm::Tiles).
   explicit RegionMap(std::vector<lsm::RegionEntry> regions);
 
   [[nodiscard]] size_t count() const { return regions_.size(); }
   [[nodiscard]] uint32_t Id(size_t i) const { return regions_[i].id; }
-  /// Start returns the first key of a region, and Stop the first key after it; "" = no limit.
+  /// Start returns the first key of a region. Stop returns the first key after the region; "" = no
+  /// limit.
   [[nodiscard]] const Bytes& Start(size_t i) const { return regions_[i].start; }
   [[nodiscard]] Bytes Stop(size_t i) const {
     return i + 1 < regions_.size() ? regions_[i + 1].start : Bytes();
   }
   [[nodiscard]] size_t IndexOf(ByteView key) const;
   [[nodiscard]] uint32_t IdOf(ByteView key) const { return regions_[IndexOf(key)].id; }
-  /// Returns the index of the region with this id, or nullopt if there is none.
+  /// Returns the index of the region with this id, or nullopt if there is no such region.
   [[nodiscard]] std::optional<size_t> IndexOfId(uint32_t id) const;
-  /// Returns the regions [first, end) that have keys of [start, stop). An empty stop means no end.
+  /// Returns the range [first, last) of the indexes of the regions that have keys in [start, stop).
+  /// An empty `stop` means that the range has no end.
   [[nodiscard]] std::pair<size_t, size_t> Overlapping(ByteView start, ByteView stop) const;
 
  private:
   std::vector<lsm::RegionEntry> regions_;
 };
 
-/// Restricts a key range to the keys of a region. An empty `stop` means no end. Returns false if no
-/// key is left.
+/// Restricts a key range to the keys of a region. An empty `stop` means that the range has no end.
+/// Returns false if no key is left in the range.
 bool ClipKeys(const RegionMap& map, size_t region, Bytes* start, Bytes* stop);
 
 /// Returns the maximum length of a boundary key between regions of a points table. With this
-/// length, rows of one metric and hour stay together (region-store.md R12).
+/// length, the rows of one metric and hour stay together (region-store.md R12).
 inline size_t GroupWidth(const KeyLayout& layout) {
   return static_cast<size_t>(layout.prefix_width());
 }
 
-/// Returns the row bases that a series may have in a region. If begin ≥ end, the series has no rows
-/// in the region. `prefix` is the salt and the metric of the series. The result is exact if the
-/// boundaries of the region are not longer than GroupWidth.
+/// Returns the range of base times that rows of a series may have in a region. If begin ≥ end, the
+/// series has no rows in the region. `prefix` is the salt and the metric of the series. The result
+/// is exact if the boundaries of the region are not longer than GroupWidth.
 RowRange BasesIn(const RegionMap& map, size_t region, ByteView prefix);
 
 /// The rows of one series in one region.
@@ -60,8 +63,8 @@ struct SeriesSlice {
   RowRange bases;
 };
 
-/// Appends the regions in which a points table has the rows of a series with these bases: one slice
-/// per region, in the order of time.
+/// Appends the regions in which a points table stores the rows of a series with base times in
+/// `bases`. Each region gives one slice. The slices are in the order of time.
 void SlicesOf(const RegionMap& map, ByteView prefix, const RowRange& bases,
               std::vector<SeriesSlice>* slices);
 

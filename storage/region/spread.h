@@ -1,6 +1,6 @@
 #pragma once
-// Pseudo-random numbers that are the same after a restart and in every test. They spread periodic
-// work over time, so that not all regions do it at once.
+// Pseudo-random numbers that are the same after a restart and in every test. These numbers spread
+// periodic work over time, so that not all regions do the work at once.
 
 #include <cstdint>
 

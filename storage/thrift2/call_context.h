@@ -10,11 +10,11 @@
 
 namespace hg::thrift2 {
 
-/// A limited amount of memory. Thread-safe.
+/// A limited amount of memory that several calls share. Thread-safe.
 class MemoryShare {
  public:
   explicit MemoryShare(int64_t bytes_max) : bytes_max_(bytes_max) {}
-  /// Takes memory. If the limit would be exceeded, takes nothing and returns false.
+  /// Takes `bytes` of memory. If the limit would be exceeded, takes nothing and returns false.
   bool Take(int64_t bytes);
   void Give(int64_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
   [[nodiscard]] int64_t held() const { return held_.load(std::memory_order_relaxed); }
@@ -26,7 +26,7 @@ class MemoryShare {
 };
 
 /// The request context for the calls of one connection, or for the fetches of one scanner. Memory
-/// that a call charges stays charged when the call ends.
+/// that a call charges stays charged after the call has ended.
 class CallContext final : public RequestContext {
  public:
   /// All arguments must outlive the object.
@@ -34,13 +34,14 @@ class CallContext final : public RequestContext {
               std::chrono::milliseconds call_time)
       : memory_(memory), stopping_(stopping), call_time_(call_time) {}
 
-  /// Begins a call: its time limit starts now. `socket` is the connection of the client.
+  /// Begins a call. The time limit of the call starts now. `socket` is the connection of the
+  /// client.
   void Begin(int socket);
 
-  /// Reports work. DeadlineExceeded: the call takes too long. Unavailable: the server stops, or the
-  /// client has disconnected.
+  /// Reports work. Returns DeadlineExceeded if the call takes too long. Returns Unavailable if the
+  /// server is stopping or the client has disconnected.
   Status Step(uint64_t steps) override;
-  /// Charges memory. Busy: the memory limit is reached.
+  /// Charges memory. Returns Busy if the memory limit is reached.
   Status Charge(int64_t bytes) override;
 
  private:
@@ -51,7 +52,7 @@ class CallContext final : public RequestContext {
   const std::chrono::milliseconds call_time_;
   std::chrono::steady_clock::time_point deadline_;
   int socket_ = -1;
-  std::atomic<uint64_t> steps_{0};  // steps since the last check of clock and socket
+  std::atomic<uint64_t> steps_{0};  // steps since the last check of the clock and the socket
 };
 
 }  // namespace hg::thrift2

@@ -1,5 +1,5 @@
 #pragma once
-// Converts filterString, a text of HBase's filter language, to filterBytes. Pure function.
+// Converts filterString, a text of HBase's filter language, to filterBytes. The function is pure.
 
 #include <string_view>
 
@@ -8,9 +8,9 @@
 
 namespace hg::thrift2 {
 
-/// Returns the filterBytes of a text. InvalidArgument: HBase refuses the text, too. Unsupported:
-/// HBase has the filter, but Hourglass does not; the message names it. LimitExceeded: the text is
-/// too long or nested too deeply.
+/// Returns the filterBytes of a text. Returns InvalidArgument if HBase rejects the text, too.
+/// Returns Unsupported if HBase has the filter, but Hourglass does not; the message names the
+/// filter. Returns LimitExceeded if the text is too long or nested too deeply.
 Result<Bytes> FilterBytesOf(std::string_view text);
 
 }  // namespace hg::thrift2

@@ -1,5 +1,6 @@
 #pragma once
-// The methods of THBaseService over a cell store. Only this folder uses this file.
+// The methods of THBaseService, implemented over a cell store. Only files in storage/thrift2 use
+// this file.
 
 #include <THBaseService.h>
 
@@ -21,9 +22,10 @@
 
 namespace hg::thrift2 {
 
-/// Properties of tables that HBase's master has and the cell store does not: whether a table is
-/// disabled, empty namespaces, and attributes that TableDescriptor does not have. They are kept in
-/// memory only and are lost when the process ends. Thread-safe.
+/// Properties of tables and namespaces that HBase's master has and the cell store does not have:
+/// whether a table is disabled, empty namespaces, and attributes that TableDescriptor does not
+/// have. These properties are stored only in memory and are lost when the process ends.
+/// Thread-safe.
 class Master {
  public:
   using Attributes = std::map<std::string, std::string>;
@@ -32,9 +34,9 @@ class Master {
   void SetDisabled(const std::string& table, bool disabled);
   [[nodiscard]] Attributes AttributesOf(const std::string& table) const;
   void SetAttributes(const std::string& table, Attributes attributes);
-  /// Removes everything about a table that was dropped.
+  /// Removes all properties of a table that was dropped.
   void Forget(const std::string& table);
-  /// Returns all namespaces that clients have created, including those without tables.
+  /// Returns all namespaces that clients have created, including namespaces without tables.
   [[nodiscard]] std::set<std::string> Namespaces() const;
   void AddNamespace(const std::string& name);
   void RemoveNamespace(const std::string& name);
@@ -56,7 +58,7 @@ struct ServerState {
 
   const std::function<Store&()> store;
   const Thrift2Options options;
-  uint16_t port = 0;  // set before the first connection
+  uint16_t port = 0;  // set before the first connection is accepted
   std::atomic<bool> stopping{false};
   std::atomic<uint64_t> calls{0};
   std::atomic<uint64_t> refused{0};
@@ -65,7 +67,7 @@ struct ServerState {
   Master master;
 };
 
-/// Handles the calls of one connection. Throws errors as Thrift's exceptions. Not thread-safe.
+/// Handles the calls of one connection. Errors are thrown as Thrift's exceptions. Not thread-safe.
 class Service : public wire::THBaseServiceIf {
  public:
   /// `number` is the number of the connection. `state` must outlive the object.
@@ -77,12 +79,13 @@ class Service : public wire::THBaseServiceIf {
     reply_.emplace(&context_);
   }
 
-  /// Starts the time limit of a call. If it was already started, starts it again.
+  /// Starts the time limit of a call. If the time limit was already started, starts it again.
   void BeginCall() { context_.Begin(socket_); }
-  /// Releases the memory charged for the response. Call this function after it was sent.
+  /// Releases the memory that is charged for the response. Call this function after the response
+  /// was sent.
   void EndCall() { reply_.emplace(&context_); }
 
-  // Methods for rows, which are in service.cc.
+  // The following methods are for rows. They are in service.cc.
   bool exists(const std::string& table, const wire::TGet& get) override;
   void existsAll(std::vector<bool>& found, const std::string& table,
                  const std::vector<wire::TGet>& gets) override;
@@ -114,7 +117,7 @@ class Service : public wire::THBaseServiceIf {
   void getScannerResults(std::vector<wire::TResult>& results, const std::string& table,
                          const wire::TScan& scan, int32_t rows) override;
 
-  // Methods for tables, which are in service_tables.cc.
+  // The following methods are for tables. They are in service_tables.cc.
   void getRegionLocation(wire::THRegionLocation& location, const std::string& table,
                          const std::string& row, bool reload) override;
   void getAllRegionLocations(std::vector<wire::THRegionLocation>& locations,
@@ -160,13 +163,14 @@ class Service : public wire::THBaseServiceIf {
   void revoke() override;
 
  private:
-  /// Returns the descriptor of the table. Throws HBase's exception if the table is missing or
-  /// disabled.
+  /// Returns the descriptor of the table. Throws HBase's exception if the table does not exist or
+  /// is disabled.
   TableDescriptor Known(const std::string& table);
-  /// Like Known, but the table may be disabled.
+  /// Returns the descriptor of the table, which may be disabled. Throws HBase's exception if the
+  /// table does not exist.
   TableDescriptor Described(const std::string& table);
   std::vector<TableDescriptor> AllTables();
-  /// Returns the first keys of the table's regions. A missing table has no regions.
+  /// Returns the first keys of the table's regions. A table that does not exist has no regions.
   std::vector<Bytes> RegionStarts(const std::string& table, const std::string& method);
   wire::THRegionLocation LocationOf(const std::string& table, const std::vector<Bytes>& starts,
                                     size_t region);
@@ -174,19 +178,20 @@ class Service : public wire::THBaseServiceIf {
   wire::TTableDescriptor Shown(const TableDescriptor& table);
   void AlterFamilies(const TableDescriptor& table);
 
-  /// Removes cells that the client did not request, and charges the memory of the others to the
-  /// response.
+  /// Removes cells that the client did not request, and charges the memory of the remaining cells
+  /// to the response.
   wire::TResult Answer(CellChoice* choice, Row row);
-  /// Charges a part of the response that lists tables or regions, before it is made.
+  /// Charges the memory of a part of the response that lists tables or regions, before this part is
+  /// made.
   void ChargeListed(size_t bytes);
   /// Returns one row for each get.
   std::vector<wire::TResult> GetAll(const std::string& table, const std::vector<wire::TGet>& gets,
                                     const std::string& method);
-  /// A points table cannot store a delete that has a timestamp. Replaces each such delete by
-  /// deletes of the columns whose cells it covers. Charges to `memory` by how much the changes
-  /// grow, because the memory of the request is already charged.
+  /// Replaces each delete that has a timestamp by deletes of the columns whose cells it covers,
+  /// because a points table cannot store a delete with a timestamp. Charges to `memory` only the
+  /// growth of the changes, because the memory of the request is already charged.
   void SettleTimes(const TableDescriptor& table, RowMutation* row, MemoryTally* memory);
-  /// Applies the mutation if the comparison holds.
+  /// Applies the mutation if the comparison is true. Returns whether the mutation was applied.
   bool CheckAndMutate(const TableDescriptor& table, const std::string& row,
                       const std::string& family, const std::string& qualifier,
                       wire::TCompareOperator::type op, const std::string& value,
@@ -195,9 +200,10 @@ class Service : public wire::THBaseServiceIf {
   void SyncIf(bool synced);
   /// Writes rows with one call of the store, and returns the status of each row.
   std::vector<Status> Write(const std::string& table, const std::vector<RowMutation>& rows);
-  /// Writes `count` rows in pieces, which bound the memory and end with the call. `read` returns
-  /// the row with a number, and charges its changes to the tally that it gets. Throws the first
-  /// error of the store after all rows were written.
+  /// Writes `count` rows in several pieces. The pieces limit the memory, and no further piece is
+  /// written after the time limit of the call. `read` returns the row with a number, and charges
+  /// the changes of the row to the tally that it gets. After all rows were written, throws the
+  /// first error of the store.
   template <typename Read>
   void WriteAll(const std::string& table, size_t count, const std::string& method,
                 const Read& read);
@@ -208,7 +214,7 @@ class Service : public wire::THBaseServiceIf {
   const int socket_;
   const uint64_t number_;
   CallContext context_;
-  std::optional<MemoryTally> reply_;  // memory of the current call's response; never nullopt
+  std::optional<MemoryTally> reply_;  // memory of the response of the current call; never nullopt
 };
 
 }  // namespace hg::thrift2
