@@ -149,7 +149,7 @@ struct Binary {
 
 struct Negation {
   ExprPtr inner;
-  bool plus = false;  // unary plus, which changes nothing
+  bool plus = false;  // number of pairs of parentheses around the expression
 };
 
 struct Expr {
