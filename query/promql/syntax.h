@@ -149,12 +149,12 @@ struct Binary {
 
 struct Negation {
   ExprPtr inner;
-  bool plus = false;  // number of pairs of parentheses around the expression
+  bool plus = false;  // whether the sign is a plus, which does not change the value
 };
 
 struct Expr {
-  size_t at = 0;            // byte offset in the text
-  uint8_t parentheses = 0;  // the number of pairs of parentheses around the expression
+  size_t at = 0;            // byte offset of the expression in the text
+  uint8_t parentheses = 0;  // number of pairs of parentheses around the expression
   std::variant<NumberLiteral, StringLiteral, Selector, Subquery, Call, Aggregation, Binary,
                Negation>
       node;
@@ -168,8 +168,8 @@ struct Expr {
 /// Returns the type of the expression's result.
 ValueType TypeOf(const Expr& expr);
 
-/// Returns whether Prometheus evaluates the expression once for all steps of a query, because its
-/// selectors have "@". It does not look at the parameter of an aggregation.
+/// Returns whether Prometheus evaluates the expression only once for all steps of a query, because
+/// all its selectors have "@". This function ignores the parameter of an aggregation.
 bool IsStepInvariant(const Expr& expr);
 
 }  // namespace hg::query::promql
