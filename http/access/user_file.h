@@ -17,23 +17,24 @@
 namespace hg::http {
 
 struct User {
-  std::string name;  // letters, digits, and . _ - @, at most kUserNameBytesMax
+  /// Letters, digits, and the characters . _ - @; at most kUserNameBytesMax bytes.
+  std::string name;
   Roles roles;
-  std::vector<std::string> passwords;  // hashes of passwords, as HashPassword returns them
-  std::vector<std::string> tokens;     // SHA-256 digests in hexadecimal
+  std::vector<std::string> passwords;  // hashes of passwords in the form that HashPassword returns
+  std::vector<std::string> tokens;     // SHA-256 digests of tokens in hexadecimal
 };
 
 inline constexpr size_t kUserNameBytesMax = 128;
 
-/// Returns InvalidArgument if the name is empty, too long, or has a character that names must not
-/// have. The error message says which of these it is.
+/// Returns InvalidArgument if the name is empty, is too long, or has a character that is not
+/// allowed in user names. The error message says which of these cases it is.
 Status CheckUserName(std::string_view name);
 
-/// Parses the text of a user file. The message of InvalidArgument has the number of the first
-/// invalid line and its error.
+/// Parses the text of a user file. The message of InvalidArgument contains the number of the first
+/// invalid line and describes the error in this line.
 Result<std::vector<User>> ParseUserFile(std::string_view text);
 
-/// Returns the text of a user file with these users, in this order, without comments.
+/// Returns the text of a user file with these users, in the order of the list, without comments.
 std::string UserFileText(const std::vector<User>& users);
 
 /// Returns the form in which the user file stores a token: its SHA-256 in hexadecimal.
