@@ -5,7 +5,7 @@
 
 namespace hg::http {
 
-/// Returns the reason phrase, such as "Bad Request" for 400.
+/// Returns the reason phrase of an HTTP status, such as "Bad Request" for 400.
 std::string_view ReasonPhrase(int status);
 
 }  // namespace hg::http
