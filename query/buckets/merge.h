@@ -22,11 +22,10 @@ struct MergeOptions {
   // column is left out.
   bool rate = false;
   int64_t last_ms =
-      /// End of the scan window; the result has no times after it.
-      std::numeric_limits<int64_t>::max();
+      std::numeric_limits<int64_t>::max();  // the result has no times after the scan window
   int64_t trim_begin_ms =
-      /// The result has no times before trim_begin_ms or after trim_end_ms.
-      std::numeric_limits<int64_t>::min();
+      std::numeric_limits<int64_t>::min();  // the result has no times before trim_begin_ms
+                                            // or after trim_end_ms
   int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
   /// MergeSeries stores the time of an infinite result here. May be null.
   std::optional<int64_t>* infinite_ms = nullptr;

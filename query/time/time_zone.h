@@ -37,8 +37,7 @@ class TimeZone {
  private:
   explicit TimeZone(const void* zone) : zone_(zone) {}
   const void* zone_ =
-      /// A date::time_zone of the tz database of the process, which is never freed; null = UTC.
-      nullptr;
+      nullptr;  // a date::time_zone of the tz database in memory, which is never freed; null = UTC
 };
 
 /// Returns the number of days from 1970-01-01 to a date in the proleptic Gregorian calendar. Month

@@ -12,9 +12,7 @@ struct FsckCounts {
   uint64_t cells = 0;
   uint64_t rows = 0;
   uint64_t valid_points =
-      /// Number of distinct times, including those of damaged points, because OpenTSDB counts a
-      /// point before it checks the point.
-      0;
+      0;  // number of distinct times; damaged points count, too, because OpenTSDB counts them
   uint64_t annotations = 0;
   uint64_t bad_keys = 0;
   uint64_t bad_keys_deleted = 0;

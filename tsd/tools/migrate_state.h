@@ -15,7 +15,7 @@ namespace hg::tsd {
 
 /// A range of keys of one table. One worker processes a part in the order of the keys.
 struct MigratePart {
-  /// The default name of the table; its position in tsd/tables.h selects the configured name.
+  /// Name of the table in the source; its position in tsd/tables.h selects the target's table.
   std::string table;
   Bytes start;
   Bytes stop;  // the key before which the range ends; "" = the end of the table
