@@ -93,8 +93,8 @@ struct ExpCase {
                                      RequestContext::Unlimited()));
     ValidQuery query;
     query.request = plan.request;
-    // For each metric, the first sub-query that is equal to its own. It is needed because `groups`
-    // refer to all metrics by index, but validation removes repeated sub-queries.
+    // The index of the first metric for each validated sub-query. `groups` refer to all metrics by
+    // index, but validation removes repeated sub-queries.
     std::map<size_t, size_t> first;
     for (size_t i = 0; i < valid.places.size(); ++i)
       query.places.push_back(first.try_emplace(valid.places[i], i).first->second);
