@@ -96,8 +96,8 @@ class Engine {
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
-  // These functions return the storage interfaces, for callers that read without Run. The storage
-  // interfaces outlive the engine.
+  // The following functions return the storage interfaces, for callers that read without Run. The
+  // storage interfaces outlive the engine.
   [[nodiscard]] Points& points() { return points_; }
   [[nodiscard]] Store& cells() { return cells_; }
   [[nodiscard]] RolledHoursSource* rolled() { return rolled_; }

@@ -8,9 +8,9 @@
 
 namespace hg::tsd {
 
-/// Parses the JSON text of the setting. The message of InvalidArgument describes the error. These
-/// are errors: an unknown function, an id that is repeated or not in 0…127, an interval that is
-/// repeated or does not fit its row, or a number of default intervals other than one.
+/// Parses the JSON text of the setting. The message of InvalidArgument describes the error. Errors
+/// are: an unknown function, an id that is repeated or not in 0…127, an interval that is repeated
+/// or does not fit its row, or a number of default intervals other than one.
 Result<codec::RollupTables> ParseRollupConfig(std::string_view json);
 
 }  // namespace hg::tsd

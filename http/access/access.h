@@ -99,7 +99,7 @@ class Access {
   const PasswordCheck matches_;
   /// Called for rejected clients; does not change after the first rejection.
   std::function<void(const AccessRefusal&)> refused_;
-  const Digest key_ = RandomDigest();  // HMAC key for proved_
+  const Digest key_ = RandomDigest();  // the HMAC key with which the keys of proved_ are computed
   /// Hash that Judge checks for unknown users; does not change after the first Load.
   std::string nobodys_hash_;
   std::atomic<uint64_t> generation_{0};

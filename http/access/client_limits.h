@@ -36,8 +36,8 @@ class ClientLimits {
 
   /// Returns the number of clients whose limits are held in memory.
   [[nodiscard]] size_t clients();
-  /// These functions return the number of points, and the number of new series, that write limits
-  /// have rejected so far.
+  /// refused_points returns the number of points, and refused_series the number of new series, that
+  /// write limits have rejected so far.
   [[nodiscard]] uint64_t refused_points() const { return counts_->points.load(); }
   [[nodiscard]] uint64_t refused_series() const { return counts_->series.load(); }
 

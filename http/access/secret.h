@@ -26,7 +26,7 @@ Result<std::string> HashPassword(std::string_view password);
 /// be parsed.
 bool PasswordMatches(std::string_view password, const std::string& hash);
 
-/// Returns whether PasswordMatches supports the hash.
+/// Returns whether PasswordMatches supports hashes of this kind.
 bool IsPasswordHash(const std::string& hash);
 
 /// Returns a new random token: the text "hg_" followed by 64 hexadecimal digits.

@@ -1,11 +1,12 @@
 #pragma once
-// The user file: text with one user per line. It contains only hashes of secrets.
+// The user file: a text with one user per line. The file contains only hashes of secrets. Blanks
+// separate the secrets of a user. Examples of lines:
 //
 //   # user, roles, secrets separated by blanks
 //   grafana:read:$y$j9T$…                 a password (crypt(5))
 //   agents:write:token$5e884898da28…      a bearer token, by its SHA-256 in hexadecimal
-//   ops:admin:$y$j9T$… token$ef92b778…    both; any number of tokens
-//   s7.example.org:write:                 authenticated by client certificate only
+//   ops:admin:$y$j9T$… token$ef92b778…    a password and a token; any number of tokens is allowed
+//   s7.example.org:write:                 a user who is authenticated by a client certificate only
 
 #include <string>
 #include <string_view>

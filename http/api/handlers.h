@@ -27,7 +27,7 @@ void HandleHistogram(const Request& request, Services& services, ResponseWriter&
 /// /api/query. If the third segment of the path is "last", "exp" or "gexp", calls HandleQueryLast,
 /// HandleQueryExp or HandleQueryGexp.
 void HandleQuery(const Request& request, Services& services, ResponseWriter& out);
-/// /api/query/last: returns the newest points of series.
+/// /api/query/last: returns the newest point of each requested series.
 void HandleQueryLast(const Request& request, Services& services, ResponseWriter& out);
 /// /api/query/exp (opentsdb-queries.md §11). Every mistake in the request gets HTTP status 500, as
 /// in OpenTSDB. A query that fails while it runs gets the same response as in /api/query.
@@ -43,7 +43,7 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
 
 // The following handlers serve names, metadata and annotations (opentsdb-http-api.md §14 to §18).
 
-/// GET, POST: returns the names of all aggregators, in OpenTSDB's order.
+/// GET, POST: returns the names of all aggregation functions, in OpenTSDB's order.
 void HandleAggregators(const Request& request, Services& services, ResponseWriter& out);
 /// GET, POST: returns the names of one kind that begin with a prefix. If the path is not below
 /// /api, the handler ignores the body.
@@ -103,7 +103,8 @@ void HandlePromQueryRange(const Request& request, Services& services, ResponseWr
 void HandlePromFormat(const Request& request, Services& services, ResponseWriter& out);
 /// Returns the syntax tree of the PromQL expression of the request (http/wire/prom_expression.h).
 void HandlePromParse(const Request& request, Services& services, ResponseWriter& out);
-/// Checks the parameters and returns an empty list, because exemplars are not stored.
+/// Checks the parameters of the request and returns an empty list, because Hourglass does not store
+/// exemplars.
 void HandlePromExemplars(const Request& request, Services& services, ResponseWriter& out);
 /// /api/v1/labels, /api/v1/label/NAME/values and /api/v1/series: read Hourglass's own index. If the
 /// request has a time range, the result has only series with samples in this range. The range is

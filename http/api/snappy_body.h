@@ -16,7 +16,7 @@ namespace hg::http {
 inline constexpr std::string_view kProtobufType = "application/x-protobuf";
 
 struct SnappyBody {
-  std::string bytes;         // the body after decompression
+  std::string bytes;         // bytes of the body after decompression
   std::string_view message;  // the type of the protobuf message; one of `messages`
 };
 

@@ -25,7 +25,7 @@ struct Anchor {
 /// a canvas.
 class Canvas {
  public:
-  /// Creates a transparent bitmap.
+  /// Creates a bitmap whose pixels are all transparent.
   Canvas(int width, int height);
   ~Canvas();
   Canvas(const Canvas&) = delete;

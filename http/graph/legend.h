@@ -43,7 +43,7 @@ class LegendBlock {
   const Style& style_;
   const std::vector<Line>& lines_;
   Canvas& canvas_;
-  Box around_;  // the area that contains an outside legend
+  Box around_;  // the area around the lines, in which an outside legend is placed
   int rows_ = 0, columns_ = 1;
   double width_ = 0, height_ = 0, text_width_ = 0;
 };

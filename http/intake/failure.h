@@ -35,7 +35,7 @@ constexpr bool RefusesAll(Failure failure) {
   return failure == Failure::kRate || failure == Failure::kBusy;
 }
 
-/// Returns whether the client should send the point again later.
+/// Returns whether the failure may be over later, so that the client should send the point again.
 constexpr bool MayPass(Failure failure) { return failure >= Failure::kNewSeries; }
 
 /// Adds `points` to the `rpc.errors` counter that belongs to the failure. Does nothing for kNone.

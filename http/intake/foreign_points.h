@@ -45,7 +45,7 @@ class ForeignPoints {
   const NameRules rules_;
   std::vector<NamedPoint> points_;
   std::deque<std::vector<TagText>> tags_;  // one element for each call of SetTags
-  std::deque<std::string> texts_;          // escaped names
+  std::deque<std::string> texts_;          // the escaped names of the points and tags
   /// Memory of all members; memory of the tags of the last SetTags.
   size_t bytes_ = 0, bytes_of_tags_ = 0;
 };

@@ -45,10 +45,10 @@ class GraphiteIntake {
   /// Adds a point to the batch and copies its path, so the bytes of the path need not stay valid.
   void AddCopy(const GraphitePoint& point, Writer* writer);
 
-  /// Counts and logs input that could not be parsed.
+  /// Counts and logs received input that could not be parsed. `why` is the error.
   void Refuse(const Status& why);
 
-  /// Counts and logs a connection that the server refuses or closes for lack of a resource.
+  /// Counts and logs a connection that the server rejects or closes because it lacks a resource.
   void TurnAway(std::string_view why);
 
   /// Logs a warning. At most one warning is logged every ten seconds.

@@ -72,7 +72,7 @@ class Intake {
   /// Adds the number of stored points to the counter of added points now, not in the next Commit.
   void CountStored();
 
-  /// Returns the number of points that are stored and counted as added.
+  /// Returns the number of points of the request that are stored and were counted as added.
   [[nodiscard]] uint64_t stored() const { return stored_; }
 
  private:

@@ -50,7 +50,7 @@ void SendJson(ResponseWriter& out, const Request& request, std::string_view json
 void StreamJson(ResponseWriter& out, const Request& request,
                 const std::function<Status(JsonWriter* json)>& write);
 
-/// Sends a body with the given Content-Type.
+/// Sends a reply that has the given status, Content-Type and body.
 void SendBody(ResponseWriter& out, int status, std::string_view content_type,
               std::string_view body);
 

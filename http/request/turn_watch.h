@@ -19,7 +19,7 @@ int64_t ThreadCpuNs();
 /// Measures the turns of one event loop. Only the thread of that event loop may use the object.
 class TurnWatch {
  public:
-  /// A turn that takes at least this many nanoseconds counts as a stall.
+  /// The length of a stall: a turn that takes at least this many nanoseconds counts as a stall.
   static constexpr int64_t kStallNs = 50'000'000;
 
   /// The kind of time that is compared with kStallNs.

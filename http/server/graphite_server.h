@@ -25,7 +25,8 @@ class GraphiteServer {
   /// address on which the server cannot listen.
   Status Start();
 
-  /// These functions return the ports on which the server listens; 0 = none.
+  /// `port` returns the port for plaintext lines, and `pickle_port` the port for pickled points; 0
+  /// = the server does not listen on this port.
   [[nodiscard]] uint16_t port() const;
   [[nodiscard]] uint16_t pickle_port() const;
 

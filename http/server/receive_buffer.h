@@ -35,8 +35,8 @@ class ReceiveBuffer {
     begin_ = 0;
   }
 
-  /// These functions return the free space after the contents, into which bytes can be received,
-  /// and the size of this space.
+  /// `room` returns the begin of the free space after the contents, into which bytes can be
+  /// received; `room_size` returns the size of this space.
   [[nodiscard]] char* room() { return data_.get() + end_; }
   [[nodiscard]] size_t room_size() const { return capacity_ - end_; }
   void Grow(size_t received) {

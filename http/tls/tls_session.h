@@ -16,7 +16,7 @@ namespace hg::http {
 /// A TLS session. Only one thread at a time may use it.
 class TlsSession {
  public:
-  /// Takes ownership of `ssl`.
+  /// The session takes ownership of `ssl`.
   explicit TlsSession(ssl_st* ssl);
   ~TlsSession();
   TlsSession(const TlsSession&) = delete;

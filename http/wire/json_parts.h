@@ -21,7 +21,7 @@ struct Printers {
 /// begin of the array.
 struct ElementPrinting {
   size_t count = 0;
-  /// Returns the number of points of an element.
+  /// Returns the number of points in an element of the array.
   std::function<size_t(size_t element)> points;
   /// Prints the elements [begin, end), and checks json->alive() from time to time. Several threads
   /// call this function at the same time.

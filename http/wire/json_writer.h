@@ -43,7 +43,7 @@ class JsonWriter {
   /// Writes a value. `json` must already be JSON text.
   void Raw(std::string_view json);
 
-  // These functions write a key and its value.
+  // Each of the following functions writes a key and a value.
   void TextOrNull(std::string_view key, const std::optional<std::string>& value) {
     Key(key);
     value ? String(*value) : Null();

@@ -28,7 +28,7 @@ inline constexpr uint64_t kNsPerMs = 1'000'000;
 /// the bytes of the body that was passed to the last call of Read.
 class OtlpBody {
  public:
-  /// `memory` must outlive the object. If it is nullptr, nothing is charged.
+  /// `memory` must outlive the object. If `memory` is nullptr, the parser charges nothing.
   explicit OtlpBody(RequestMemory::Share* memory)
       : message_room_(memory),
         pieces_room_(memory),

@@ -1,5 +1,5 @@
 #pragma once
-// Reason phrases of HTTP status codes.
+// The reason phrases of HTTP status codes, such as "Not Found" for 404.
 
 #include <string_view>
 

@@ -37,7 +37,7 @@ struct DownsampleSpec {
   [[nodiscard]] int64_t interval_ms() const { return run_all ? 0 : interval.millis(); }
 };
 
-/// Parses a specification. The message of InvalidArgument names the invalid part.
+/// Parses a downsampling specification. The message of InvalidArgument contains the invalid part.
 Result<DownsampleSpec> ParseDownsample(std::string_view text);
 
 /// The largest number of buckets that a fill policy may produce for one series. A query that needs
@@ -48,8 +48,8 @@ inline constexpr int64_t kFillBucketsMax = 50'000'000;
 /// (see Downsampler::AddStatistics).
 bool TakesStatistics(const DownsampleSpec& spec);
 
-/// Computes where the buckets of a sub-query start and which buckets are in the result. All series
-/// of the sub-query share one grid. Immutable after BuildFillGrid.
+/// The bucket grid of a sub-query. It computes where buckets start, and which buckets are in the
+/// result. All series of the sub-query share one grid. The grid is immutable after BuildFillGrid.
 class BucketGrid {
  public:
   /// Takes constant time, because the bucket starts that a fill policy requires are computed later
@@ -57,9 +57,10 @@ class BucketGrid {
   BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms,
              int64_t end_ms);
 
-  /// Computes the bucket starts of the fill policy. Call this function before the first series is
-  /// filled. Charges the starts to `memory` before it allocates them. LimitExceeded: more than
-  /// kFillBucketsMax buckets. Also fails with errors of `memory`.
+  /// Computes the bucket starts that the fill policy requires. Call this function before the first
+  /// series is filled. The memory of the bucket starts is charged to `memory` before it is
+  /// allocated. LimitExceeded: there would be more than kFillBucketsMax buckets. Also fails with
+  /// errors of `memory`.
   Status BuildFillGrid(const ScanWindow& window, MemoryTally* memory);
 
   [[nodiscard]] const DownsampleSpec& spec() const { return spec_; }
@@ -68,7 +69,7 @@ class BucketGrid {
   /// Returns the end of the time range; points at this time or later are ignored. Used with run_all
   /// only.
   [[nodiscard]] int64_t end_point_ms() const { return end_point_ms_; }
-  /// Returns the start of the bucket for the first point of a series.
+  /// Returns the start of the bucket that contains `t`, the time of the first point of a series.
   [[nodiscard]] int64_t FirstBucket(int64_t t) const;
   /// Returns the start of the bucket that contains `t`, the time of a point after the first one.
   /// `open_start` is the start of the open bucket. Sets `*end` to the end of the returned bucket.
@@ -93,11 +94,11 @@ class BucketGrid {
 /// Downsamples one series. A downsampler is not thread-safe.
 class Downsampler {
  public:
-  /// The grid must outlive the downsampler.
+  /// `grid` must outlive the downsampler.
   explicit Downsampler(const BucketGrid* grid) : grid_(grid) {}
 
-  /// Adds the points of one row-hour. Times are in milliseconds since `base_ms`, in ascending
-  /// order, and later than all points added before.
+  /// Adds the points of one row-hour. Times are in milliseconds since `base_ms`, and in ascending
+  /// order. They must be later than the times of all points that were added before.
   void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const double> values) {
     AddPoints(base_ms, offset_ms, values);
   }
@@ -115,8 +116,9 @@ class Downsampler {
   /// Adds several row-hours by means of their statistics, in ascending order of time. Stops at the
   /// first row that AddStatistics for one row would refuse. Returns the number of rows added.
   size_t AddStatistics(std::span<const HourStatistics> hours, bool any_order);
-  /// These three functions return the memory of the downsampler in bytes: its memory now, its
-  /// memory after at most `points` more points, and its memory during Finish.
+  /// MemoryBytes returns the memory of the downsampler in bytes. MemoryBytesAfter returns its
+  /// memory after at most `points` more points, and MemoryBytesAtFinish returns its memory during
+  /// Finish.
   [[nodiscard]] int64_t MemoryBytes() const;
   [[nodiscard]] int64_t MemoryBytesAfter(size_t points) const;
   [[nodiscard]] int64_t MemoryBytesAtFinish() const;
@@ -132,7 +134,7 @@ class Downsampler {
   struct Bucket {
     int64_t start, end;
   };
-  /// Returns the bucket of a point that does not belong to the open bucket.
+  /// Returns the bucket that contains a point after the open bucket.
   [[nodiscard]] Bucket NextBucket(int64_t t);
   void Open(const Bucket& bucket);
   template <typename T>

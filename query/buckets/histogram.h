@@ -25,7 +25,7 @@ struct TimedHistogram {
 /// before a cell with an earlier time in seconds.
 using HistogramColumn = std::vector<TimedHistogram>;
 
-/// These functions return the memory in bytes of one histogram in a column, and of all histograms
+/// HistogramBytes returns the memory in bytes: of one histogram in a column, or of all histograms
 /// of a column.
 int64_t HistogramBytes(const codec::SimpleHistogram& histogram);
 int64_t HistogramBytes(const HistogramColumn& histograms);

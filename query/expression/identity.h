@@ -49,7 +49,7 @@ class Identifier {
   SharedVector<SeriesIdentity::Name> metrics_;
 };
 
-/// Makes identities of joined series.
+/// Computes the identities of joined series.
 class Uniter {
  public:
   /// The identities stay charged to `context`, which may be nullptr. Unite fails with errors of

@@ -14,9 +14,9 @@ enum class TokenKind : uint8_t { kEnd, kInteger, kDecimal, kText, kName, kKeywor
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  /// For kText, this is the text without its quotes; escapes are not resolved. For kSymbol, this is
-  /// the sign of the operator ("&&" for the word "and"). The view refers to the expression or to
-  /// static data.
+  /// For kText, `text` is the text without its quotes; escapes are not resolved. For kSymbol,
+  /// `text` is the sign of the operator ("&&" for the word "and"). The view refers to the
+  /// expression or to static data.
   std::string_view text;
   size_t at = 0;  // byte offset of the token in the expression
 

@@ -18,8 +18,8 @@ inline constexpr size_t kJoinedSeriesMax = 64 * 1024;
 /// bytes. The server computes all results before it sends the first byte, because an error after
 /// the first byte could not become a proper error response.
 inline constexpr size_t kResultValuesMax = 16 * 1024 * 1024;
-/// The maximum number of instructions that the expressions of one request may run. They take about
-/// one minute on one core.
+/// The maximum number of instructions that the expressions of one request may run. This number of
+/// instructions takes about one minute on one core.
 inline constexpr size_t kEvaluationStepsMax = size_t{4} << 30;
 /// Number of instructions after which the evaluator checks whether the client is still connected.
 inline constexpr size_t kStepsPerPoll = 1 << 14;

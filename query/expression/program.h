@@ -58,7 +58,7 @@ Result<Program> CompileExpression(std::string_view text);
 /// Runs one program any number of times. An evaluator is not thread-safe.
 class Evaluator {
  public:
-  /// The program must outlive the evaluator.
+  /// `program` must outlive the evaluator.
   explicit Evaluator(const Program& program) : program_(program) {}
 
   /// Runs the program. `variables` has the values of the variables in the order of

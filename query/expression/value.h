@@ -27,7 +27,7 @@ struct Single {
   double wide;
 };
 
-/// A value of an expression. monostate is null.
+/// A value of an expression. The alternative std::monostate stands for null.
 using Value = std::variant<std::monostate, bool, Integer, Single, double, std::string>;
 
 enum class BinaryOperator : uint8_t {

@@ -19,7 +19,7 @@ namespace hg::query {
 struct RollupPlan {
   /// Levels to read, in order; never contains the default level.
   std::vector<const codec::RollupLevel*> levels;
-  bool then_raw = false;  // whether to read raw data if no level has series
+  bool then_raw = false;  // whether the query reads raw data if no level has series
   /// The stored aggregate that the query reads. To compute averages, the query reads the aggregate
   /// `sum`, and the aggregate `count` in addition.
   codec::RollupAggregate stored;

@@ -31,7 +31,7 @@ struct ValidSubQuery {
   std::optional<ValueFilter> values;
   /// Decoded TSUIDs; if empty, the sub-query selects its series by metric.
   std::vector<Bytes> tsuids;
-  bool histograms = false;  // whether to read histograms instead of points
+  bool histograms = false;  // whether the sub-query reads histograms instead of points
 };
 
 struct ValidQuery {

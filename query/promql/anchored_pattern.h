@@ -21,8 +21,8 @@ class StringPiece;
 
 namespace hg::query::promql {
 
-/// The memory limit of one compiled pattern, in bytes. It includes the states that RE2 caches
-/// during matches.
+/// The memory limit of one compiled pattern, in bytes. The memory includes the states that RE2
+/// caches during matches.
 inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
 
 /// The maximum size of a pattern in bytes. Repetitions count as often as they repeat: in a{1000},

@@ -57,8 +57,8 @@ class Evaluator {
   Annotations annotations_;
 };
 
-// These functions evaluate the larger types of nodes. Each function is defined in a file of its
-// own. `at` is the byte offset of the node in the expression.
+// The following functions evaluate the larger types of nodes. Each function is defined in a file of
+// its own. `at` is the byte offset of the node in the expression.
 Result<Value> EvaluateCall(const Call& call, size_t at, const Steps& steps, Evaluator* evaluator);
 Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& steps,
                                   Evaluator* evaluator);

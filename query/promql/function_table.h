@@ -20,7 +20,7 @@ struct FunctionSpec {
   ValueType returns = ValueType::kVector;
 };
 
-/// Returns the function with that name, or nullptr if there is none.
+/// Returns the PromQL function with that name, or nullptr if no function has this name.
 const FunctionSpec* FindFunction(std::string_view name);
 
 /// Returns whether Prometheus supports the function or aggregation of that name only if a feature

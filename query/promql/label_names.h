@@ -26,13 +26,12 @@ struct LabelNaming {
   // UTF-8 characters that names may have in addition to the characters that are always allowed.
   std::string extra_name_characters;
   std::string default_tag_key = "source", default_tag_value = "unknown";
-  /// If true, metrics are shown under their UnderscoredName (tsd.prometheus.underscore_names).
+  /// Whether users see metrics under their UnderscoredName (tsd.prometheus.underscore_names).
   bool underscored_metrics = false;
 };
 
-/// Returns the name (UTF-8) with `_` in place of each character that a metric name in PromQL may
-/// have only in quotes: all except ASCII letters, `_`, `:`, and digits after the first
-/// character.
+/// Returns the name (UTF-8) in a form that PromQL can write without quotes. ASCII letters, `_`,
+/// `:`, and digits after the first character stay; each other character is replaced by `_`.
 std::string UnderscoredName(std::string_view name);
 
 /// Visits all stored names that begin with the prefix. If the prefix is empty, this includes names
@@ -63,7 +62,8 @@ class LabelNames {
   /// metrics. Also fails with errors of `watch`.
   Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts,
                                       RequestContext* watch);
-  /// Returns the name of an id as the client sent it, unescaped. NotFound: the id has no name.
+  /// Returns the name of an id as the client sent it, without escapes. NotFound: the id has no
+  /// name.
   Result<std::string> SentText(UidKind kind, ByteView id);
   /// Returns the name of an id as users see it. This name may differ from SentText only for metrics
   /// (LabelNaming::underscored_metrics). NotFound: the id has no name.
@@ -74,7 +74,7 @@ class LabelNames {
   [[nodiscard]] std::string Shown(UidKind kind, std::string sent) const;
   /// Returns all labels of a series, including the metric name. NotFound: an id has no name.
   Result<promql::Labels> LabelsOf(ByteView tsuid);
-  /// Returns whether the default tag is the only tag of the series, so that it has no labels.
+  /// Returns whether the default tag is the only tag of the series. Such a series has no labels.
   Result<bool> IsUntagged(ByteView tsuid);
 
   [[nodiscard]] const LabelNaming& naming() const { return naming_; }

@@ -21,9 +21,9 @@ double RoundTo(double value, double unit);
 double Least(double a, double b);
 double Most(double a, double b);
 
-/// Returns the result of an arithmetic operator for two numbers.
+/// Returns the result of the arithmetic operator `op` for two numbers.
 double Compute(BinaryOperator op, double a, double b);
-/// Returns whether a comparison of two numbers is true.
+/// Returns whether the comparison `a op b` is true.
 bool Holds(BinaryOperator op, double a, double b);
 
 }  // namespace hg::query::promql

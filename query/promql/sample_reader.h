@@ -24,11 +24,11 @@ struct RolledSample {
   double count = 0;                  // number of points in the interval
 };
 
-/// Receives samples. Not thread-safe.
+/// Receives samples from a reader. A sink is not thread-safe.
 class SampleSink {
  public:
   virtual ~SampleSink() = default;
-  /// Adds a series. Series are numbered from 0 in the order of these calls.
+  /// Adds a series. The first series that is added has the number 0, the second 1, and so on.
   virtual Status AddSeries(Labels labels) = 0;
   /// Adds samples to a series. The times of a series must ascend, also from one call to the next.
   /// The spans are valid only during the call.

@@ -75,8 +75,8 @@ class StoredSeries : public SampleReader {
     Bytes metric;
     uint32_t begin_s = 0, kept_before_s = 0;
   };
-  /// Returns the hours of the metric whose raw points may have been deleted, so that only rollups
-  /// remain. Stores the result for KeptMeanwhile.
+  /// Returns the hours of the metric whose raw points retention may have deleted, so that only
+  /// rollups remain. Stores the returned hours for KeptMeanwhile.
   RolledHours PlanKept(const PointScanSpec& spec);
   /// Reads the rows of `spec` in several scans, one after another in the order of time. Each scan
   /// reads either raw points or rollups.

@@ -117,7 +117,7 @@ class VectorBuilder {
     value_.type = ValueType::kVector;
   }
 
-  /// Returns the index of the series with these labels. If there is no such series, creates one
+  /// Returns the index of the series with these labels. If there is no such series, adds a series
   /// without samples.
   Result<size_t> SeriesOf(Labels labels);
   [[nodiscard]] Column& column(size_t series) { return value_.vector[series].values; }
@@ -134,7 +134,7 @@ class VectorBuilder {
   SeriesNumbers numbers_;
 };
 
-/// Charges the memory of a series with a column of `count` numbers to `hold`.
+/// Charges the memory of one series to `hold`: its labels and a column of `count` numbers.
 Status HoldSeries(const Labels& labels, size_t count, MemoryTally* tally, MemoryHold* hold);
 
 /// Calls `at` for each step, from step 0 on. Charges the work after every few steps, because some

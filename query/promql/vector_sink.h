@@ -1,5 +1,5 @@
 #pragma once
-// The common base of sinks that build an instant vector from samples.
+// The base class of sinks that build an instant vector from samples.
 
 #include <deque>
 #include <memory>

@@ -42,7 +42,7 @@ class WindowCall {
   [[nodiscard]] const std::vector<Value>& scalars() const { return scalars_; }
   /// Returns which value of a rollup interval the function needs.
   [[nodiscard]] RolledValue rolled_value() const { return rolled_value_; }
-  /// Returns whether the function needs the number of points in each sample.
+  /// Returns whether the function needs to know how many points each sample stands for.
   [[nodiscard]] bool weighs() const { return weighs_; }
   [[nodiscard]] size_t steps() const { return steps_.count; }
   /// Returns the begin of the window of a step. The window contains only samples that are later

@@ -90,7 +90,7 @@ enum class OnFailure : unsigned char {
 /// The value of SubQueryInfo::rollup_table for a sub-query that read raw points.
 inline constexpr std::string_view kRawTable = "raw";
 
-/// The part of the response that describes one sub-query, in addition to its groups.
+/// The description of one sub-query in the response, in addition to the groups of the sub-query.
 struct SubQueryInfo {
   Status failure;  // the error of the evaluation; see OnFailure
   // The UIDs of the tag keys that have filters, ascending, without repeats.

@@ -58,7 +58,8 @@ enum class RequestPhase : uint8_t { kWorking, kWaiting, kAnswering };
 struct RequestAllowance {
   int64_t timeout_ms = 0;
   int64_t bytes_max = 0;
-  uint64_t large_steps = 0;  // a request with more steps is large
+  /// Maximum number of steps of a small request; a request with more is large.
+  uint64_t large_steps = 0;
   int64_t large_bytes = 0;
 };
 

@@ -75,7 +75,7 @@ class BucketCache : public ChangeListener {
   /// ExtremeFold, which skips rows that cannot change the result. The next query with this shape
   /// should use the cache instead of ExtremeFold.
   void PreferHours(const Bytes& shape);
-  /// Returns whether PreferHours was called for this shape recently.
+  /// Returns whether PreferHours was called recently for this shape.
   [[nodiscard]] bool prefers_hours(const Bytes& shape) const;
   /// Returns false if rows may expire without a report to the cache, because a TTL is set. In this
   /// case nothing may be cached.

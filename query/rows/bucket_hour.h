@@ -98,7 +98,7 @@ class RowRecord {
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] const std::set<uint32_t>& spoiled() const { return spoiled_; }
-  /// Returns whether the record is incomplete, because there were too many rows.
+  /// Returns whether the recording was stopped, because there were too many rows.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
 
  private:

@@ -31,7 +31,8 @@ class ExtremeFold {
   /// Returns the memory in bytes of an ExtremeFold with `buckets` buckets.
   [[nodiscard]] static int64_t BytesOf(int64_t buckets);
   [[nodiscard]] int64_t interval_ms() const { return interval_ms_; }
-  /// These functions return the starts of the first and the last bucket of the result.
+  /// `first_ms` returns the start of the first bucket of the result, and `last_ms` the start of the
+  /// last bucket.
   [[nodiscard]] int64_t first_ms() const { return first_ms_; }
   [[nodiscard]] int64_t last_ms() const { return last_ms_; }
   [[nodiscard]] bool shows(int64_t bucket_ms) const {
@@ -71,7 +72,7 @@ class ExtremeFold {
   const double sign_;
   const int64_t interval_ms_;
   const int64_t first_ms_, last_ms_;  // starts of the first and the last bucket
-  // For each hour, a lower bound of the values of all its buckets.
+  // For each hour, a lower bound of the values of all buckets in the hour.
   std::vector<std::atomic<double>> floors_;
 
   std::mutex mutex_;

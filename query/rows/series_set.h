@@ -79,8 +79,8 @@ class SeriesSet {
   Status Finish();
 
   [[nodiscard]] std::vector<Series>& series() { return series_; }
-  /// These functions return the number of rows and the number of points of the series that the
-  /// filter accepts.
+  /// rows_admitted returns the number of rows, and points_admitted the number of points, of the
+  /// series that the filter accepts.
   [[nodiscard]] uint64_t rows_admitted() const { return rows_admitted_; }
   [[nodiscard]] uint64_t points_admitted() const { return points_admitted_; }
   /// Returns how many rows of rows_admitted() were not read, because ExtremeFold did not need them.

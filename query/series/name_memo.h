@@ -14,14 +14,15 @@ namespace hg::query {
 /// The names and ids of one query. The object is not thread-safe.
 class NameMemo {
  public:
-  /// Both arguments must outlive the memo. The cache is charged to `watch`, which may be nullptr.
+  /// Both arguments must outlive the memo. The memory of the cache is charged to `watch`, which may
+  /// be nullptr.
   explicit NameMemo(uid::Names& names, RequestContext* watch = nullptr)
       : names_(names),
         context_(watch != nullptr ? *watch : RequestContext::Unlimited()),
         memory_(watch) {}
 
-  /// Returns the UID of a name in UTF-8. NotFound: "No such name for 'tagk': 'X'". InvalidArgument:
-  /// the name is empty.
+  /// Returns the UID of a name in UTF-8. NotFound: no UID has this name; the message is "No such
+  /// name for 'tagk': 'X'". InvalidArgument: the name is empty.
   Result<Bytes> Find(UidKind kind, std::string_view name);
   /// Returns the UTF-8 name of a UID. The pointer is valid as long as the memo exists. NotFound:
   /// the UID has no name, so the query must fail.

@@ -28,7 +28,7 @@ Certificate MakeCertificate(const CertificateWish& wish, const Certificate* auth
 std::string MakeRevocations(const Certificate& authority,
                             const std::vector<const Certificate*>& revoked, int valid_days = 1);
 
-/// A folder for the files of a test. The destructor removes it.
+/// A folder for the files of a test. The destructor removes the folder.
 class TestFolder {
  public:
   TestFolder();

@@ -1,5 +1,5 @@
 #pragma once
-// A clock that changes only when a test sets it.
+// A clock that changes only when a test sets its time.
 
 #include <atomic>
 #include <cstdint>

@@ -40,8 +40,8 @@ class MetricLimits {
   /// Counts the points of a batch towards the limits. Call this function after the points were
   /// stored.
   void ChargePoints(std::span<const PointEntry> batch);
-  /// These functions do the same as AskForPoints and ChargePoints for histograms and rollups. Their
-  /// metrics are given by id.
+  /// AskForValues and ChargeValue do the same for histograms and rollups as AskForPoints and
+  /// ChargePoints do for points. Callers give the metrics by id.
   Status AskForValues(std::span<const Bytes> metrics, uint64_t values);
   void ChargeValue(ByteView metric, std::string_view name);
 

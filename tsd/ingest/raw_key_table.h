@@ -102,7 +102,7 @@ class RawKeyTable {
 
   [[nodiscard]] uint64_t Hash(Dialect dialect, std::string_view text) const;
   [[nodiscard]] uint64_t HashPair(uint32_t metric, uint32_t tags) const;
-  // The following functions return nullptr if nothing is found.
+  // The following functions return nullptr if the table does not have the text or the series.
   static const Text* FindText(const Table<TextSlot>& table, uint64_t hash, Dialect dialect,
                               std::string_view text);
   static PairSlot* FindPair(const Table<PairSlot>& table, uint64_t hash, uint32_t metric,

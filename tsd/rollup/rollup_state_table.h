@@ -1,12 +1,13 @@
 #pragma once
 // The table that stores a RollupState. All cells are in family "t". Times and intervals are in
-// seconds, as 4-byte numbers (u32). For each row key: its columns, and the meaning of their values.
+// seconds, as 4-byte numbers (u32). The list has one entry for each kind of row. An entry consists
+// of the row key, the columns of the row, and the meaning of the value of each column (after →).
 //   "complete"                       c → 1: all metrics have their rollups from before the start
 //   "filled" ‖ metric                f → 1: this metric has its rollups from before the start; used
 //                                    until "complete" is set
-//   "level" ‖ name of the level      w → u32: its rollups are complete up to this time
-//                                    i → how its cells are computed (MadeOf)
-//   "table" ‖ name of the table      i → u32: it holds automatic rollups of this interval
+//   "level" ‖ name of the level      w → u32: the level's rollups are complete up to this time
+//                                    i → how the level's cells are computed (MadeOf)
+//   "table" ‖ name of the table      i → u32: the table holds automatic rollups of this interval
 //   "mark" ‖ metric ‖ day u32        hour u32 → 1: this hour has a dirty marker
 //   "odd" ‖ metric                   f → u32: from this day on, each hour counts as odd
 //                                    u → u32: from this day on, some hours cannot be read

@@ -16,7 +16,7 @@ namespace hg::tsd {
 /// The parts of a line, as views of the line. Names, value and tags were not checked.
 struct ImportLine {
   std::string_view metric;
-  Timestamp time;  // greater than 0
+  Timestamp time;  // time of the point; greater than 0
   std::string_view value;
   std::string_view tags;
 };

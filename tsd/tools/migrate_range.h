@@ -35,11 +35,12 @@ struct RangeReport {
 /// What the migration does with rows that differ.
 enum class RangeWork : uint8_t {
   kCompare,  // it writes nothing
-  /// It writes to the target. The target has no other writers, or orders writes by their times.
+  /// The migration writes to a target that has no other writers, or that orders writes by their
+  /// times.
   kWrite,
-  /// It writes to a target that has other writers. A row is changed only if the row is still the
-  /// same as when it was compared; otherwise, the row is compared again. So the migration never
-  /// overwrites a write of another client that it has not compared.
+  /// The migration writes to a target that has other writers. A row is changed only if the row is
+  /// still the same as when it was compared; otherwise, the row is compared again. So the migration
+  /// never overwrites a write of another client that it has not compared.
   kWriteBeside,
 };
 

@@ -22,7 +22,7 @@ enum class Stage : uint8_t {
 /// What the gateway does with a request after the call of the hook.
 enum class Fate : uint8_t {
   kGoOn,
-  kDrop,  // the gateway closes the connection
+  kDrop,  // the gateway closes the connection of the request
 };
 
 struct GatewayOptions {
