@@ -98,7 +98,8 @@ class SubQueryRun {
   SubQueryInfo info_;
   ClientTables tables_;
   std::optional<SubQueryPlan> plan_;  // empty before Open, and again when it is no longer needed
-  std::optional<AutomaticRollups> rollups_;  // refers to plan_
+  /// The state of the rollups when the sub-query was planned; refers to plan_.
+  std::optional<AutomaticRollups> rollups_;
   /// Nullptr: there is nothing to read, or the sub-query reads tables_.
   std::unique_ptr<RowSource> source_;
   SeriesRead read_;

@@ -32,7 +32,7 @@ class TlsContext {
  private:
   const TlsOptions& options_;
   std::mutex mutex_;
-  std::shared_ptr<ssl_ctx_st> context_;  // guarded by mutex_
+  std::shared_ptr<ssl_ctx_st> context_;  // settings of new sessions; guarded by mutex_
 };
 
 }  // namespace hg::http

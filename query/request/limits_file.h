@@ -52,9 +52,9 @@ class LimitsFile {
   const Clock& clock_;
 
   std::mutex mutex_;
-  bool loaded_ = false;                // guarded by mutex_
-  int64_t loaded_ns_ = 0;              // guarded by mutex_
-  std::vector<MetricLimits> entries_;  // guarded by mutex_
+  bool loaded_ = false;                // whether the file was read successfully; guarded by mutex_
+  int64_t loaded_ns_ = 0;              // monotonic time of the last read; guarded by mutex_
+  std::vector<MetricLimits> entries_;  // limits in the order of the file; guarded by mutex_
 };
 
 }  // namespace hg::query

@@ -111,9 +111,9 @@ class RunningRequests {
   std::function<void(const CompletedQuery&)> listener_;
 
   std::mutex mutex_;
-  uint64_t next_id_ = 1;                // guarded by mutex_
-  bool stopping_ = false;               // guarded by mutex_
-  std::list<RunningRequest*> running_;  // guarded by mutex_
+  uint64_t next_id_ = 1;                // id of the next request; guarded by mutex_
+  bool stopping_ = false;               // whether EndAll was called; guarded by mutex_
+  std::list<RunningRequest*> running_;  // the running requests; guarded by mutex_
   std::deque<Kept> completed_;          // ended queries, newest first; guarded by mutex_
 };
 

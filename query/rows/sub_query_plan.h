@@ -61,7 +61,7 @@ struct SubQueryPlan {
         grid_memory_(&run.watch) {}
 
   /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call this
-  /// function once, before all other functions except ChargeFilters.
+  /// function once, before any other function.
   Status Resolve();
   /// Applies the filters that compare names to the known series, so that the scan reads only series
   /// that the filters accept. Returns false if the filters accept no series.
@@ -88,7 +88,7 @@ struct SubQueryPlan {
   const int64_t end_ms;
   NameMemo names;
   Limits limits;
-  std::optional<SeriesFilter> filter;  // set by Resolve
+  std::optional<SeriesFilter> filter;  // the filters of the sub-query; set by Resolve
   bool chosen = false;                 // whether `spec` selects only series that the filter accepts
   ScanWindow window;
   std::optional<BucketGrid> grid;  // bucket grid; empty = the sub-query is not downsampled
@@ -96,8 +96,8 @@ struct SubQueryPlan {
   MemoryTally memory;  // charges the memory of the filters and of the series that they selected
 
  private:
-  /// Charges the memory and the work that Resolve will need for filters. Call this function before
-  /// Resolve.
+  /// Charges the memory and the work that Resolve needs for filters. Resolve calls this function
+  /// first.
   Status ChargeFilters();
 
   MemoryTally grid_memory_;  // charges the memory of the buckets of the fill policy

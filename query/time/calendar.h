@@ -14,9 +14,9 @@ class Calendar {
  public:
   Calendar(Duration interval, TimeZone zone) : interval_(interval), zone_(zone) {}
 
-  /// Returns the last interval boundary at or before `t`. Boundaries are counted in intervals from
-  /// the begin of the next larger unit, for example hours from the begin of the day. Weeks are an
-  /// exception: each week begins a new interval, whatever the count is.
+  /// Returns the last interval boundary at or before `t`. Intervals are counted from the begin of a
+  /// larger unit, for example hours from the begin of the day. Weeks are an exception: each week
+  /// begins a new interval, whatever the count is.
   [[nodiscard]] int64_t PreviousBoundary(int64_t t) const;
   /// Returns the boundary that is one interval after `boundary`. An interval of weeks has count × 7
   /// days.
@@ -25,8 +25,8 @@ class Calendar {
   /// `boundary` must not be after `t`. Adds the number of examined boundaries to `*steps`. All days
   /// up to the next clock change are skipped at once; months and years are examined one by one.
   [[nodiscard]] int64_t LastUpTo(int64_t boundary, int64_t t, uint64_t* steps) const;
-  /// Returns the boundary from which a series is read: PreviousBoundary(t), or the next boundary if
-  /// that next boundary is before `t`.
+  /// Returns the boundary from which a series is read: the result of PreviousBoundary(t) if it is
+  /// equal to `t`, and otherwise the boundary after this result.
   [[nodiscard]] int64_t Seek(int64_t t) const;
 
  private:

@@ -46,7 +46,7 @@ int64_t DaysFromCivil(int64_t year, int64_t month, int64_t day);
 
 struct CivilDate {
   int64_t year = 1970;
-  int month = 1;  // 1 to 12
+  int month = 1;  // month of the year, 1 to 12
   int day = 1;
 };
 CivilDate CivilFromDays(int64_t days);
