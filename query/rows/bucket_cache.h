@@ -38,7 +38,7 @@ struct BucketCacheStats {
 /// The cache of old hours. It is thread-safe.
 class BucketCache : public ChangeListener {
  public:
-  /// The old hours of one sub-query. `found` has the cached hours up to the first hour that is not
+  /// The old hours of one sub-query. `found` has the cached hours before the first hour that is not
   /// in the cache. `missing` is the range of all old hours after `found`. Some hours can never be
   /// cached, for example an hour in which a row has only histograms. Each query reads such an hour
   /// and all later hours from the store.

@@ -23,8 +23,8 @@ struct RestoredRows {
 
 /// Restores the backup. The session of `call` must not be open. The backup is first copied into a
 /// folder below the data directory and verified there. The copy uses hard links; if hard links are
-/// not possible, the copy takes disk space until the end of the restore. Data that is left out is
-/// reported on the error stream. Busy: another restore of this kind is running.
+/// not possible, the copy temporarily takes disk space. Data that is left out is reported on the
+/// error stream. Busy: another restore of this kind is running.
 Result<RestoredRows> RestoreBeside(Invocation& call, const std::string& backup,
                                    const CopyWatch& watch);
 
