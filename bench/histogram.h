@@ -1,6 +1,6 @@
 #pragma once
-// A histogram of durations with buckets of equal relative width. It counts any number of durations
-// in constant memory. Quantiles are exact within 0.4 %.
+// A histogram of durations whose buckets have equal relative width. It counts any number of
+// durations in constant memory. The error of quantiles is at most 0.4 %.
 
 #include <bit>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hg::bench {
 
-/// Use on one thread at a time.
+/// A histogram of durations. Only one thread at a time may use it.
 class Histogram {
  public:
   Histogram() : counts_(kBuckets, 0) {}
@@ -23,8 +23,9 @@ class Histogram {
   [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] uint64_t max() const { return max_; }
 
-  /// Returns the quantile `q` (0 to 1) as the middle of a bucket: this bucket and the lower ones
-  /// contain at least the share `q` of all values. Returns 0 if there are no values.
+  /// Returns the quantile `q` (0 to 1) of the values. The result is the middle of a bucket: this
+  /// bucket and all lower buckets contain at least the share `q` of all values. Returns 0 if there
+  /// are no values.
   [[nodiscard]] uint64_t Quantile(double q) const {
     const auto wanted = static_cast<uint64_t>(q * static_cast<double>(count_ - 1)) + 1;
     uint64_t seen = 0;
@@ -37,7 +38,8 @@ class Histogram {
     return 0;
   }
 
-  /// Calls visit(least, count) for each bucket that is not empty, in ascending order.
+  /// Calls visit(least, count) for each bucket that is not empty, in ascending order. `least` is
+  /// the smallest value of the bucket.
   template <typename Visit>
   void Each(Visit visit) const {
     for (size_t b = 0; b < kBuckets; ++b) {
@@ -46,7 +48,7 @@ class Histogram {
   }
 
  private:
-  // 128 buckets for each power of two. Below 256 ns, each value has its own bucket.
+  // Each power of two has 2^kBits = 128 buckets. Below 256 ns, each value has a bucket of its own.
   static constexpr unsigned kBits = 7;
   static constexpr size_t kBuckets = (65 - kBits) << kBits;
 

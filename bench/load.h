@@ -1,6 +1,6 @@
 #pragma once
-// The load of the ingest measurements: the TSBS "cpu" data set in several wire formats. All
-// requests are prepared in memory before the measurement, so the client mostly spends time in
+// The load of the ingest benchmarks: the TSBS "cpu" data set in several wire formats. All requests
+// are prepared in memory before the measurement, so that the client mostly spends its time in
 // system calls.
 
 #include <cstddef>
@@ -11,74 +11,79 @@
 
 namespace hg::bench {
 
-/// The way in which the values of a series change from point to point.
+/// The way in which the values of a series change from one point to the next.
 enum class Values {
-  kWalk,      // a random walk N(0,1) clamped to 0...100
+  kWalk,      // a random walk with steps N(0,1), clamped to 0...100
   kCounter,   // an integer that grows by N(500,100) at each step
   kConstant,  // a constant integer below 100
 };
 
 enum class Wire {
-  kPut,       // POST /api/put, OpenTSDB's JSON
-  kTelnet,    // "put ..." lines without HTTP
-  kInflux,    // POST /write, InfluxDB's line protocol: the metrics of a host are fields of a line
-  kGraphite,  // plaintext lines with tags, without HTTP
-  kPickle,  // the points of kGraphite as frames of its pickle protocol, as carbon's relay sends it
-  kRemote,  // POST /api/v1/write, Prometheus' remote write: one series with one sample per point
-  kOtlp,    // POST /v1/metrics, OpenTelemetry's protobuf: one gauge per point
-  kOtlpJson,  // the same as kOtlp, but JSON instead of protobuf
+  kPut,       // OpenTSDB's JSON: POST /api/put
+  kTelnet,    // telnet lines "put ...", without HTTP
+  kInflux,    // InfluxDB's line protocol: POST /write; the metrics of a host are fields of one line
+  kGraphite,  // Graphite's plaintext lines with tags, without HTTP
+  /// The points of kGraphite in frames of Graphite's pickle protocol, as carbon's relay sends them.
+  kPickle,
+  /// Prometheus' remote write: POST /api/v1/write; each point is one series with one sample.
+  kRemote,
+  kOtlp,      // OpenTelemetry's protobuf: POST /v1/metrics; each point is one gauge
+  kOtlpJson,  // OpenTelemetry's JSON: the points of kOtlp in JSON instead of protobuf
 };
 
-/// True if the format is not HTTP: the client sends bytes on a connection and gets no responses.
+/// Returns whether the format does not use HTTP: the client sends bytes on a connection and gets no
+/// responses.
 constexpr bool IsUnanswered(Wire wire) {
   return wire == Wire::kTelnet || wire == Wire::kGraphite || wire == Wire::kPickle;
 }
-/// Returns the HTTP status of the response to a request whose points were all accepted.
+/// Returns the HTTP status of the response if all points of the request were accepted.
 constexpr int StatusOfSuccess(Wire wire) {
   return wire == Wire::kOtlp || wire == Wire::kOtlpJson ? 200 : 204;
 }
 
 struct LoadShape {
   Wire wire = Wire::kPut;
-  std::string path;  // path of the requests; empty: the default of the format
+  std::string path;  // path of the requests; empty: the default path of the format
   Values values = Values::kWalk;
   uint32_t hosts = 1000;
-  uint32_t metrics = 10;  // metrics per host, at most kMetricsMax
-  uint32_t tags = 4;      // tags per host, at most kTagsMax
-  uint32_t steps = 200;   // points per series in the prepared load
+  uint32_t metrics = 10;  // number of metrics per host, at most kMetricsMax
+  uint32_t tags = 4;      // number of tags per host, at most kTagsMax
+  uint32_t steps = 200;   // number of points per series in the prepared load
   uint32_t step_s = 10;
-  uint32_t batch = 5000;          // points per request
-  uint32_t start_s = 1700000000;  // time of the first step
-  bool milliseconds = false;      // times of JSON and telnet in milliseconds, not seconds
-  // Decimal digits of the values of random walks; 0 = integers, 16 = doubles with all digits.
+  uint32_t batch = 5000;          // number of points per request
+  uint32_t start_s = 1700000000;  // time of the first step, in seconds
+  bool milliseconds = false;  // whether times in JSON and telnet are in milliseconds, not seconds
+  // Number of decimal digits of the values of random walks. 0 = integers, 16 = doubles with all
+  // their digits.
   uint32_t decimals = 2;
   uint64_t seed = 1;
-  bool gzip = false;  // compress bodies at level 6; remote write always uses snappy
+  bool gzip = false;  // whether to compress bodies at level 6; remote write always uses snappy
 };
 inline constexpr uint32_t kMetricsMax = 10;
 inline constexpr uint32_t kTagsMax = 10;
 
-/// Requests with `batch` points each; the last one may have fewer. Points are sorted by time, then
-/// by host, then by metric. Use on one thread at a time.
+/// Prepared requests. Each request has `batch` points; the last request may have fewer. Points are
+/// sorted by time, then by host, then by metric. Only one thread at a time may use the object.
 class Load {
  public:
   /// `host_header` is the value of the HTTP header Host, such as "127.0.0.1:4242".
   Load(const LoadShape& shape, const std::string& host_header);
 
-  /// The complete requests, ready to be sent.
+  /// Returns the complete requests, ready to be sent.
   [[nodiscard]] const std::vector<std::string>& requests() const {
     return packs() ? packed_ : requests_;
   }
   [[nodiscard]] uint64_t points() const { return points_; }
 
   /// Moves every timestamp forward by the duration of the whole load, so that the same requests can
-  /// be sent again as the following period.
+  /// be sent again as the period that follows.
   void MoveOn();
-  /// Replaces the requests by the requests of the next period. Their values continue the series.
+  /// Replaces the requests by the requests of the next period. Their values continue the series of
+  /// the previous period.
   void GoOn();
 
  private:
-  /// A request under construction: its body, and the positions of the timestamps in it.
+  /// A request that is being built: its body, and the positions of the timestamps in the body.
   struct Draft {
     std::string body;
     std::vector<uint32_t> stamps;
@@ -100,25 +105,25 @@ class Load {
   void AppendPickled(uint32_t series, uint32_t seconds, Draft* draft);
   void AppendHost(uint32_t host, uint32_t seconds, Draft* draft);
   [[nodiscard]] double NextValue(uint32_t series);
-  /// Returns the next value of a series, rounded to the number of decimals that the load has.
+  /// Returns the next value of a series, rounded to the number of decimals of the load.
   [[nodiscard]] double NextRounded(uint32_t series);
   void AppendNextValue(uint32_t series, std::string* body);
   void Finish(Draft* draft);
-  /// Returns the HTTP head for a body of that size; "" for formats without HTTP.
+  /// Returns the HTTP head for a body of `body_bytes` bytes; "" for formats that do not use HTTP.
   [[nodiscard]] std::string Head(size_t body_bytes) const;
   void Pack();
 
   const LoadShape shape_;
   std::vector<std::string> metrics_;  // names of the metrics
-  std::vector<std::string> tags_;     // indexed by host
+  std::vector<std::string> tags_;     // the tags of each host; the index is the host
   const std::string host_header_;
   std::mt19937_64 random_;
   std::normal_distribution<double> move_;
-  std::vector<double> values_;  // last value of each series
+  std::vector<double> values_;  // the last value of each series
   std::vector<std::string> requests_;
-  std::vector<size_t> heads_;                  // size of the head of each request
-  std::vector<std::string> packed_;            // compressed requests, if compression is on
-  std::vector<std::vector<uint32_t>> stamps_;  // positions of the timestamps in each request
+  std::vector<size_t> heads_;                  // the size of the HTTP head of each request
+  std::vector<std::string> packed_;            // the compressed requests, if compression is on
+  std::vector<std::vector<uint32_t>> stamps_;  // the positions of the timestamps in each request
   uint32_t passes_ = 0;
   uint64_t points_ = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Resource use of the processes of a server. A compared system may consist of several processes,
-// each with child processes.
+// Measures the resources that the processes of a server use. A compared system may consist of
+// several processes, each with child processes.
 
 #include <cstdint>
 #include <string>
@@ -10,15 +10,17 @@ namespace hg::bench {
 
 class ProcessTree {
  public:
-  /// Measures the processes with the ids `roots` and all their descendants.
+  /// The object measures the processes with the ids `roots` and all their descendants.
   explicit ProcessTree(std::vector<int> roots) : roots_(std::move(roots)) {}
-  /// Parses process ids such as "12,34". An empty string means no process.
+  /// Parses a list of process ids such as "12,34". An empty string means that there are no
+  /// processes.
   static ProcessTree Parse(const std::string& list);
 
-  /// Returns the seconds of processor time so far, user and system, of all threads of the processes
-  /// that exist now. Exits if a process cannot be read.
+  /// Returns the processor time in seconds that all threads of the existing processes have used so
+  /// far, in user and system mode. Exits the program if a process cannot be read.
   [[nodiscard]] double CpuSeconds() const;
-  /// Returns the resident memory now. A page that n processes share counts n times.
+  /// Returns the current resident memory in bytes. A page that n processes share is counted n
+  /// times.
   [[nodiscard]] uint64_t ResidentBytes() const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 // Points in the two protobuf formats of the load: Prometheus' remote write and OTLP. Each point is
-// a field of the outermost message, so points can be appended one after the other. To send them
-// again, only the times are overwritten, in place.
+// a field of the outermost message, so points can be appended one after another. To send points
+// again, the client overwrites only the times, in place.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,9 @@ namespace hg::bench {
 /// order of their names.
 void AppendRemoteLabel(std::string_view name, std::string_view value, std::string* out);
 
-/// Appends a field "timeseries" of prometheus.WriteRequest with one sample. `labels` are encoded,
-/// without the metric name. Returns the position of the time for WriteRemoteTime.
+/// Appends a field "timeseries" of prometheus.WriteRequest with one sample. `labels` are the
+/// encoded labels, without the metric name. Returns the position at which WriteRemoteTime must
+/// write the time.
 size_t AppendRemoteSeries(std::string_view metric, std::string_view labels, double value,
                           std::string* out);
 void WriteRemoteTime(char* to, uint32_t seconds);
@@ -23,13 +24,13 @@ void WriteRemoteTime(char* to, uint32_t seconds);
 /// Appends a field "attributes" of an OpenTelemetry data point.
 void AppendOtlpAttribute(std::string_view key, std::string_view value, std::string* out);
 
-/// Appends a field "metrics" of ScopeMetrics: a gauge with one data point. Returns the position of
-/// the time for WriteOtlpTime.
+/// Appends a field "metrics" of ScopeMetrics: a gauge with one data point. Returns the position at
+/// which WriteOtlpTime must write the time.
 size_t AppendOtlpMetric(std::string_view metric, std::string_view attributes, double value,
                         std::string* out);
 void WriteOtlpTime(char* to, uint32_t seconds);
 
-/// Returns the beginning of an ExportMetricsServiceRequest. The caller then appends `metrics_bytes`
+/// Returns the begin of an ExportMetricsServiceRequest. The caller must then append `metrics_bytes`
 /// bytes of metrics.
 std::string OtlpHead(size_t metrics_bytes);
 

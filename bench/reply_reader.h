@@ -1,5 +1,6 @@
 #pragma once
-// Reads HTTP responses in pieces and does not keep them, because some have many megabytes.
+// Reads HTTP responses piece by piece. Responses are not stored, because some of them have many
+// megabytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +9,12 @@
 
 namespace hg::bench {
 
-/// Reads the responses of one connection, one after the other. Call Reset after each response. For
-/// one thread at a time.
+/// Reads the responses of one connection, one after another. Call Reset after each response. Only
+/// one thread at a time may use the object.
 class ReplyReader {
  public:
-  /// Processes received bytes. Returns true once the response is complete. Exits if it cannot be
-  /// determined where a response ends.
+  /// Processes received bytes. Returns true when the response is complete. Exits the program if the
+  /// end of the response cannot be determined.
   bool Feed(std::string_view piece);
   void Reset() { *this = ReplyReader(); }
 
@@ -21,7 +22,7 @@ class ReplyReader {
   [[nodiscard]] size_t body_bytes() const { return body_bytes_; }
   /// Returns whether the server closes the connection after this response.
   [[nodiscard]] bool closes() const { return closes_; }
-  /// Returns the head and the first 2,000 bytes of the body, for messages.
+  /// Returns the head of the response and the first 2,000 bytes of its body, for error messages.
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -32,8 +33,8 @@ class ReplyReader {
   void TakeBytes(std::string_view* piece);
 
   At at_ = At::kHead;
-  std::string line_;   // the received part of the head, or of the line before a chunk
-  size_t wanted_ = 0;  // bytes of the body or chunk still expected
+  std::string line_;   // the received part of the response head, or of the line before a chunk
+  size_t wanted_ = 0;  // number of bytes of the body or chunk that were not received yet
   size_t body_bytes_ = 0;
   int status_ = 0;
   bool closes_ = false;

@@ -1,5 +1,6 @@
 #pragma once
-// Prints the last line of a client's output: alternating names and numbers, which scripts parse.
+// Prints the last line of the output of a client. The line consists of pairs of a name and a
+// number, which scripts parse.
 
 #include <cstdio>
 #include <fstream>
@@ -19,7 +20,7 @@ inline void PrintLatencies(const Histogram& latencies) {
               Micros(latencies.Quantile(0.999)), Micros(latencies.max()));
 }
 
-/// Writes a line "microseconds count" for each bucket.
+/// Writes a line "microseconds count" to the file for each bucket of the histogram.
 inline void WriteHistogram(const Histogram& latencies, const std::string& file) {
   std::ofstream out(file);
   latencies.Each(

@@ -1,6 +1,6 @@
 #pragma once
-// Sends prepared HTTP requests over keep-alive connections to the loopback interface. It uses one
-// thread and epoll, because it shares the machine with the server that it measures.
+// Sends prepared HTTP requests over keep-alive connections to the loopback interface. The sender
+// uses one thread and epoll, because it runs on the same machine as the server that it measures.
 
 #include <chrono>
 #include <cstddef>
@@ -15,11 +15,13 @@
 
 namespace hg::bench {
 
-/// Returns a blocking socket connected to 127.0.0.1, with TCP_NODELAY. Exits on failure.
+/// Returns a blocking socket that is connected to 127.0.0.1, with TCP_NODELAY. Exits the program if
+/// the connection fails.
 int Connect(uint16_t port);
 
-/// If a response is unexpected, the program exits. A 503 for a put means back-pressure: the sender
-/// sends the request again. Use on one thread at a time.
+/// Sends requests and measures their latencies. If a response is unexpected, the program exits. A
+/// 503 response to a put means that the server is busy; the sender then sends the request again.
+/// Only one thread at a time may use the object.
 class Sender {
  public:
   Sender(uint16_t port, size_t connections, int expected_status);
@@ -27,21 +29,24 @@ class Sender {
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
-  /// Sends each request once and waits for all responses. Returns the seconds that it took.
+  /// Sends each request once and waits for all responses. Returns the time that this took, in
+  /// seconds.
   ///
-  /// `rate` 0 is the closed loop: each connection sends its next request after the previous
-  /// response. Latency is measured from the time at which the request was sent.
+  /// If `rate` is 0, the sender is a closed loop: each connection sends its next request after the
+  /// previous response. Latency is measured from the time at which the request was sent.
   ///
-  /// A `rate` above 0 is the open loop: this many requests become due per second and wait for a
-  /// free connection. Latency is measured from the time at which the request became due, so it
-  /// includes the delay of all requests that a stalled server held up (no coordinated omission).
+  /// If `rate` is above 0, the sender is an open loop: `rate` requests per second become due and
+  /// wait for a free connection. Latency is measured from the time at which the request became due,
+  /// so it includes the delay of all requests that a stalled server held up (no coordinated
+  /// omission).
   ///
-  /// `first_due` is the time at which the first request of the open loop was due; by default now.
+  /// `first_due` is the time at which the first request of the open loop became due; the default is
+  /// now.
   double SendAll(const std::vector<std::string>& requests, double rate = 0,
                  std::optional<std::chrono::steady_clock::time_point> first_due = {});
 
   [[nodiscard]] const Histogram& latencies() const { return latencies_; }
-  /// Returns the latencies of the requests since the last call of this function.
+  /// Returns the latencies of the requests since the previous call of TakeLatencies.
   Histogram TakeLatencies() { return std::exchange(latencies_, Histogram()); }
   [[nodiscard]] const Histogram& body_bytes() const { return body_bytes_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }

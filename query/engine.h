@@ -1,6 +1,6 @@
 #pragma once
-// Entry point of the read path: takes validated queries and returns groups of points
-// (opentsdb-queries.md §2.1). http/api/query* and the query tool of the command line use it.
+// Entry point for reading: runs validated queries and returns groups of points (opentsdb-queries.md
+// §2.1). http/api/query* and the query tool of the command line use the engine.
 
 #include <deque>
 #include <functional>
@@ -35,63 +35,69 @@ struct LastPoint;        // defined in query/last_point.h
 
 /// Options of one call to Engine::Run.
 struct RunOptions {
-  /// If true, the result has only points in [start, end]. If false, it has every point of the
-  /// scanned hours, which the command line and expressions need.
+  /// If true, the result has only points in [start, end] of the query. If false, the result has
+  /// every point of the scanned hours. The command line and expressions need all these points.
   bool trim = true;
   OnFailure on_failure = OnFailure::kFail;
-  /// The request to which work and result are charged. running().Begin creates such a request,
-  /// which must outlive the result. nullptr: Run creates a request that ends with the call.
+  /// The running request to which the work and the result are charged. running().Begin creates such
+  /// a request; the request must outlive the result. If this is nullptr, Run creates a request that
+  /// ends when Run returns.
   RunningRequest* request = nullptr;
 };
 
-/// Thread-safe; any number of queries may run at once. Calls block on storage, so make them from a
-/// pool thread.
+/// Runs queries. The engine is thread-safe, and any number of queries may run at once. Functions of
+/// the engine wait for storage, so call them on a thread of a pool, not on an event loop.
 class Engine {
  public:
-  /// All arguments must outlive the engine. Without `cache`, every query reads its old hours from
-  /// the store. `rolled` is the state of the rollups that this process computes. If it is nullptr,
-  /// the rollup tables contain rollups that clients wrote. They are then read as in OpenTSDB.
+  /// All arguments must outlive the engine. If `cache` is null, every query reads its old hours
+  /// from the store.
+  ///
+  /// `rolled` is the state of the rollups that this process computes. If `rolled` is nullptr, the
+  /// rollup tables contain rollups that clients wrote, and queries read them as in OpenTSDB.
   Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options,
          std::shared_ptr<BucketCache> cache = nullptr, RolledHoursSource* rolled = nullptr);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Validates a request and resolves its times with the clock (query/plan/validate.h). Sets
-  /// `*trace` to the completed steps of validation. The result stays charged to `context`. The
-  /// message of InvalidArgument describes the error. Unsupported: an error of the client that
-  /// OpenTSDB answers with 500. Also fails with errors of `context`. `filters` is as in
-  /// ValidateRequest.
+  /// Validates a request and resolves its relative times with the clock (query/plan/validate.h).
+  /// Sets `*trace` to the steps of validation that were completed. The result stays charged to
+  /// `context`. `filters` is as in ValidateRequest.
+  ///
+  /// The message of InvalidArgument describes the error. Unsupported: a mistake of the client that
+  /// OpenTSDB answers with HTTP status 500. Also fails with errors of `context`.
   Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace,
                               RequestContext& context, FilterSet* filters = nullptr) const;
   Result<ValidQuery> Validate(const Request& request, RequestContext& context,
                               FilterSet* filters = nullptr) const;
 
-  /// Runs all sub-queries. If one of them fails, returns its error. NotFound: an unknown name.
-  /// InvalidArgument: an error in the data, for example duplicate instants or infinity.
-  /// LimitExceeded or DeadlineExceeded: a limit of the options was exceeded, or the client has
-  /// disconnected. Busy: too many queries are running. Also fails with errors of storage.
+  /// Runs all sub-queries of a query. If a sub-query fails, Run returns its error. NotFound: a name
+  /// is unknown. InvalidArgument: an error in the data, for example duplicate times or an infinite
+  /// value. LimitExceeded or DeadlineExceeded: the query exceeded a limit of the options, or the
+  /// client has disconnected. Busy: too many queries are running. Also fails with errors of
+  /// storage.
   Result<Answer> Run(const ValidQuery& query, const RunOptions& run);
 
   /// Returns the newest point of each series (opentsdb-queries.md §10.2), in the order of the
-  /// request. NotFound: an unknown name. The call is charged to `watch`, which may be nullptr.
+  /// request. NotFound: a name is unknown. The work is charged to `watch`, which may be nullptr.
   Result<std::vector<LastPoint>> Last(const LastPointQuery& query, RequestContext* watch);
 
   /// Returns the number of threads that one query may use, including the calling thread.
   [[nodiscard]] size_t threads() const { return helper_count_ + 1; }
-  /// Returns a function that runs tasks on its calling thread and on the engine's helper threads.
-  /// The engine must outlive this function.
+  /// Returns a function that runs tasks both on the thread that calls it and on the engine's helper
+  /// threads. The engine must outlive the returned function.
   [[nodiscard]] SideBySide side_by_side();
 
   /// Returns the object that creates, lists and ends requests.
   [[nodiscard]] RunningRequests& running() { return running_; }
 
-  /// Returns the cache, or nullptr if there is none.
+  /// Returns the cache of query results for old hours, or nullptr if there is no cache.
   [[nodiscard]] const BucketCache* cache() const { return cache_.get(); }
 
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
-  // Return the storage interfaces, for callers that do not use Run. They outlive the engine.
+  // The following functions return the storage interfaces, for callers that read without Run. The
+  // storage interfaces outlive the engine.
   [[nodiscard]] Points& points() { return points_; }
   [[nodiscard]] Store& cells() { return cells_; }
   [[nodiscard]] RolledHoursSource* rolled() { return rolled_; }
@@ -107,7 +113,7 @@ class Engine {
   LimitsFile limits_file_;
   RunningRequests running_;
   const TimeZone default_zone_;
-  const std::shared_ptr<BucketCache> cache_;  // null = no cache
+  const std::shared_ptr<BucketCache> cache_;  // null = queries do not use a cache
   RolledHoursSource* const rolled_;           // nullptr = this process does not compute rollups
   const size_t helper_count_;
   WorkerPool helpers_;  // threads that run parts of queries concurrently

@@ -17,17 +17,18 @@
 
 namespace hg::query {
 
-/// One sub-query as the client wrote it. Texts are UTF-8.
+/// One sub-query as the client wrote it. All texts are UTF-8.
 struct LastPointSubQuery {
   std::optional<std::string> metric;
   std::vector<std::pair<std::string, std::string>> tags;
-  std::vector<std::string> tsuids;  // in hexadecimal; if not empty, metric and tags are ignored
+  /// TSUIDs in hexadecimal; if there are any, metric and tags are ignored.
+  std::vector<std::string> tsuids;
 };
 
 struct LastPointQuery {
   std::vector<LastPointSubQuery> queries;
   bool resolve_names = false;
-  int64_t back_scan_hours = 0;  // not negative
+  int64_t back_scan_hours = 0;  // number of hours to search for a point; not negative
 };
 
 /// The newest point of one series.
@@ -36,17 +37,19 @@ struct LastPoint {
   uint64_t bits = 0;
   bool is_double = false;
   Bytes tsuid;
-  // Set only if resolve_names is set. Names are in UTF-8.
+  // The names of the series in UTF-8. They are set only if resolve_names is set.
   std::optional<Bytes> metric;
   std::vector<std::pair<Bytes, Bytes>> tags;
 };
 
-/// Returns the newest point of each requested series, in the order of the request. Leaves out
-/// series without a point. If the meta table does not have the time of a series' newest point, the
-/// hours before `now_ms` are searched. Searches many metrics and hours on several threads, through
-/// `side_by_side`. NotFound or InvalidArgument: invalid or unknown names, tags or TSUIDs. Also
-/// fails with errors of `watch`, which may be nullptr. The result stays charged to `watch`; working
-/// memory is charged until the call returns.
+/// Returns the newest point of each requested series, in the order of the request. Series without a
+/// point are left out. If the meta table does not have the time of a series' newest point, the
+/// function searches the hours before `now_ms`. It searches on several threads through
+/// `side_by_side` if there are many metrics and hours.
+///
+/// NotFound or InvalidArgument: a name, a tag or a TSUID is unknown or invalid. Also fails with
+/// errors of `watch`, which may be nullptr. The result stays charged to `watch`; working memory is
+/// charged only until the call returns.
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
                                               NameMemo* names, const SideBySide& side_by_side,

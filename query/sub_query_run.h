@@ -1,6 +1,6 @@
 #pragma once
-// Runs one sub-query, from names to groups (opentsdb-queries.md §2.1): plans what to read, selects
-// a source of rows, reads the series, and forms and merges groups.
+// Runs one sub-query, from names to groups (opentsdb-queries.md §2.1). It plans what to read,
+// selects a source of rows, reads the series, forms groups, and merges the series of each group.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,8 @@
 
 namespace hg::query {
 
-/// Not thread-safe. Several objects of one query may work concurrently.
+/// One run of a sub-query. An object is not thread-safe, but several objects of one query may work
+/// on different threads at the same time.
 class SubQueryRun {
  public:
   SubQueryRun(const RunContext& context, size_t index)
@@ -28,19 +29,21 @@ class SubQueryRun {
                     TablesAllowed::kAny) {}
 
   /// Prepares the sub-query: resolves names, selects series and opens the source of rows. Call this
-  /// function at most once; if you do not, Run calls it. Errors are those of Engine::Run.
+  /// function at most once, before Run; if it was not called, Run calls it. Fails with the errors
+  /// of Engine::Run.
   Status Open();
-  /// Returns an estimate of the number of rows to read, or 0 if Open could not estimate it.
+  /// Returns an estimate of the number of rows to read, or 0 if Open could not estimate this
+  /// number.
   [[nodiscard]] uint64_t rows_expected() const {
     return source_ != nullptr ? source_->RowsExpected() : 0;
   }
-  /// Runs the sub-query. Call this function once. Errors are those of Engine::Run.
+  /// Runs the sub-query. Call this function only once. Fails with the errors of Engine::Run.
   Status Run();
-  /// Deletes all points of the rows that were read, including points outside the time range. Call
-  /// this function after Run.
+  /// Deletes all points of the rows that the sub-query has read, including points outside its time
+  /// range. Call this function after Run.
   Status DeleteRows();
 
-  // Returns the groups after a successful Run.
+  // Returns the groups. Call this function after Run has succeeded.
   std::vector<Group>& groups() { return groups_; }
   SubQueryInfo& info() { return info_; }
 
@@ -56,46 +59,51 @@ class SubQueryRun {
         read_(&context.watch, &info_),
         last_ns_(context.clock.MonotonicNs()) {}
 
-  /// Opens the first source, in the order of RowSourceKind from `first` on, that can read this
-  /// sub-query.
+  /// Opens the first source that can read this sub-query. Tries the sources in the order of
+  /// RowSourceKind, beginning with `first`.
   Status OpenSource(RowSourceKind first);
-  /// Reads the series from source_, or from its fallback.
+  /// Reads the series from source_. If source_ returns Conflict, reads them from its fallback
+  /// source.
   Status ReadSource();
-  /// Frees memory that is not needed once the groups exist.
+  /// Frees the memory that is no longer needed after the groups were formed.
   void FreeWorkingMemory();
-  // Runs both parts of a divided time range. Defined in sub_query_split.cc.
+  // Runs the two parts of a time range that is divided at `split_ms`. Defined in
+  // sub_query_split.cc.
   Status RunParts(int64_t split_ms);
-  // The groups that one thread computes from series. Used in sub_query_groups.cc.
+  // The groups that one thread computes from the series. Used in sub_query_groups.cc.
   struct GroupsPart {
-    std::vector<Group> groups;  // the groups before the first failure
+    std::vector<Group> groups;  // the groups before the first group that failed
     Status status;
   };
   Status Evaluate();
   Status MakeGroups(std::span<const SeriesGroup> groups, NameMemo* names, GroupsPart* part) const;
   Status EvaluateHistograms();
-  /// Charges the description of a group. Call this function before the description is created.
+  /// Charges the memory for the description of a group. Call this function before the description
+  /// is created.
   [[nodiscard]] Status ChargeGroup(const SeriesGroup& group) const;
-  /// Charges the part of a group's names that ChargeGroup did not cover.
+  /// Charges the memory for the part of a group's names that ChargeGroup did not cover.
   [[nodiscard]] Status ChargeLongNames(const Group& group) const;
-  /// If the rows of the series are to be deleted, remembers the TSUID of the series.
+  /// If the rows of the series are to be deleted, stores the TSUID of the series.
   Status NoteDeleted(const Series& series);
-  /// Returns the time since the last call, in nanoseconds.
+  /// Returns the time since the previous call of Lap, in nanoseconds.
   int64_t Lap();
 
   const RunContext& context_;
   const ValidSubQuery& sub_;
   const size_t index_;
-  // The range of times to scan. Later, the result is trimmed to the range of the query.
+  // The time range to scan. Later steps trim the result to the time range of the query.
   const int64_t start_ms_;
   const int64_t end_ms_;
   const TablesAllowed allowed_;
   SubQueryInfo info_;
   ClientTables tables_;
-  std::optional<SubQueryPlan> plan_;         // empty before Open, and after it is no longer needed
-  std::optional<AutomaticRollups> rollups_;  // uses plan_
-  std::unique_ptr<RowSource> source_;        // nullptr: nothing to read, or tables_ are read
+  std::optional<SubQueryPlan> plan_;  // empty before Open, and again when it is no longer needed
+  /// The state of the rollups when the sub-query was planned; refers to plan_.
+  std::optional<AutomaticRollups> rollups_;
+  /// Nullptr: there is nothing to read, or the sub-query reads tables_.
+  std::unique_ptr<RowSource> source_;
   SeriesRead read_;
-  std::vector<Bytes> tsuids_;  // series whose rows were read and are to be deleted
+  std::vector<Bytes> tsuids_;  // TSUIDs of the series whose rows are to be deleted
   std::vector<Group> groups_;
   bool opened_ = false;
   int64_t last_ns_;

@@ -1,5 +1,5 @@
 #pragma once
-// Logs rejected credentials of clients.
+// Logs events in which credentials of a client were rejected.
 
 #include <cstdint>
 #include <mutex>
@@ -9,11 +9,11 @@
 
 namespace hg::tsd {
 
-/// Logs at most one event per second and only counts the other events, so an attacker who tries
-/// many passwords cannot fill the disk with log lines. Thread-safe.
+/// Logs at most one event per second, and only counts all other events. Thus an attacker who tries
+/// many passwords cannot fill the disk with log lines. The object is thread-safe.
 class AccessLog {
  public:
-  /// The clock must outlive the object.
+  /// `clock` must outlive the object.
   explicit AccessLog(const Clock& clock) : clock_(clock) {}
 
   void Refused(const http::AccessRefusal& refusal);
@@ -21,8 +21,8 @@ class AccessLog {
  private:
   const Clock& clock_;
   std::mutex mutex_;
-  int64_t next_ns_ = 0;  // guarded by mutex_; nothing is logged before this time
-  int64_t untold_ = 0;   // guarded by mutex_; number of events that were not logged
+  int64_t next_ns_ = 0;  // nothing is logged before this monotonic time; guarded by mutex_
+  int64_t untold_ = 0;   // number of events that were not logged; guarded by mutex_
 };
 
 }  // namespace hg::tsd

@@ -1,7 +1,8 @@
 #pragma once
-// Implements tsd.storage.enable_appends for an engine that stores points natively. New points go to
-// the append cell of their row, as in OpenTSDB (opentsdb-schema.md §10). All other operations go to
-// the engine unchanged. Reads return the same points as in native mode, but take longer.
+// Implements tsd.storage.enable_appends for an engine that stores points natively. New points are
+// written to the append cell of their row, as in OpenTSDB (opentsdb-schema.md §10). All other
+// operations are passed to the engine unchanged. Reads return the same points as in native mode,
+// but take longer than in native mode.
 
 #include <memory>
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace hg::tsd {
 
-/// Returns a point store that writes to family "t" of `table`. `cells` and `points` must outlive
-/// the result.
+/// Returns a point store that writes points to the family "t" of `table`. `cells` and `points` must
+/// outlive the returned object.
 std::unique_ptr<Points> MakeAppendModePoints(Store& cells, Points& points,
                                              const std::string& table);
 

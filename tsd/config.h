@@ -1,7 +1,8 @@
 #pragma once
-// The settings of a process. The command line overrides a Java properties file, which overrides the
-// defaults of OpenTSDB's and Hourglass's keys (opentsdb-schema.md §19; known_settings.h). Only this
-// folder knows the keys. Other layers get options structs (tsd/settings.h).
+// The settings of a process. A value on the command line overrides the value in the Java properties
+// file, and a value in this file overrides the default value. The defaults are those of OpenTSDB's
+// and Hourglass's keys (opentsdb-schema.md §19; known_settings.h). Only this folder knows the keys.
+// Other layers get options structs (tsd/settings.h).
 
 #include <cstdint>
 #include <limits>
@@ -15,22 +16,23 @@
 
 namespace hg::tsd {
 
-/// Use one thread to fill the object. Then any number of threads may read it concurrently.
+/// The settings of a process. Only one thread may fill the object. After that, any number of
+/// threads may read it at the same time.
 class Config {
  public:
   /// Creates settings in which every known key has its default value.
   Config();
 
-  /// Loads the defaults, and then a file whose values replace them. If the path is empty, uses the
-  /// first readable file of DefaultPlaces. If there is no readable file, uses only the defaults.
-  /// IoError: the given file cannot be read.
+  /// Loads the defaults, and then a file whose values replace the defaults. If the path is empty,
+  /// uses the first readable file of DefaultPlaces. If none of these files is readable, uses only
+  /// the defaults. IoError: the file with the given path cannot be read.
   static Result<Config> Load(const std::string& path);
-  /// Returns the paths that Load tries in this order if its argument is empty.
+  /// Returns the paths that Load tries, in this order, if its argument is empty.
   static const std::vector<std::string>& DefaultPlaces();
 
-  /// Returns the path of the file that was read; "" if none was read.
+  /// Returns the path of the file that was read, or "" if no file was read.
   [[nodiscard]] const std::string& file() const { return file_; }
-  /// Sets a value and remembers that the key was set.
+  /// Sets a value, and records that the key was set.
   void Set(std::string_view key, std::string_view value);
 
   /// A key that was set but has no effect, and the reason (tsd/known_settings.h).
@@ -40,23 +42,27 @@ class Config {
   };
   [[nodiscard]] std::vector<Ineffective> IneffectiveSettings() const;
 
-  /// Returns whether the key has a value that is not empty.
+  /// Returns whether the key has a value, and this value is not the empty string.
   [[nodiscard]] bool Has(std::string_view key) const { return !String(key).empty(); }
-  /// Returns the value as the user wrote it; "" if the key has no value.
+  /// Returns the value as the user wrote it, or "" if the key has no value.
   [[nodiscard]] const std::string& String(std::string_view key) const;
-  /// Returns whether the trimmed value is "1", "true" or "yes" in any case.
+  /// Returns whether the value, without blanks around it, is "1", "true" or "yes". The case of
+  /// letters is ignored.
   [[nodiscard]] bool Bool(std::string_view key) const;
-  /// Returns a trimmed decimal number in [min, max], or `absent` if the key has no value or an
-  /// empty one. The message of InvalidArgument names the key and the value.
+  /// Parses the value as a decimal number in [min, max], without the blanks around it. Returns
+  /// `absent` if the key has no value or an empty value. The message of InvalidArgument contains
+  /// the key and the value.
   [[nodiscard]] Result<int64_t> Int(std::string_view key, int64_t absent, int64_t min,
                                     int64_t max = std::numeric_limits<int64_t>::max()) const;
-  /// Returns the value. If the value ends in ".json", it is a path, and the function returns the
-  /// content of that file. IoError: the file cannot be read.
+  /// Returns JSON text. If the value of the key ends in ".json", the value is a path, and the
+  /// function returns the content of this file. Otherwise it returns the value itself. IoError: the
+  /// file cannot be read.
   [[nodiscard]] Result<std::string> JsonText(std::string_view key) const;
-  /// Returns the words of a comma-separated value. They are trimmed, and empty words are left out.
+  /// Returns the words of a comma-separated value, without the blanks around them. Empty words are
+  /// left out.
   [[nodiscard]] std::vector<std::string> List(std::string_view key) const;
 
-  /// Returns all effective settings for /api/config. Values of keys that name a credential are
+  /// Returns all effective settings for /api/config. The values of keys that name a credential are
   /// masked.
   [[nodiscard]] std::map<std::string, std::string> Shown() const;
 
@@ -65,7 +71,7 @@ class Config {
 
   std::map<std::string, std::string, std::less<>> values_;
   std::string file_;
-  std::set<std::string, std::less<>> set_;  // keys that were set
+  std::set<std::string, std::less<>> set_;  // the keys that were set
 };
 
 }  // namespace hg::tsd

@@ -1,6 +1,6 @@
 #pragma once
-// A cell store that counts the calls to another store, for the statistics hbase.rpcs. OpenTSDB gets
-// these numbers from its HBase client library (opentsdb-schema.md §20).
+// A cell store that passes all calls to another cell store and counts them, for the statistics
+// hbase.rpcs. OpenTSDB gets these numbers from its HBase client library (opentsdb-schema.md §20).
 
 #include <atomic>
 #include <memory>
@@ -18,17 +18,17 @@ namespace hg::tsd {
 struct StoreCalls {
   uint64_t get = 0, put = 0, append = 0, remove = 0, increment = 0;
   uint64_t open_scanner = 0, scan = 0;
-  uint64_t batched = 0;  // puts that were sent together with others in one call
+  uint64_t batched = 0;  // number of puts that were sent together with other puts in one call
 };
 
-/// Passes the numbers of calls to `visit` under OpenTSDB's names.
+/// Passes the numbers of calls to `visit`, under the names that OpenTSDB uses.
 void ShowStoreCalls(const StoreCalls& calls, const StatVisitor& visit);
 
-/// Forwards every call to another store. Counts one put for each put cell and one delete for each
-/// delete, including conditional ones. Thread-safe.
+/// Passes every call to another store. Counts one put for each cell that is put, and one delete for
+/// each delete; conditional puts and deletes count as well. The object is thread-safe.
 class CountedStore : public Store {
  public:
-  /// The store must outlive the object.
+  /// `store` must outlive the object.
   explicit CountedStore(Store& store) : CountedStore(store, std::make_shared<Counters>()) {}
 
   [[nodiscard]] StoreCalls calls() const;
@@ -97,9 +97,11 @@ class CountedStore : public Store {
   void CountChanges(const RowMutation& row);
 
   Store& store_;
-  /// Shared with later_. Scan cursors increment its counters, so they must not outlive this object.
+  /// The counters, which later_ uses, too. Scan cursors increment these counters, so a cursor must
+  /// not outlive this object.
   const std::shared_ptr<Counters> counters_;
-  std::unique_ptr<CountedStore> later_;  // nullptr if the store returns itself
+  /// The counted handle for later commits; nullptr if the store returns itself.
+  std::unique_ptr<CountedStore> later_;
 };
 
 }  // namespace hg::tsd

@@ -1,6 +1,6 @@
 #pragma once
 // Reads the settings of the HTTP layer: ports, TLS, users, responses and write limits. As in
-// settings.h, the message of InvalidArgument names key and value.
+// settings.h, the message of InvalidArgument contains the key and the value.
 
 #include <string>
 
@@ -11,13 +11,14 @@
 
 namespace hg::tsd {
 
-/// Reads tsd.mode. Unknown values mean "rw", as in OpenTSDB.
+/// Returns the mode that tsd.mode selects. An unknown value means "rw", as in OpenTSDB.
 http::Mode ReadMode(const Config& config);
 Result<http::Options> ReadHttpOptions(const Config& config);
-/// Returns the path of the users file; "" = authentication is off.
+/// Returns the path of the user file; "" = authentication is off.
 Result<std::string> ReadUsersFile(const Config& config);
 /// Returns InvalidArgument if authentication is on and a Graphite port is open, because Graphite's
-/// protocol has no authentication. The setting tsd.graphite.anonymous allows this combination.
+/// protocols have no authentication. If the setting tsd.graphite.anonymous allows this combination,
+/// returns OK.
 Status CheckAnonymousPorts(const Config& config);
 struct WriteLimits {
   http::ClientLimitOptions client;

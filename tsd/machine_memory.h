@@ -1,12 +1,13 @@
 #pragma once
-// The memory available to this process: the memory of the machine, or the limit of a control group
-// if that limit is smaller.
+// Finds how much memory this process may use: the memory of the machine, or the limit of a control
+// group if that limit is smaller.
 
 #include <cstdint>
 
 namespace hg::tsd {
 
-/// Returns the memory in bytes, as reported by /proc and /sys, or 1 GiB if neither reports it.
+/// Returns the usable memory in bytes, as /proc and /sys report it. Returns 1 GiB if neither of
+/// them reports it.
 uint64_t MachineMemoryBytes();
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
 #pragma once
-// Limits log lines about events that clients can cause very often.
+// Limits the number of log lines for events that clients can cause very often.
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace hg::tsd {
 
-/// Thread-safe. The clock must outlive the object.
+/// Allows one log line per minute. The object is thread-safe. `clock` must outlive the object.
 class OnceAMinute {
  public:
   explicit OnceAMinute(const Clock& clock) : clock_(clock) {}

@@ -1,5 +1,5 @@
 #pragma once
-// The program that main() runs: finds the command, reads options and settings, and runs the
+// The program that main() runs. It finds the command, reads options and settings, and runs the
 // command. The caller supplies the engine, so the program works with any store.
 
 #include <istream>
@@ -21,8 +21,8 @@ std::span<const Command* const> Commands();
 /// Returns the options that every command has, such as --config and --table.
 std::span<const OptionSpec> CommonOptions();
 
-/// Runs "tsdb <arguments>" and returns its exit code (opentsdb-tools.md §1). Blocks until the
-/// command ends.
+/// Runs the command line "tsdb <arguments>" and returns its exit code (opentsdb-tools.md §1).
+/// Blocks until the command has ended.
 int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& opener,
                std::istream& in, std::ostream& out, std::ostream& err);
 

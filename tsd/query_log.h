@@ -1,5 +1,5 @@
 #pragma once
-// Log events for queries that were slow, rejected or ended early.
+// Creates log events for queries that were slow, rejected or ended early.
 
 #include <cstdint>
 #include <optional>
@@ -15,8 +15,8 @@ struct QueryLogEntry {
   LogFields fields;
 };
 
-/// Returns the event for a finished query, or nullopt if it need not be logged. A query is slow if
-/// it took at least `slow_ms` milliseconds; if `slow_ms` is 0, no query is slow.
+/// Returns the log event for a finished query, or nullopt if the query need not be logged. A query
+/// is slow if it took at least `slow_ms` milliseconds. If `slow_ms` is 0, no query is slow.
 std::optional<QueryLogEntry> LogEntryOf(const query::CompletedQuery& query, int64_t slow_ms);
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
 #pragma once
-// Parses tsd.rollups.config (opentsdb-schema.md §13.1). Pure function.
+// Parses the setting tsd.rollups.config (opentsdb-schema.md §13.1). The function is pure.
 
 #include <string_view>
 
@@ -8,9 +8,9 @@
 
 namespace hg::tsd {
 
-/// Parses the JSON of the setting. The message of InvalidArgument describes the error: unknown
-/// functions, ids that are not unique or not 0…127, intervals that are repeated or do not fit their
-/// rows, or a number of defaults other than one.
+/// Parses the JSON text of the setting. The message of InvalidArgument describes the error. Errors
+/// are: an unknown function, an id that is repeated or not in 0…127, an interval that is repeated
+/// or does not fit its row, or a number of default intervals other than one.
 Result<codec::RollupTables> ParseRollupConfig(std::string_view json);
 
 }  // namespace hg::tsd

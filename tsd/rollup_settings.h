@@ -1,6 +1,6 @@
 #pragma once
-// Reads the settings of rollups: those that clients write, and automatic rollups. As in settings.h,
-// the message of InvalidArgument names key and value.
+// Reads the settings of rollups: of rollups that clients write, and of automatic rollups. As in
+// settings.h, the message of InvalidArgument contains the key and the value.
 
 #include <optional>
 

@@ -1,5 +1,5 @@
 #pragma once
-// The state that every command has: the settings, and, after Open, the store with its names.
+// The state that every command has: the settings and, after Open, the store with its names.
 
 #include <memory>
 #include <optional>
@@ -19,8 +19,8 @@
 
 namespace hg::tsd {
 
-/// One thread opens and closes the session. While it is open, any thread may use the objects that
-/// it returns.
+/// The settings and the store of a command. One thread opens and closes the session. While the
+/// session is open, any thread may use the objects that it returns.
 class Session {
  public:
   /// `words` describe this process to other processes that find the data directory in use. Both
@@ -31,37 +31,40 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens the store. Busy: another process uses the data directory; the error message names it.
+  /// Opens the store. Busy: another process uses the data directory; the error message describes
+  /// that process.
   Status Open(StoreUse use = StoreUse::kWork);
-  /// Closes the store cleanly. Returns ok if the store was not open. The destructor calls this
-  /// function, too.
+  /// Closes the store cleanly. Returns OK if the store was not open. The destructor also calls this
+  /// function.
   Status Close();
 
   [[nodiscard]] const Config& config() const { return config_; }
-  /// Returns the function that opens stores, so that commands can open other stores.
+  /// Returns the function that opens stores. Commands use it to open further stores.
   [[nodiscard]] const BackendOpener& opener() const { return opener_; }
   // The following functions may be called only between Open and Close.
   Backend& backend() { return *backend_; }
   Store& cells() { return *cells_; }
-  /// Returns the number of calls to the cell store so far, by kind.
+  /// Returns the number of calls to the cell store so far, for each kind of call.
   [[nodiscard]] StoreCalls store_calls() const { return cells_->calls(); }
   Points& points() { return backend_->points(); }
   uid::Names& names() { return *names_; }
-  /// Returns the state of automatic rollups; nullptr if this process does not compute them.
+  /// Returns the state of automatic rollups, or nullptr if this process does not compute automatic
+  /// rollups.
   RollupState* rollups() { return rollups_.get(); }
   /// Returns the rollups that an earlier process computed and that this process does not continue.
-  /// Returns nullptr if there are none, and always if this process is not a daemon.
+  /// Returns nullptr if there are no such rollups, or if this process is not a daemon.
   EndedRollups* ended_rollups() { return ended_rollups_.get(); }
   [[nodiscard]] const AutomaticRollups& automatic_rollups() const { return *automatic_; }
-  /// Returns the filter that decides which names may get ids. nullptr: no filter is set.
+  /// Returns the filter that decides which names may get ids. nullptr: every name may get an id.
   [[nodiscard]] const uid::NameFilter* name_filter() const { return name_filter_.get(); }
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
   [[nodiscard]] const std::string& data_table() const;
   [[nodiscard]] const std::string& uid_table() const;
 
  private:
-  /// Opens the state of rollups. Points that tools write also change rollups, so every process that
-  /// opens the store directly must record changes. A process that works through a daemon need not.
+  /// Opens the state of automatic rollups. Points that tools write also change rollups, so every
+  /// process that opens the store directly must record changes. A process that opens the store
+  /// through a daemon need not record changes.
   Status OpenRollups(StoreUse use);
   /// Counts the memory of cached names towards the memory limit of the store.
   Status LimitNames(StoreUse use, uid::NamesOptions* names);

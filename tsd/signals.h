@@ -1,5 +1,6 @@
 #pragma once
-// The signals that control the daemon. One thread waits for them, and there are no signal handlers.
+// The signals that control the daemon. One thread waits for these signals, and there are no signal
+// handlers.
 
 #include <signal.h>
 
@@ -9,17 +10,18 @@
 
 namespace hg::tsd {
 
-/// Handles SIGTERM and SIGINT (stop) and SIGHUP (reload). Create the object on the main thread
-/// before any other thread exists, so that the signals are blocked in all threads. Then only the
+/// Handles the signals SIGTERM and SIGINT (stop) and SIGHUP (reload). Create the object on the main
+/// thread before any other thread exists. The signals are then blocked in all threads, and only the
 /// main thread waits for them.
 class Signals {
  public:
-  /// Blocks these signals in this thread and in all threads that it starts later.
+  /// Blocks the three signals in this thread and in all threads that this thread starts later.
   Signals();
 
-  /// Waits at most `patience_ms` for a signal and returns it. Returns 0 if none arrived in time.
+  /// Waits at most `patience_ms` milliseconds for a signal, and returns it. Returns 0 if no signal
+  /// arrived in this time.
   [[nodiscard]] int Wait(int64_t patience_ms) const;
-  /// Waits until a stop signal arrives or the time is over.
+  /// Waits until a stop signal arrives, but at most `patience_ms` milliseconds.
   void WaitForStop(const Clock& clock, int64_t patience_ms) const;
 
   static bool IsStop(int signal) { return signal == SIGTERM || signal == SIGINT; }

@@ -1,5 +1,5 @@
 #pragma once
-// The tables of OpenTSDB (opentsdb-schema.md §2), with the names from the settings.
+// The tables of OpenTSDB (opentsdb-schema.md §2), with the names that the settings give them.
 
 #include <vector>
 
@@ -9,15 +9,15 @@
 
 namespace hg::tsd {
 
-/// Returns the tables for data, ids, metadata and trees. If rollups are configured, also returns
-/// their tables, and for automatic rollups the table of their state. InvalidArgument:
-/// tsd.rollups.config is invalid.
+/// Returns the tables for data, ids, metadata and trees. If rollups are configured, the result also
+/// has the tables of the rollups. For automatic rollups, it also has the table of their state.
+/// InvalidArgument: tsd.rollups.config is invalid.
 Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
 
-/// Creates the table if no table with its name exists.
+/// Creates the table if the store has no table with this name.
 Status EnsureTable(const TableDescriptor& table, Store& store);
 
-/// Returns Conflict if the table has at least one row.
+/// Returns Conflict if the table has at least one row, and OK if the table is empty.
 Status CheckTableEmpty(Store& store, const std::string& table);
 
 }  // namespace hg::tsd

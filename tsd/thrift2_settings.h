@@ -1,5 +1,5 @@
 #pragma once
-// Reads the settings of the server of HBase's Thrift2 protocol.
+// Reads the settings of the server for HBase's Thrift2 protocol.
 
 #include <optional>
 
@@ -8,8 +8,8 @@
 
 namespace hg::tsd {
 
-/// Returns nullopt if the settings name no port. InvalidArgument: a value is wrong, or the store is
-/// not the embedded one.
+/// Returns the options of the Thrift2 server, or nullopt if the settings contain no port for it.
+/// InvalidArgument: a value is invalid, or the store is not the embedded store.
 Result<std::optional<thrift2::Thrift2Options>> ReadThrift2Options(const Config& config);
 
 }  // namespace hg::tsd

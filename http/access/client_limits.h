@@ -14,28 +14,30 @@
 namespace hg::http {
 
 struct ClientLimitOptions {
-  uint64_t points_per_s = 0;         // 0 = unlimited
-  uint64_t new_series_per_hour = 0;  // 0 = unlimited
+  uint64_t points_per_s = 0;         // maximum number of points per second; 0 = unlimited
+  uint64_t new_series_per_hour = 0;  // maximum number of new series per hour; 0 = unlimited
 
   [[nodiscard]] bool any() const { return points_per_s > 0 || new_series_per_hour > 0; }
 };
 
-/// Thread-safe.
+/// The write limits of all clients. The object is thread-safe.
 class ClientLimits {
  public:
-  /// `clock` must outlive all returned Writers.
+  /// `clock` must outlive the Writer objects that this object returns.
   ClientLimits(ClientLimitOptions options, const Clock& clock) : options_(options), clock_(clock) {}
 
-  /// Returns the Writer of a user, always the same one. `name` must be in the user file.
+  /// Returns the Writer of a user. All calls with the same name return the same Writer. `name` must
+  /// be in the user file.
   std::shared_ptr<Writer> OfUser(const std::string& name);
-  /// Returns the Writer of an address such as "10.0.0.7". Used if authentication is off. Calls with
-  /// the same address return the same Writer while a caller holds it, and until its limits have
-  /// recovered.
+  /// Returns the Writer of a client address such as "10.0.0.7". Call this function only if
+  /// authentication is off. Calls with the same address return the same Writer as long as a caller
+  /// holds it, and afterwards until its limits have recovered.
   std::shared_ptr<Writer> OfAddress(const std::string& address);
 
-  /// Returns the number of clients whose limits are in memory.
+  /// Returns the number of clients whose limits are held in memory.
   [[nodiscard]] size_t clients();
-  /// Return the number of points, and of new series, that were rejected so far.
+  /// refused_points returns the number of points, and refused_series the number of new series, that
+  /// write limits have rejected so far.
   [[nodiscard]] uint64_t refused_points() const { return counts_->points.load(); }
   [[nodiscard]] uint64_t refused_series() const { return counts_->series.load(); }
 
@@ -46,8 +48,8 @@ class ClientLimits {
   class Client;
 
   [[nodiscard]] std::shared_ptr<Client> Make(const std::string& name) const;
-  /// Removes addresses whose limits have recovered, at most once per sweep interval. The caller
-  /// must hold mutex_.
+  /// Removes the addresses whose limits have recovered. Runs at most once per sweep interval. The
+  /// caller must hold mutex_.
   void Sweep();
 
   const ClientLimitOptions options_;
@@ -57,7 +59,7 @@ class ClientLimits {
   std::mutex mutex_;
   // The following members are guarded by mutex_.
   std::unordered_map<std::string, std::shared_ptr<Client>> users_, addresses_;
-  // When the maximum number of addresses is in memory, all further addresses share these limits.
+  // The limits that further addresses share when the maximum number of addresses is held in memory.
   std::shared_ptr<Client> others_;
   int64_t swept_ns_ = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Classifies header fields of a request by their names.
+// Classifies the header fields of a request by their names.
 
 #include <string_view>
 
@@ -7,13 +7,14 @@
 
 namespace hg::http {
 
-/// Returns whether other users may see the value of the field, for example in /api/stats/query.
-/// Only fields that are known to have no credentials are shown. Gateways and plug-ins send tokens
-/// in fields of many names, so a list of secret fields would be incomplete.
+/// Returns whether other users may see the value of the field, for example in /api/stats/query. The
+/// result is true only for fields that are known to contain no credentials. A list of secret fields
+/// would be incomplete, because gateways and plug-ins send tokens in fields of many names.
 bool MayBeShown(std::string_view lower_name);
 
-/// Returns whether a header field says that a proxy forwarded the request, so that the connection's
-/// address is the proxy's. Not every proxy sends this field: nginx does so only if configured.
+/// Returns whether a header field says that a proxy forwarded the request. In this case, the
+/// address of the connection is the address of the proxy. Not every proxy sends such a field: nginx
+/// sends it only if it is configured to do so.
 bool WasForwarded(const Request& request);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Functions that compute the role that a request or a telnet line needs. The table of endpoints
-// (http/routes/endpoints) has one of these functions for each endpoint.
+// Functions that compute the role that a client needs for a request or a telnet line. The table of
+// endpoints (http/routes/endpoints) has one of these functions for each endpoint.
 
 #include <string_view>
 
@@ -17,22 +17,24 @@ inline Role ForReaders(const Request&) { return Role::kRead; }
 inline Role ForWriters(const Request&) { return Role::kWrite; }
 inline Role ForAdmins(const Request&) { return Role::kAdmin; }
 
-/// Returns kRead for GET and HEAD, and kWrite for other methods. If a GET request has the parameter
-/// method_override, the method in that parameter decides.
+/// Returns kRead for GET and HEAD, and kWrite for all other methods. If a GET request has the
+/// parameter method_override, the result is that for the method in this parameter.
 Role ForReadersByVerb(const Request& request);
 
-/// Returns kRead for GET, HEAD and POST, and kAdmin for other methods, because DELETE deletes the
-/// points that it reads. The handler itself checks whether a body has the member "delete".
+/// Returns kRead for GET, HEAD and POST, and kAdmin for all other methods. DELETE needs kAdmin
+/// because it deletes the points that the query reads. The handler itself checks whether the body
+/// has the member "delete".
 Role ForQueries(const Request& request);
 
-/// Returns kWrite for assigning ids, with any method, and kAdmin for renaming, which affects all
-/// data. Returns the result of ForReadersByVerb for all other requests.
+/// Returns kWrite for requests that assign ids, whatever their method is, and kAdmin for requests
+/// that rename, because a new name affects all data. Returns the result of ForReadersByVerb for all
+/// other requests.
 Role ForUids(const Request& request);
 
-/// Returns kAdmin for DELETE, which ends a query, and kRead for other methods.
+/// Returns kAdmin for DELETE, which ends a query, and kRead for all other methods.
 Role ForStats(const Request& request);
 
-/// Returns the role that a telnet line needs, by its first word.
+/// Returns the role that is needed for a telnet line. `command` is the first word of the line.
 Role RoleOfCommand(std::string_view command);
 
 }  // namespace hg::http

@@ -11,22 +11,23 @@
 namespace hg::http {
 
 enum class Role : uint8_t {
-  kAnyone = 0,  // no authentication needed
-  kUser = 1,    // any authenticated user
+  kAnyone = 0,  // the endpoint needs no authentication
+  kUser = 1,    // the endpoint needs an authenticated user with any role
   kRead = 2,
   kWrite = 4,
   kAdmin = 8,
 };
 
-/// Returns "read", "write" or "admin"; "user" for kUser, and "anyone" for kAnyone.
+/// Returns the name of the role: "read", "write" or "admin"; "user" for kUser, and "anyone" for
+/// kAnyone.
 std::string_view RoleName(Role role);
 
-/// A set of roles. Immutable value.
+/// A set of roles. The value is immutable.
 class Roles {
  public:
   /// Creates a set without roles, for a client that is not authenticated.
   constexpr Roles() = default;
-  /// Returns the set of all roles, which every client has if authentication is off.
+  /// Returns the set of all roles. Every client has this set if authentication is off.
   static constexpr Roles All() { return Roles(0xFF); }
   static constexpr Roles Of(Role role) { return Roles().With(role); }
 
@@ -46,8 +47,8 @@ class Roles {
   uint8_t bits_ = 0;
 };
 
-/// Parses "read,write" in any order. InvalidArgument: a word is unknown (the error message names
-/// it), or the text has no words.
+/// Parses a list such as "read,write", in any order. InvalidArgument: the text has no words, or a
+/// word is unknown; the error message contains the unknown word.
 Result<Roles> ParseRoles(std::string_view text);
 /// Returns the text of a set of roles, in a fixed order. If the set contains kAdmin, the text omits
 /// "read" and "write".

@@ -1,11 +1,12 @@
 #pragma once
-// The user file: text with one user per line. It contains only hashes of secrets.
+// The user file: a text with one user per line. The file contains only hashes of secrets. Blanks
+// separate the secrets of a user. Examples of lines:
 //
 //   # user, roles, secrets separated by blanks
 //   grafana:read:$y$j9T$…                 a password (crypt(5))
 //   agents:write:token$5e884898da28…      a bearer token, by its SHA-256 in hexadecimal
-//   ops:admin:$y$j9T$… token$ef92b778…    both; any number of tokens
-//   s7.example.org:write:                 authenticated by client certificate only
+//   ops:admin:$y$j9T$… token$ef92b778…    a password and a token; any number of tokens is allowed
+//   s7.example.org:write:                 a user who is authenticated by a client certificate only
 
 #include <string>
 #include <string_view>
@@ -17,23 +18,24 @@
 namespace hg::http {
 
 struct User {
-  std::string name;  // letters, digits, and . _ - @, at most kUserNameBytesMax
+  /// Letters, digits, and the characters . _ - @; at most kUserNameBytesMax bytes.
+  std::string name;
   Roles roles;
-  std::vector<std::string> passwords;  // hashes of passwords, as HashPassword returns them
-  std::vector<std::string> tokens;     // SHA-256 digests in hexadecimal
+  std::vector<std::string> passwords;  // hashes of passwords in the form that HashPassword returns
+  std::vector<std::string> tokens;     // SHA-256 digests of tokens in hexadecimal
 };
 
 inline constexpr size_t kUserNameBytesMax = 128;
 
-/// Returns InvalidArgument if the name is empty, too long, or has a character that names must not
-/// have. The error message says which of these it is.
+/// Returns InvalidArgument if the name is empty, is too long, or has a character that is not
+/// allowed in user names. The error message says which of these cases it is.
 Status CheckUserName(std::string_view name);
 
-/// Parses the text of a user file. The message of InvalidArgument has the number of the first
-/// invalid line and its error.
+/// Parses the text of a user file. The message of InvalidArgument contains the number of the first
+/// invalid line and describes the error in this line.
 Result<std::vector<User>> ParseUserFile(std::string_view text);
 
-/// Returns the text of a user file with these users, in this order, without comments.
+/// Returns the text of a user file with these users, in the order of the list, without comments.
 std::string UserFileText(const std::vector<User>& users);
 
 /// Returns the form in which the user file stores a token: its SHA-256 in hexadecimal.

@@ -1,6 +1,6 @@
 #pragma once
-// Calls that list and change the regions of tables (region-store.md §11.2). /api/admin, `tsdb
-// admin` and `tsdb table` use them.
+// Administrative calls that list and change the regions of tables (region-store.md §11.2).
+// /api/admin, `tsdb admin` and `tsdb table` run these calls.
 
 #include <string>
 #include <string_view>
@@ -12,21 +12,23 @@
 
 namespace hg::http {
 
-/// Returns whether the call changes how data is stored; such a call must be a POST.
+/// Returns whether the call changes how data is stored. A call that changes this must be a POST
+/// request.
 bool AdminChanges(std::string_view call);
 
-/// Runs one call on any store. Returns a JSON document with one line per element. Row keys are
-/// written as in storage/region/pre_split.h. Parameters:
-/// - rows: the call `regions` also counts the rows and bytes of values of each region
-/// - table: optional for `regions`, `sizes` and `compact` (default: all tables), else required
-/// - split: region (any key in it; default: the region of `at`, or the first one), at (the key
-///   where the second half begins)
-/// - merge: at (the key where two neighbouring regions meet)
-/// - create: families (http/wire/table_text.h), splits (comma-separated), uniform, hex
-/// - alter: families
+/// Runs one administrative call on a store of any kind. Returns a JSON document with one line per
+/// element. Row keys are written as in storage/region/pre_split.h. The parameters of the calls are:
+/// - rows: if given, `regions` also counts the rows and the bytes of values of each region
+/// - table: optional for `regions`, `sizes` and `compact` (default: all tables); required for all
+///   other calls
+/// - for `split`: region (any key in the region; default: the region of `at`, or the first one), at
+///   (the key where the second half begins)
+/// - for `merge`: at (the key where two neighbouring regions meet)
+/// - for `create`: families (http/wire/table_text.h), splits (comma-separated), uniform, hex
+/// - for `alter`: families
 ///
-/// NotFound: unknown call or table. InvalidArgument: a parameter is missing or invalid.
-/// `watch` can end the call `count`.
+/// NotFound: the call or the table is unknown. InvalidArgument: a parameter is missing or invalid.
+/// `watch` can end the call `count` early.
 Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters,
                                  RequestContext& watch);
 

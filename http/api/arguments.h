@@ -1,6 +1,6 @@
 #pragma once
-// Parses arguments that many endpoints share (opentsdb-http-api.md §4). If an argument is invalid,
-// these functions send the error reply themselves.
+// Parses arguments that many endpoints have in common (opentsdb-http-api.md §4). If an argument is
+// invalid, the functions themselves send the error reply.
 
 #include <cstdint>
 #include <optional>
@@ -18,29 +18,31 @@ namespace hg::http {
 
 struct Services;
 
-/// Returns the method of the request. A GET request may name another method in the parameter
-/// method_override. If that method is unknown, sends 405 and returns nullopt.
+/// Returns the method of the request. If a GET request has the parameter method_override, returns
+/// the method in this parameter. If the method in the parameter is unknown, sends 405 and returns
+/// nullopt.
 std::optional<Method> OverriddenMethod(const Request& request, ResponseWriter& out);
 
-/// Parses the body as JSON. On failure sends an error and returns nullopt: 400 if the body is
-/// missing or does not parse, 500 if it is the JSON value null.
+/// Parses the body as JSON. On failure, sends an error reply and returns nullopt. The HTTP status
+/// is 400 if the body is missing or is not JSON, and 500 if the body is the JSON value null.
 std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter& out);
 
-/// Sends 400 "Unable to parse the given JSON", for a document that has the wrong structure.
+/// Sends 400 "Unable to parse the given JSON". Handlers call this function for a document that is
+/// JSON but has the wrong structure.
 void SendBadJson(ResponseWriter& out, const Request& request, std::string_view details);
 
-/// Returns the time zone with that id. An empty id means the configured time zone. InvalidArgument:
-/// unknown id.
+/// Returns the time zone with that id. An empty id selects the configured time zone.
+/// InvalidArgument: the id is unknown.
 Result<query::TimeZone> RequestZone(const std::string& id, const Services& services);
 
-/// Parses a time in a query string or body (query/time/time_text.h), in the configured time zone.
-/// Returns milliseconds.
+/// Parses a time from a query string or a body (query/time/time_text.h), and returns milliseconds
+/// since the epoch. A text without a time zone is in the configured time zone.
 Result<int64_t> ParseRequestTime(std::string_view text, const Services& services);
 
-/// Decodes hexadecimal digits. An odd number of digits is padded with 0 on the left.
+/// Decodes hexadecimal digits to bytes. If the number of digits is odd, a 0 is added on the left.
 Result<Bytes> ParseHex(const std::string& text);
 
-/// Returns the value of the parameter, or nullopt if it is absent or empty.
+/// Returns the value of the parameter, or nullopt if the parameter is absent or its value is empty.
 std::optional<std::string> NonEmptyParameter(const Request& request, std::string_view name);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Collects all statistics of the process for all output forms: /api/stats, /stats and telnet
-// `stats` (stats.h), and /metrics.
+// Collects all statistics of the process. They are printed by /api/stats, /stats and telnet `stats`
+// (stats.h), and by /metrics.
 
 #include <cstdint>
 #include <string>
@@ -15,25 +15,26 @@ struct Services;
 
 using StatTag = std::pair<std::string, std::string>;
 
-/// One statistic that is a number, with its name in the form of opentsdb-http-api.md §15.1.
+/// One statistic whose value is a number. Its name has the form of opentsdb-http-api.md §15.1.
 struct Stat {
-  std::string name;  // without the prefix "tsd."
+  std::string name;  // name of the statistic, without the prefix "tsd."
   int64_t value = 0;
-  std::vector<StatTag> tags;  // the tags of this statistic that OpenTSDB prints before the host tag
-  std::vector<StatTag> classes;  // tags that OpenTSDB puts after the host tag
+  std::vector<StatTag> tags;     // tags of this statistic that OpenTSDB prints before the host tag
+  std::vector<StatTag> classes;  // tags of this statistic that OpenTSDB prints after the host tag
 };
 
-/// The latencies of one kind of operation. /api/stats shows percentiles of the latencies as numbers
-/// ("NAME_95pct").
+/// The latencies of one kind of operation. /api/stats shows percentiles of these latencies as
+/// numbers ("NAME_95pct").
 struct LatencyStat {
-  std::string name;  // without the prefix "tsd."
+  std::string name;  // name of the statistic, without the prefix "tsd."
   std::vector<StatTag> tags;
   LatencyHistogram took;
 };
 
 std::vector<LatencyStat> CollectLatencies(Services& services);
 
-/// Returns all numbers in output order. Reads the UID table and /proc.
+/// Returns all statistics that are numbers, in the order of the output. Reads the UID table and
+/// /proc.
 std::vector<Stat> CollectStats(Services& services, bool with_threads);
 
 }  // namespace hg::http

@@ -1,7 +1,7 @@
 #pragma once
 // Selects the series that a lookup with a limit returns, so that the result has as many different
 // tags as possible. Grafana fills its lists of tag keys and values from the first thousand series
-// of a lookup. In TSUID order, all of these may belong to one host.
+// of a lookup. The first thousand series in TSUID order might all belong to one host.
 
 #include <cstddef>
 #include <unordered_set>
@@ -15,21 +15,25 @@
 
 namespace hg::http {
 
-/// Use on one thread at a time. Referenced objects must outlive this object.
+/// Selects series for one lookup. Only one thread at a time may use the object. Objects that the
+/// constructor gets by reference must outlive this object.
 class DistinctFirst {
  public:
-  /// `limit` is at least 1. The matcher's clauses must be sorted by key. With clauses, a series is
-  /// new if it has a value of one of their keys that no earlier series had. Without clauses, a
-  /// series is new if it has a tag key that no earlier series had. Memory is charged to `memory`.
+  /// `limit` must be at least 1. The clauses of the matcher must be sorted by key. The memory is
+  /// charged to `memory`.
+  ///
+  /// A series counts as new if it has something that no earlier series had. If the matcher has
+  /// clauses, this is a value of a tag key in the clauses. If the matcher has no clauses, this is a
+  /// tag key.
   DistinctFirst(const KeyLayout& layout, const SeriesMatcher& matcher, size_t limit,
                 MemoryTally* memory);
 
-  /// Takes the next series, in TSUID order. Returns false if no later series can change the
-  /// result.
+  /// Passes the next series to the selection. Series must come in TSUID order. Returns false if no
+  /// later series can change the result.
   Result<bool> Offer(ByteView tsuid);
 
-  /// Returns at most `limit` series: first those with new tags, then others, each group in TSUID
-  /// order.
+  /// Returns at most `limit` series. Series that count as new come first, then the others; both
+  /// groups are in TSUID order.
   std::vector<Bytes> Chosen() &&;
 
  private:
@@ -39,7 +43,8 @@ class DistinctFirst {
   const SeriesMatcher& matcher_;
   const size_t limit_;
   MemoryTally* const memory_;
-  std::unordered_set<Bytes> seen_;  // ids of tag keys, or of tag keys and their values
+  /// Ids of tag keys; with clauses, ids of tag keys and of their values.
+  std::unordered_set<Bytes> seen_;
   std::vector<Bytes> new_, others_;
 };
 

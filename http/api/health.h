@@ -1,6 +1,6 @@
 #pragma once
-// Whether the daemon can serve requests, for service managers and load balancers: /healthz and
-// /readyz, or under Prometheus' paths /-/healthy and /-/ready.
+// Tells service managers and load balancers whether the daemon can serve requests. The paths are
+// /healthz and /readyz, and also Prometheus' paths /-/healthy and /-/ready.
 
 #include <string_view>
 
@@ -10,14 +10,14 @@ namespace hg::http {
 
 struct Services;
 
-/// The name of a statistic that becomes 1 when the daemon begins to stop.
+/// The name of a statistic that is 1 after the daemon has begun to stop, and 0 before.
 inline constexpr std::string_view kStoppingStat = "stopping";
-/// The name of a statistic. It is 1 while new series are rejected because memory is short and no
-/// flush can free any.
+/// The name of a statistic that is 1 while the store rejects new series. The store rejects new
+/// series while memory is short and no flush can free memory.
 inline constexpr std::string_view kSeriesFullStat = "storage.series.full";
 
-/// Returns OK if the daemon can serve requests now. Otherwise the error is the reason. Does not
-/// wait for disk I/O.
+/// Returns OK if the daemon can serve requests now. Otherwise returns an error whose message is the
+/// reason. Does not wait for disk I/O.
 Status Readiness(Services& services);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Dispatches the methods of an API object (an annotation, metadata): POST changes the given fields,
-// PUT replaces the whole object.
+// Calls the function for the HTTP method of a request to an API object (an annotation or metadata).
+// POST changes the given fields of the object, and PUT replaces the whole object.
 
 #include "http/request/request.h"
 #include "http/request/response_writer.h"
@@ -15,8 +15,8 @@ struct ObjectVerbs {
   void (*remove)(const Request& request, Services& services, ResponseWriter& out);
 };
 
-/// Calls the function for the method and returns true. If there is no function for the method,
-/// sends nothing and returns false.
+/// Calls the function for `method` and returns true. If there is no function for `method`, sends
+/// nothing and returns false.
 inline bool AnswerVerb(const ObjectVerbs& verbs, Method method, const Request& request,
                        Services& services, ResponseWriter& out) {
   switch (method) {

@@ -9,15 +9,16 @@
 
 namespace hg::http {
 
-/// Returns the file of the web page for the part of a path after "/s/". Returns nullptr if the web
-/// page has no file with that path in this build.
+/// Returns a file of the web page. `path` is the part of the request's path after "/s/". Returns
+/// nullptr if the web page of this build has no file with that path.
 const page::File* FindPageFile(std::string_view path);
 
-/// Sends a file of the web page. Browsers may cache it without limit, because a file whose content
-/// changes gets another path.
+/// Sends a file of the web page. Browsers may cache the file without a time limit, because a file
+/// with other contents gets another path.
 void SendPageFile(const page::File& file, const Request& request, ResponseWriter& out);
 
-/// Sends index.html. Browsers request it each time, and get 304 if they already have this version.
+/// Sends index.html. Browsers request index.html each time, and get 304 if they already have the
+/// current version.
 void SendPageIndex(const Request& request, ResponseWriter& out);
 
 }  // namespace hg::http

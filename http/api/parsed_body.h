@@ -1,6 +1,6 @@
 #pragma once
-// Parses request bodies for endpoints at which OpenTSDB returns the error message of its parser
-// (opentsdb-http-api.md §16.2, §18).
+// Parses request bodies for the endpoints at which OpenTSDB sends the error message of its JSON
+// parser to the client (opentsdb-http-api.md §16.2, §18).
 
 #include <optional>
 
@@ -10,9 +10,10 @@
 
 namespace hg::http {
 
-/// Parses the body as JSON. If this fails, sends an error and returns nullopt: 500 for a syntax
-/// error, 400 if the body is nested too deep or has half a surrogate pair. These two limits do not
-/// exist in OpenTSDB; all endpoints report them with 400.
+/// Parses the body as JSON. If parsing fails, sends an error reply and returns nullopt. The HTTP
+/// status is 500 for a syntax error. The status is 400 if the body is nested too deep, or if a text
+/// has only one half of a surrogate pair. OpenTSDB accepts such bodies; in Hourglass, all endpoints
+/// reject them with 400.
 std::optional<JsonValue> ParsedBody(const Request& request, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Responses of /api/put, /api/rollup and /api/histogram (opentsdb-http-api.md §8.3): an empty body,
-// an error, or a result for each point.
+// The responses of /api/put, /api/rollup and /api/histogram (opentsdb-http-api.md §8.3). A response
+// has an empty body, an error, or a result for each point.
 
 #include <cstdint>
 #include <deque>
@@ -13,16 +13,16 @@
 
 namespace hg::http {
 
-/// Parameters of the request that affect the response.
+/// The parameters of the request that change the response.
 struct PutFlags {
   bool summary = false, details = false, sync = false;
   int32_t sync_timeout_ms = 0;
 };
 
-/// The result of one point.
+/// The result of storing one point.
 struct PutOutcome {
-  std::string error;     // empty: the point was stored
-  bool storage = false;  // whether the store failed; if so, the point itself is valid
+  std::string error;     // error message; empty: the point was stored
+  bool storage = false;  // whether the store failed, so that the point itself is valid
 };
 
 inline constexpr const char* kPutTimedOut = "Write timedout";
@@ -33,8 +33,10 @@ struct PutResult {
   // The points of the request; needed only if some of them were not stored.
   std::deque<PutPoint> points;
   std::vector<PutOutcome> outcomes;
-  bool timed_out = false;  // the error is kPutTimedOut: the point was not stored before the timeout
-  bool unprintable = false;  // whether a rollup has a tag without a key: OpenTSDB cannot print it
+  /// Whether the error is kPutTimedOut: the point was not stored before the timeout.
+  bool timed_out = false;
+  /// Whether a rollup has a tag without a key, which OpenTSDB cannot print.
+  bool unprintable = false;
 };
 
 void AnswerPut(const Request& request, const PutResult& result, ResponseWriter& out);

@@ -1,6 +1,6 @@
 #pragma once
-// Validates a point of a put document (opentsdb-http-api.md §8.2, §9) and converts its parts for
-// the sinks.
+// Validates a point of a put document (opentsdb-http-api.md §8.2, §9), and converts the parts of
+// the point for the sinks.
 
 #include <optional>
 #include <string>
@@ -14,23 +14,25 @@
 
 namespace hg::http {
 
-/// Returns whether the field is absent or empty.
+/// Returns whether the field is absent or is the empty string.
 inline bool Missing(const std::optional<std::string>& field) { return !field || field->empty(); }
 
-/// If a point is invalid, counts the error and returns its message; returns "" if the point is
-/// valid. Sets *value to the point's number, except for histograms.
+/// Validates a point. If the point is invalid, counts the error and returns the error message;
+/// otherwise returns "". Sets *value to the number of the point, except for histograms.
 std::string CheckPutPoint(const PutPoint& point, PutKind kind, Counters* counters,
                           PointValue* value);
 
-/// Returns the tags of a point that has tags, as views of the texts in `point`.
+/// Returns the tags of a point, as views of the texts in `point`. The point must have tags.
 std::vector<TagText> TagsOf(const PutPoint& point);
 
-/// Inserts a tag in the order of OpenTSDB's map. Does nothing if `value` is empty or the key
-/// exists. If an existing value equals `value` except for its case, it is replaced by `value`.
-/// Other existing values stay; the sink decides whether they are allowed.
+/// Inserts a tag into the tags of a point, in the order of OpenTSDB's map. Does nothing if `value`
+/// is empty. If the point already has the key, the existing value stays, unless it differs from
+/// `value` only in case; then `value` replaces it. The sink decides whether the existing value is
+/// allowed.
 void AddTag(const std::string& key, std::string value, PutPoint* point);
 
-/// Encodes a histogram for storage. The message of InvalidArgument names the invalid field.
+/// Encodes the histogram of a point for storage. The message of InvalidArgument names the invalid
+/// field.
 Result<Bytes> EncodeHistogram(const PutPoint& point, uint8_t codec_id);
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// Sends the results of /api/query and /api/query/gexp.
+// Sends the results of the endpoints /api/query and /api/query/gexp.
 
 #include "http/request/services.h"
 #include "query/plan/validate.h"
@@ -8,7 +8,7 @@
 
 namespace hg::http {
 
-/// Streams the result of a query as groups of points.
+/// Sends the result of a query, a list of groups of points, piece by piece.
 void SendGroups(const Request& request, Services& services, const query::ValidQuery& query,
                 const query::Answer& answer, query::RunningRequest& running, ResponseWriter& out);
 

@@ -1,5 +1,6 @@
 #pragma once
-// Checks request bodies that must be JSON objects of texts, or of values that are used as texts.
+// Checks request bodies that must be JSON objects whose values are texts, or are values that can be
+// used as texts.
 
 #include <string>
 
@@ -7,8 +8,8 @@
 
 namespace hg::http {
 
-/// Returns true if the body is an object of texts, numbers, booleans and nulls. Otherwise sends 400
-/// and returns false.
+/// Returns true if the body is an object whose values are texts, numbers, booleans or nulls.
+/// Otherwise sends 400 and returns false.
 inline bool RequireScalars(const JsonValue& body, const Request& request, ResponseWriter& out) {
   if (!body.is_object()) {
     SendBadJson(out, request, "An object is expected");

@@ -1,6 +1,6 @@
 #pragma once
-// Finds the series of a metric that meet conditions on tags, in Hourglass's own index. Lookups and
-// tag counts use it (opentsdb-queries.md §10.3).
+// Finds the series of a metric that fulfil conditions on their tags. The search reads Hourglass's
+// own index. Lookups and tag counts use this file (opentsdb-queries.md §10.3).
 
 #include <cstdint>
 #include <functional>
@@ -16,26 +16,28 @@
 
 namespace hg::http {
 
-/// Cost of looking up a name, in steps. A look-up may need a request to another machine, so the
-/// limits of the HTTP request must be checked after few look-ups.
+/// The cost of looking up a name, in steps. The cost is high because a look-up may need a request
+/// to another machine, so the limits of the HTTP request must be checked after few look-ups.
 inline constexpr uint64_t kStepsPerName = 1 << 10;
 
-/// The condition of a series search, with names resolved to ids.
+/// The condition of a series search, in which names are resolved to ids.
 struct SeriesWanted {
-  Bytes metric;  // "" = any metric
+  Bytes metric;  // id of the metric; "" = any metric
   SeriesMatcher matcher;
-  // A series must have each of these tag values, with any key. Sorted; empty = no such condition.
+  // Ids of tag values, sorted. A series must have each of these values, with any tag key. Empty =
+  // the search has no such condition.
   std::vector<Bytes> values;
 };
 
-/// Resolves the names of a metric and its tags to ids. `metric`: nullopt or "*" = any metric.
-/// NotFound: an unknown name. InvalidArgument: an empty name, or a tag without key and value.
+/// Resolves the names of a metric and of tags to ids. If `metric` is nullopt or "*", any metric
+/// matches. NotFound: a name is unknown. InvalidArgument: a name is empty, or a tag has neither key
+/// nor value.
 Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
                                    const std::vector<TagWish>& tags, uid::Names& names,
                                    RequestContext& context);
 
-/// Calls `visit` with the TSUID of each series, in the order of TSUID bytes, until `visit` returns
-/// false or an error.
+/// Calls `visit` with the TSUID of each series that fulfils the condition, in the order of TSUID
+/// bytes. Stops when `visit` returns false or an error.
 Status VisitSeries(const SeriesWanted& wanted, Points& points,
                    const std::function<Result<bool>(ByteView tsuid)>& visit,
                    RequestContext& context);

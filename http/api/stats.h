@@ -1,5 +1,5 @@
 #pragma once
-// The statistics as lines of text (opentsdb-http-api.md §15).
+// Prints the statistics as lines of text (opentsdb-http-api.md §15).
 
 #include <string>
 
@@ -7,8 +7,8 @@ namespace hg::http {
 
 struct Services;
 
-/// Returns the output of the telnet command `stats`. For each number it has a line "tsd.<name>
-/// <seconds> <value> <tag>=<value> …". Lines end with LF.
+/// Returns the output of the telnet command `stats`. The output has one line "tsd.<name> <seconds>
+/// <value> <tag>=<value> …" for each number. Each line ends with LF.
 std::string StatsText(Services& services);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Scales of axes: the visible range of values, and the positions and labels of tick marks. Pure
-// functions.
+// Scales of axes in plots: the visible range of values, and the positions and labels of tick marks.
+// All functions are pure.
 
 #include <cstdint>
 #include <string>
@@ -11,19 +11,21 @@
 namespace hg::http::graph {
 
 struct Mark {
-  double at = 0;  // position along the axis, 0…1
+  double at = 0;  // position of the mark on the axis, from 0 to 1
   std::string text;
 };
 
-/// Maps values to positions on a value axis.
+/// Converts values to positions on a value axis.
 class ValueScale {
  public:
-  /// `low` and `high` are the range of the points. A range that is empty (low > high) or has only
-  /// one value is widened. `marks` is the approximate number of tick marks that fit, at least 2.
+  /// `low` and `high` are the range of the points. If the range is empty (low > high) or has only
+  /// one value, it is widened. `marks` is the approximate number of tick marks that fit on the
+  /// axis; it must be at least 2.
   ValueScale(const ValueAxis& axis, double low, double high, int marks);
 
-  /// Returns the position of a value: 0 at the low end, 1 at the high end. Values outside the range
-  /// are below 0 or above 1. On a logarithmic axis, values without a logarithm are far below 0.
+  /// Returns the position of a value: 0 at the low end of the axis, 1 at the high end. The position
+  /// of a value outside the range is below 0 or above 1. On a logarithmic axis, the position of a
+  /// value without a logarithm is far below 0.
   [[nodiscard]] double At(double value) const;
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
 
@@ -36,13 +38,13 @@ class ValueScale {
   std::vector<Mark> marks_;
 };
 
-/// Returns the tick marks of a time axis at full hours, days and so on of the time zone. `marks` is
-/// the approximate number of marks that fit.
+/// Returns the tick marks of a time axis. The marks are at full hours, full days and so on of the
+/// time zone. `marks` is the approximate number of marks that fit on the axis.
 std::vector<Mark> TimeMarks(int64_t begin_ms, int64_t end_ms, const query::TimeZone& zone,
                             int marks);
 
-/// Formats a number in the format of the axis; if there is none, in a short form. `step` is the
-/// distance between tick marks, which determines the number of digits.
+/// Returns the text of a number in the printf format of the axis, or in a short form if the axis
+/// has no format. `step` is the distance between tick marks; it determines the number of digits.
 std::string NumberLabel(const std::string& format, double value, double step);
 
 }  // namespace hg::http::graph

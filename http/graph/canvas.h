@@ -1,6 +1,6 @@
 #pragma once
-// A bitmap on which plots are drawn. It owns a Cairo surface and context, and has only the few
-// operations that plots need.
+// A bitmap on which plots are drawn. The canvas owns a Cairo surface and a Cairo context, and has
+// only the few operations that plots need.
 
 #include <cairo.h>
 
@@ -13,18 +13,19 @@
 
 namespace hg::http::graph {
 
-inline constexpr double kGap = 6;  // pixels between related elements
+inline constexpr double kGap = 6;  // distance in pixels between related elements
 
-/// How a text is aligned to its position, horizontally and vertically.
+/// The alignment of a text to its position, horizontally and vertically.
 struct Anchor {
   Place across = Place::kCenter;
   Place along = Place::kCenter;
 };
 
-/// Coordinates are pixels from the top left corner. Use on one thread at a time.
+/// A bitmap. Coordinates are in pixels from the top left corner. Only one thread at a time may use
+/// a canvas.
 class Canvas {
  public:
-  /// Creates a transparent bitmap.
+  /// Creates a bitmap whose pixels are all transparent.
   Canvas(int width, int height);
   ~Canvas();
   Canvas(const Canvas&) = delete;
@@ -33,20 +34,20 @@ class Canvas {
   cairo_t* pen() { return pen_; }
   void Use(Color color, double opacity = 1);
   void Fill(double x, double y, double width, double height);
-  /// Draws a line one pixel wide, aligned to whole pixels.
+  /// Draws a line that is one pixel wide and is aligned to whole pixels.
   void Stroke(double x1, double y1, double x2, double y2);
   void Outline(double x, double y, double width, double height);
-  /// Draws text. Control characters are left out, bytes that are not UTF-8 become question marks,
-  /// and text that is wider than `width_max` is cut.
+  /// Draws a text. Control characters are left out, and bytes that are not UTF-8 become question
+  /// marks. A text that is wider than `width_max` is cut.
   void Text(std::string_view text, double x, double y, Anchor anchor, double width_max);
-  /// Draws text that runs upwards, centered at the position.
+  /// Draws a text that runs upwards and is centered at the position.
   void TextUpwards(std::string_view text, double x, double y, double length_max);
   [[nodiscard]] double TextWidth(std::string_view text);
   [[nodiscard]] double LineHeight() const { return line_height_; }
   void SetTextSize(double pixels);
 
-  /// Returns the bitmap as a PNG file. IoError: no memory for the file. The context is checked
-  /// after each piece of the file, and its error is returned.
+  /// Returns the bitmap as a PNG file. The context is checked after each piece of the file.
+  /// IoError: there is no memory for the file. Also fails with errors of the context.
   Result<std::string> ToPng(RequestContext& context);
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// Draws a plot with Cairo. The bytes of the image depend only on the plot and the system's fonts.
+// Draws a plot with Cairo. The bytes of the image depend only on the plot and on the fonts of the
+// system.
 
 #include <string>
 
@@ -9,13 +10,14 @@
 
 namespace hg::http::graph {
 
-/// Maximum number of lines in a plot. More lines could not be distinguished, and drawing them would
-/// occupy a thread for a long time.
+/// Maximum number of lines in a plot. Readers could not distinguish more lines, and drawing more
+/// lines would occupy a thread for a long time.
 inline constexpr size_t kLinesMax = 2000;
 
-/// Returns a PNG file with the size that the style has. The bitmap and the working memory are
-/// charged to `context`; the returned file stays charged. InvalidArgument: more than kLinesMax
-/// lines. IoError: no memory for the bitmap. Also returns errors of `context`.
+/// Returns a plot as a PNG file. The style of the plot contains the size of the image. The bitmap
+/// and the working memory are charged to `context` during the call; the returned file stays
+/// charged. InvalidArgument: the plot has more than kLinesMax lines. IoError: there is no memory
+/// for the bitmap. Also fails with errors of `context`.
 Result<std::string> DrawPng(const Plot& plot, RequestContext& context);
 
 }  // namespace hg::http::graph

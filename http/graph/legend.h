@@ -1,5 +1,5 @@
 #pragma once
-// Computes the layout of a plot's legend and draws the legend. draw.cc uses it.
+// Computes the layout of the legend of a plot, and draws the legend. draw.cc uses this file.
 
 #include <cstddef>
 #include <vector>
@@ -15,25 +15,27 @@ struct Box {
   [[nodiscard]] double height() const { return bottom - top; }
 };
 
-/// Returns the color of the line with this index. Several lines may have the same color.
+/// Returns the color of the line with this index. Lines with different indices may have the same
+/// color.
 Color LineColor(size_t index);
 
 class LegendBlock {
  public:
-  /// Measures the titles of the lines. `room` is the picture without its margins.
+  /// Measures the titles of the lines. `room` is the area of the picture without its margins.
   LegendBlock(const Style& style, const std::vector<Line>& lines, const Box& room, Canvas& canvas);
 
-  /// If the legend is outside of the area of the lines, reduces `area` by the space for the legend.
-  /// Call this function before Draw.
+  /// If the legend is outside the area of the lines, makes `area` smaller by the space for the
+  /// legend. Call this function before Draw.
   void Reserve(Box* area);
-  /// Returns the width that the legend takes at the left side of the picture.
+  /// Returns the width that the legend needs at the left side of the picture.
   [[nodiscard]] double left_room() const;
-  /// Draws the legend. `area` is the area of the lines, in which an inside legend is placed.
+  /// Draws the legend. `area` is the area of the lines. An inside legend is placed in this area.
   void Draw(const Box& area);
 
  private:
   [[nodiscard]] bool outside() const { return rows_ > 0 && style_.legend.outside; }
-  /// Returns whether the legend is left or right of the lines, not above or below them.
+  /// Returns whether the legend is to the left or to the right of the lines, not above or below
+  /// them.
   [[nodiscard]] bool beside() const {
     return !style_.legend.horizontal && style_.legend.across != Place::kCenter;
   }
@@ -41,7 +43,7 @@ class LegendBlock {
   const Style& style_;
   const std::vector<Line>& lines_;
   Canvas& canvas_;
-  Box around_;  // the area that contains an outside legend
+  Box around_;  // the area around the lines, in which an outside legend is placed
   int rows_ = 0, columns_ = 1;
   double width_ = 0, height_ = 0, text_width_ = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Transformations of a line's points before drawing. Pure functions.
+// Transformations of the points of a line before drawing. All functions are pure.
 
 #include <cstdint>
 #include <span>
@@ -9,18 +9,19 @@
 
 namespace hg::http::graph {
 
-/// Removes points that have no effect in a plot of `columns` columns. In each column the first,
-/// lowest, highest and last point stay, in order, so that the drawn line looks the same. Points out
-/// of range are removed, except the nearest ones on both sides, to which lines are drawn. If such a
-/// point is farther away than the length of the range, it moves along its line to that distance.
+/// Removes points that have no effect in a plot with `columns` columns. In each column, the first,
+/// lowest, highest and last point stay, in their order, so that the drawn line looks the same.
+/// Points outside the time range are removed, except the nearest point on each side, to which a
+/// line is drawn. If such a nearest point is farther away than the length of the range, it is moved
+/// along its line to that distance.
 std::vector<Point> Reduced(const std::vector<Point>& points, int64_t begin_ms, int64_t end_ms,
                            int columns);
 
-/// Replaces the values by their running sum.
+/// Replaces each value by the sum of all values up to it.
 std::vector<Point> Accumulated(std::vector<Point> points);
 
-/// Returns the slopes (units per ms) at the points of a curve through all points that does not
-/// overshoot (monotone cubic of Fritsch and Carlson).
+/// Computes a curve that goes through all points and does not overshoot (monotone cubic of Fritsch
+/// and Carlson). Returns the slope of the curve at each point, in units per ms.
 std::vector<double> MonotoneSlopes(std::span<const Point> points);
 
 }  // namespace hg::http::graph

@@ -1,6 +1,6 @@
 #pragma once
 // Parses the style of a plot from the parameters of /q (opentsdb-http-api.md §19.2). `tsdb query
-// --graph` accepts the same parameters as words that begin with "+". Pure functions.
+// --graph` accepts the same parameters as words that begin with "+". All functions are pure.
 
 #include "http/graph/plot.h"
 #include "http/request/request.h"
@@ -8,16 +8,16 @@
 
 namespace hg::http::graph {
 
-/// Minimum length of a side in pixels. A shorter side has no space for the axes. The other
-/// constants limit the memory of a picture.
+/// Minimum length of a side of a picture in pixels. A shorter side would have no space for the
+/// axes. The constants after this one limit the memory of a picture.
 inline constexpr int kSideMin = 100;
 inline constexpr int kSideMax = 8192;
 inline constexpr int64_t kPixelsMax = 10'000'000;
-inline constexpr size_t kTextBytesMax = 512;  // length of a title or label
+inline constexpr size_t kTextBytesMax = 512;  // maximum length of a title or label in bytes
 
-/// Parses wxh yrange y2range ylabel y2label yformat y2format ylog y2log key nokey title bgcolor
-/// fgcolor smooth style. Ignores other parameters; empty ones count as absent. The message of
-/// InvalidArgument names the parameter and its value.
+/// Parses the parameters wxh yrange y2range ylabel y2label yformat y2format ylog y2log key nokey
+/// title bgcolor fgcolor smooth style. Other parameters are ignored; empty parameters count as
+/// absent. The message of InvalidArgument contains the name of the parameter and its value.
 Result<Style> ReadStyle(const Parameters& parameters);
 
 }  // namespace hg::http::graph

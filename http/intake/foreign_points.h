@@ -1,8 +1,8 @@
 #pragma once
 // Converts points of InfluxDB, Prometheus, OTLP and Graphite for the PointSink (docs/ingestion.md).
-// It escapes names, adds the default tag to points without tags, and owns the converted texts. If a
-// client sends the default tag as the only tag of a point, the tag key gets a suffix, so that the
-// point is not confused with a point without tags.
+// ForeignPoints escapes names, adds the default tag to points without tags, and owns the converted
+// texts. If a client sends the default tag as the only tag of a point, ForeignPoints adds a suffix
+// to the tag key, so that the point is not confused with a point without tags.
 
 #include <deque>
 #include <span>
@@ -18,23 +18,23 @@
 
 namespace hg::http {
 
-/// Only one thread at a time may use the object.
+/// A batch of converted points. Only one thread at a time may use the object.
 class ForeignPoints {
  public:
-  /// `options` must outlive the object.
+  /// `options` must outlive the object, which reads its naming settings.
   explicit ForeignPoints(const Options& options)
       : options_(options), rules_(options.extra_name_characters) {}
 
-  /// Sets the tags of all points that are added from now on, until Clear. InvalidArgument: a text
-  /// is not UTF-8.
+  /// Sets the tags of all points that are added from now until the next SetTags or Clear.
+  /// InvalidArgument: a text is not UTF-8.
   Status SetTags(std::span<const std::pair<std::string, std::string>> tags);
-  /// Adds a point with the tags of the last SetTags. `raw_key` is the raw series key that the
+  /// Adds a point that has the tags of the last SetTags. `raw_key` is the raw series key that the
   /// client sent (NamedPoint). InvalidArgument: a name is not UTF-8.
   Status Add(std::string_view metric, Timestamp time, const PointValue& value, RawKey raw_key = {});
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }
-  /// Returns the approximate memory in bytes that the object uses until Clear. This includes texts
-  /// that error messages about the points may repeat.
+  /// Returns the approximate number of bytes of memory that the object holds until Clear. The
+  /// number includes texts that error messages about the points may repeat.
   [[nodiscard]] size_t bytes() const { return bytes_; }
   void Clear();
 
@@ -44,9 +44,10 @@ class ForeignPoints {
   const Options& options_;
   const NameRules rules_;
   std::vector<NamedPoint> points_;
-  std::deque<std::vector<TagText>> tags_;  // one element per SetTags
-  std::deque<std::string> texts_;          // escaped names
-  size_t bytes_ = 0, bytes_of_tags_ = 0;   // of all members; of the tags of the last SetTags
+  std::deque<std::vector<TagText>> tags_;  // one element for each call of SetTags
+  std::deque<std::string> texts_;          // the escaped names of the points and tags
+  /// Memory of all members; memory of the tags of the last SetTags.
+  size_t bytes_ = 0, bytes_of_tags_ = 0;
 };
 
 }  // namespace hg::http

@@ -1,7 +1,7 @@
 #pragma once
 // Stores points of series that have labels (remote write, OTLP). A point of a known series needs
-// one look-up; points of new series are stored by name. A point that cannot be stored does not
-// affect the others.
+// only one look-up; points of new series are stored by name. If a point cannot be stored, this does
+// not affect other points.
 
 #include <cstdint>
 #include <deque>
@@ -18,11 +18,12 @@
 
 namespace hg::http {
 
-/// Handles the points of one request on one thread. Blocks, so it must run on a pool thread.
+/// Handles the points of one request on one thread. The functions may block, so they must run on a
+/// pool thread.
 class LabelledPoints : public LabelledSink {
  public:
-  /// The object reports its work to `context`. Once `context` returns an error, the object stores
-  /// no more points. `writer` has the write limits of the client; nullptr = unlimited.
+  /// The object charges its work to `context`. After `context` has returned an error, the object
+  /// stores no more points. `writer` has the write limits of the client; nullptr = unlimited.
   LabelledPoints(Services& services, RequestContext& context, Writer* writer)
       : services_(services),
         context_(context),
@@ -32,28 +33,30 @@ class LabelledPoints : public LabelledSink {
 
   void SetSeries(std::string_view metric, std::span<const Label> labels) override;
   void BeginItem() override;
-  /// Adds a point to the current item. Infinities, NaN and stale markers are stored, too
-  /// (storage/model/special_double.h). If a time is outside the valid range, the whole item is
-  /// rejected.
+  /// Adds a point to the current item. Infinities, NaN and stale markers are stored as well
+  /// (storage/model/special_double.h). If the time of a point is outside the valid range, the whole
+  /// item is rejected.
   void Add(int64_t time_ms, PointValue value) override;
   void Refuse(std::string_view reason) override;
 
-  /// Stores the added points and waits for the log. After an error, the client should send the same
-  /// request again (Intake::Finish). Points that cannot be stored at a retry either cause no error;
-  /// refused() counts them.
+  /// Stores the added points and waits for the log. If Finish returns an error, the client should
+  /// send the same request again (Intake::Finish). Points that could not be stored at a retry
+  /// either cause no error; refused() counts them.
   Status Finish();
 
-  /// Returns the number of points that Finish made durable, even if others could not be stored.
+  /// Returns the number of points that Finish made durable. Other points of the request may have
+  /// been rejected.
   [[nodiscard]] uint64_t stored() const { return intake_.stored(); }
-  // Return the number of received items and the number of rejected items. Valid after Finish.
+  // `items` returns the number of received items, and `refused` the number of rejected items. Both
+  // are valid after Finish.
   [[nodiscard]] uint64_t items() const { return items_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
-  /// Returns the series of the first rejected item, and the reason.
+  /// Returns a text with the series of the first rejected item and the reason of the rejection.
   [[nodiscard]] const std::string& first_refusal() const { return first_refusal_; }
 
  private:
   struct SeriesBytes {
-    std::string all;  // metric, then labels as AppendLabels writes them
+    std::string all;  // the metric, followed by the labels as AppendLabels writes them
     size_t metric_size;
 
     [[nodiscard]] std::string_view metric() const { return {all.data(), metric_size}; }
@@ -62,12 +65,13 @@ class LabelledPoints : public LabelledSink {
   };
 
   void Flush();
-  /// Stores the points by name.
+  /// Stores the collected points by name.
   void StoreNamed();
   void Judge(size_t point, const Status& result);
   void RefuseItem(uint64_t item, std::string_view metric, ByteView labels, std::string_view reason);
-  /// Returns true if the current series has too many labels and the reason of an earlier refusal is
-  /// already stored. If so, the caller rejects the points without reading the labels.
+  /// Returns whether the current series has too many labels and a reason for a rejected item is
+  /// already stored. If the result is true, the caller rejects the points without reading the
+  /// labels.
   [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
 
   Services& services_;
@@ -75,15 +79,17 @@ class LabelledPoints : public LabelledSink {
   WriteContext write_;
   Intake intake_;
   const size_t tags_max_;
-  // Bytes of those raw series keys that were added since the last report to context_.
+  // Number of bytes of the raw series keys that were added since the last charge to context_.
   uint64_t raw_key_bytes_ = 0;
-  bool too_many_labels_ = false;      // for the current series, whose labels are then not stored
-  std::optional<NamingRules> rules_;  // set when the first name must be escaped
-  std::deque<SeriesBytes> series_;    // the series of points_, and the current series
+  /// Whether the current series has too many labels, so that they are not stored.
+  bool too_many_labels_ = false;
+  std::optional<NamingRules> rules_;  // naming rules; set when the first name must be escaped
+  std::deque<SeriesBytes> series_;    // the series of points_ and the current series
   size_t series_bytes_ = 0;
-  bool borrowed_ = false;  // whether points_ refer to the last element of series_
+  bool borrowed_ = false;  // whether elements of points_ refer to the last element of series_
   std::vector<KeyedPoint> points_;
-  std::vector<uint64_t> item_of_;  // for each element of points_, its item number, from 1
+  /// For each element of points_, the number of its item; the first item is 1.
+  std::vector<uint64_t> item_of_;
   uint64_t items_ = 0, refused_ = 0;
   std::vector<bool> item_refused_;
   std::string first_refusal_;

@@ -1,6 +1,6 @@
 #pragma once
-// The files of the web page, embedded when the program is built (cmake/embed_page.cmake writes the
-// source). The program needs no directory of page files.
+// The files of the web page. They are embedded in the program when it is built
+// (cmake/embed_page.cmake writes the source), so the program needs no directory with these files.
 
 #include <span>
 #include <string_view>
@@ -8,15 +8,15 @@
 namespace hg::http::page {
 
 struct File {
-  std::string_view name;  // for example "main.js", without directories
+  std::string_view name;  // name of the file without directories, for example "main.js"
   std::string_view bytes;
 };
 
-/// Returns all files. The result is valid as long as the process runs.
+/// Returns all files of the web page. The result is valid as long as the process runs.
 std::span<const File> Files();
 
-/// Returns a hash of the contents of all files, in hexadecimal. index.html requests each file as
-/// /s/page-<sum>/<name>.
+/// Returns a hash of the contents of all files, in hexadecimal. index.html requests each file with
+/// the path /s/page-<sum>/<name>, in which <sum> is this hash.
 std::string_view FilesSum();
 
 }  // namespace hg::http::page

@@ -1,6 +1,7 @@
 #pragma once
 // The long calls of /api/admin that are running. A long call occupies a thread until it ends, and
-// most long calls take a lock of the store. So only one call of each name may run at a time.
+// most long calls hold a lock of the store. Therefore, only one call of each name may run at a
+// time.
 
 #include <memory>
 #include <set>
@@ -11,7 +12,7 @@
 
 namespace hg::http {
 
-/// Thread-safe.
+/// The running calls. The object is thread-safe.
 class AdminCalls {
  public:
   struct Release {
@@ -21,11 +22,12 @@ class AdminCalls {
     }
     std::string call;
   };
-  /// A call counts as running as long as its slot exists. nullptr: the call may not run.
+  /// The permission to run a call. The call counts as running as long as its slot exists. nullptr:
+  /// the call may not run.
   using Slot = std::unique_ptr<AdminCalls, Release>;
 
-  /// Returns a slot for a call, or nullptr if a call of this name is already running. The slot must
-  /// not outlive this object.
+  /// Returns a slot for a call, or nullptr if a call with this name is already running. The slot
+  /// must not outlive the AdminCalls object.
   Slot Begin(const std::string& call) {
     Release release{call};
     const MutexLock lock(mutex_);

@@ -7,8 +7,9 @@
 
 namespace hg::http {
 
-/// All texts are valid as long as the process runs. Host, user and repository are fixed names of
-/// the project, because no information about the build machine is included.
+/// Information about the build of the program. All texts are valid as long as the process runs.
+/// Host, user and repository are fixed names of the project, because the program contains no
+/// information about the build machine.
 struct BuildInfo {
   std::string_view
       version;  // the OpenTSDB release whose API is implemented; clients read its first two numbers
@@ -16,16 +17,17 @@ struct BuildInfo {
   std::string_view revision;         // git revision in hexadecimal; "" if the source was not built
                                      // inside a git work tree
   std::string_view short_revision;
-  // state of the source tree in OpenTSDB's words: MINT (unchanged), MODIFIED or UNKNOWN
+  // The state of the source tree in OpenTSDB's words: MINT (unchanged), MODIFIED or UNKNOWN.
   std::string_view status;
   std::string_view branch;
-  std::string_view timestamp_s;  // time of the revision: seconds since the epoch, decimal
+  /// Time of the git revision in seconds since the epoch, as decimal text.
+  std::string_view timestamp_s;
   std::string_view host, user, repository;
 };
 
 const BuildInfo& ThisBuild();
 
-/// Returns the output of the `version` command: two lines with their line ends.
+/// Returns the output of the `version` command: two lines, each with its line end.
 std::string BuildText();
 
 }  // namespace hg::http

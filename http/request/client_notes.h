@@ -1,7 +1,7 @@
 #pragma once
-// Keeps information from clients for which the store has no place: descriptions of metrics, and
-// names of InfluxDB databases. The information is kept in memory, within limits, and lost at a
-// restart.
+// Stores information from clients for which the data store has no place: descriptions of metrics,
+// and names of InfluxDB databases. The information is held in memory, within limits, and is lost at
+// a restart.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,33 +17,34 @@
 
 namespace hg::http {
 
-/// Thread-safe.
+/// The information from clients. The object is thread-safe.
 class ClientNotes {
  public:
-  /// Longer help texts and units are shortened. A metric with a longer name is not kept.
+  /// Maximum length of a text in bytes. Longer help texts and units are shortened. A metric with a
+  /// longer name is not stored.
   static constexpr size_t kTextBytesMax = 1024;
   static constexpr size_t kDatabasesMax = 1000;
   static constexpr size_t kDatabaseNameBytesMax = 256;
-  /// The cost of Describe, in steps of a RequestContext.
+  /// The cost of one call of Describe, in steps of a RequestContext.
   static constexpr uint64_t kStepsToDescribe = 16;
 
   /// `options` must outlive the object.
   explicit ClientNotes(const Options& options) : options_(options) {}
 
   struct Description {
-    std::string metric, type, help, unit;  // type, help and unit may be empty
+    std::string metric, type, help, unit;  // `type`, `help` and `unit` may be empty.
   };
 
-  /// Replaces the stored texts of the metric by those texts of `description` that are not empty. A
-  /// text is not stored if all descriptions together would then exceed
-  /// Options::description_bytes_max. The metric is stored under the name that PromQL shows
+  /// Replaces the stored texts of the metric by the texts of `description` that are not empty. A
+  /// text is not stored if all descriptions together would then need more than
+  /// Options::description_bytes_max bytes. The metric is stored under the name that PromQL shows
   /// (Options::underscore_names).
   void Describe(const MetricDescription& description);
-  /// Returns up to `max` descriptions in the order of the metrics, beginning with the metric
-  /// `first` or the next one after it.
+  /// Returns up to `max` descriptions in the order of the metrics. The first one is that of the
+  /// metric `first`, or of the next metric if `first` has no description.
   [[nodiscard]] std::vector<Description> Descriptions(std::string_view first, size_t max) const;
 
-  /// Stores the name of a database. Does nothing if the name is empty or too long.
+  /// Stores the name of an InfluxDB database. Does nothing if the name is empty or too long.
   void AddDatabase(std::string_view name);
   [[nodiscard]] std::vector<std::string> Databases() const;
 
@@ -57,7 +58,7 @@ class ClientNotes {
   const Options& options_;
   mutable Mutex mutex_;
   std::map<std::string, Texts, std::less<>> metrics_ GUARDED_BY(mutex_);
-  uint64_t bytes_ GUARDED_BY(mutex_) = 0;  // memory of metrics_
+  uint64_t bytes_ GUARDED_BY(mutex_) = 0;  // memory of metrics_ in bytes
   std::set<std::string, std::less<>> databases_ GUARDED_BY(mutex_);
 };
 

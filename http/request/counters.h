@@ -1,7 +1,7 @@
 #pragma once
 // Counters of the network layer; /api/stats prints them (opentsdb-http-api.md §15.1). Each counter
-// is a relaxed atomic, so several counters read together are not a consistent snapshot. All
-// connections share them, so code adds to a counter once per batch, not once per point.
+// is a relaxed atomic, so several counters that are read together are not a consistent snapshot.
+// All connections share the counters, so code adds to a counter once per batch, not once per point.
 
 #include <atomic>
 #include <cstdint>
@@ -21,23 +21,23 @@ struct Counters {
   Counter put_storage_errors{0}, put_invalid_values{0}, put_illegal_arguments{0},
       put_unknown_metrics{0}, put_writes_blocked{0};
 
-  // unauthorized_* count requests without valid credentials. forbidden_* count requests with valid
-  // credentials whose user lacks the required role.
+  // The counters unauthorized_* count requests without valid credentials. The counters forbidden_*
+  // count requests with valid credentials whose user lacks the required role.
   Counter unauthorized_http{0}, unauthorized_telnet{0}, forbidden_http{0}, forbidden_telnet{0};
 
-  /// Number and total time of the stalls of event loops (http/request/turn_watch.h).
+  /// The number and the total time of the stalls of event loops (http/request/turn_watch.h).
   Counter loop_stalls{0}, loop_stall_ms{0};
 
   Counter graph_requests{0};
-  // all_requests: all requests that an event loop finished itself, except puts. graphs: requests
-  // for plots. drawing: only the drawing of plots. scans: only the reading of the store for
-  // queries.
+  // `all_requests` measures all requests that an event loop finished itself, except puts. `graphs`
+  // measures requests for plots, and `drawing` only the drawing of these plots. `scans` measures
+  // only the reading of the store for queries.
   Latency all_requests, graphs, drawing, scans;
 
   Counter query_success{0}, query_invalid{0}, query_exceptions{0};
 
   Counter points_added{0};
-  Counter text_fields{0};  // number of InfluxDB text fields, which are skipped
+  Counter text_fields{0};  // number of skipped InfluxDB fields whose value is text
 };
 
 }  // namespace hg::http

@@ -1,7 +1,8 @@
 #pragma once
-// Error replies, and the table from StatusCode to HTTP status (opentsdb-http-api.md §6). The form
-// of an error reply depends on the path: a JSON envelope below /api (wrapped for jsonp), InfluxDB's
-// form on its paths, and a page or {"err":…} elsewhere.
+// Sends error replies, and maps each StatusCode to an HTTP status (opentsdb-http-api.md §6). The
+// path of the request determines the form of its error reply. Below /api, an error reply is a JSON
+// envelope, which is wrapped if the request has a jsonp callback. On the paths of InfluxDB, it has
+// the form of InfluxDB. Elsewhere, it is a page or {"err":…}.
 
 #include <string_view>
 
@@ -12,37 +13,40 @@
 namespace hg::http {
 
 /// Sends an error reply and drops the body that was written so far. If bytes were already sent, the
-/// connection is cut, so that the client does not mistake a partial body for a complete one.
-/// Unversioned (and /api/v0) paths use 400, 404 and 500, as in OpenTSDB, and 401, 403, 429 and 503,
-/// which OpenTSDB does not have. On these paths other 4xx become 400, other 5xx become 500, and
-/// `details` is omitted.
+/// connection is closed, so that the client does not mistake a partial body for a complete one.
+///
+/// On unversioned paths and below /api/v0, the status is 400, 404 or 500, as in OpenTSDB, or one of
+/// 401, 403, 429 and 503, which OpenTSDB does not send. On these paths, any other 4xx status
+/// becomes 400, any other 5xx status becomes 500, and `details` is omitted.
 void SendError(ResponseWriter& out, const Request& request, int status, std::string_view message,
                std::string_view details = {});
 
-/// Sends the error of a failed call. HttpStatusOf returns the HTTP status; 503 also gets
-/// Retry-After. The message is that of `status`, without its code.
+/// Sends the error reply for a failed call. The HTTP status is that of HttpStatusOf; a 503 reply
+/// also has the header Retry-After. The message is that of `status`, without its code.
 void SendStatus(ResponseWriter& out, const Request& request, const Status& status);
 
-/// Like SendStatus, for points that were not stored. LimitExceeded (a write rate limit) becomes
-/// 429, and DeadlineExceeded (the request was ended early) becomes 503.
+/// Sends the error reply for points that were not stored. The reply is that of SendStatus with two
+/// exceptions: LimitExceeded (a write rate limit) becomes 429, and DeadlineExceeded (the request
+/// was ended early) becomes 503.
 void SendWriteRefusal(ResponseWriter& out, const Request& request, const Status& status);
 
-/// Returns the HTTP status of a rejected write, for endpoints with their own error body. Adds
-/// Retry-After to 429 and 503, after which a later retry may succeed.
+/// Returns the HTTP status for a rejected write, for endpoints whose error replies have their own
+/// body. A retry may succeed after 429 and 503, so the function adds the header Retry-After for
+/// these statuses.
 int BeginWriteRefusal(ResponseWriter& out, const Status& status);
 
-/// Sends 404 for a path without an endpoint: "Endpoint not found" in JSON, or a page.
+/// Sends 404 for a path that has no endpoint. The reply is "Endpoint not found" in JSON, or a page.
 void SendNotFound(ResponseWriter& out, const Request& request);
 
-/// Sends 405 with the name of the method. On unversioned paths sends 400 instead.
+/// Sends 405 with the name of the method in the message. On unversioned paths, sends 400 instead.
 void SendMethodNotAllowed(ResponseWriter& out, const Request& request);
 
-/// Sends 400 "Missing parameter <code>NAME</code>".
+/// Sends 400 with the message "Missing parameter <code>NAME</code>".
 void SendMissingParameter(ResponseWriter& out, const Request& request, std::string_view name);
 
-/// Returns the HTTP status for an error. NotFound: 404. InvalidArgument and Conflict: 400. Busy,
-/// Exhausted and Unavailable: 503. DeadlineExceeded and LimitExceeded: 413. Unsupported: 501. Other
-/// errors: 500.
+/// Returns the HTTP status for an error code. NotFound: 404. InvalidArgument and Conflict: 400.
+/// Busy, Exhausted and Unavailable: 503. DeadlineExceeded and LimitExceeded: 413. Unsupported: 501.
+/// All other errors: 500.
 int HttpStatusOf(StatusCode code);
 
 }  // namespace hg::http

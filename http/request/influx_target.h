@@ -1,6 +1,6 @@
 #pragma once
-// Recognizes request targets of the InfluxDB API without parsing them. The fast path uses these
-// functions for every write. They also determine the form of error replies.
+// Recognizes request targets of the InfluxDB API without parsing them. The fast path calls these
+// functions for every write. The result also determines the form of error replies.
 
 #include <optional>
 #include <string_view>
@@ -10,25 +10,27 @@
 
 namespace hg::http {
 
-/// VictoriaMetrics has the paths of InfluxDB behind this prefix. The functions of this header
-/// accept the paths with and without the prefix, and with a slash at the end.
+/// The prefix under which VictoriaMetrics serves the paths of InfluxDB. The functions of this
+/// header accept paths with and without this prefix, and with or without a slash at the end.
 inline constexpr std::string_view kInfluxPrefix = "/influx";
 
-/// The API version of a path. kV1: /write, /query, /ping, /health. kV2: /api/v2/write.
+/// The version of the InfluxDB API to which a path belongs. kV1: /write, /query, /ping, /health.
+/// kV2: /api/v2/write.
 enum class InfluxApi : uint8_t { kNone, kV1, kV2 };
 InfluxApi InfluxApiOf(std::string_view target);
 
-/// Returns whether the path is /write or /api/v2/write, with any parameters.
+/// Returns whether the path of the target is /write or /api/v2/write. The target may have any
+/// parameters.
 bool IsInfluxWritePath(std::string_view target);
 
-/// Returns the credentials that InfluxDB 1.x clients send as `u` and `p` in the target of /write
-/// and /query. The result is kNone if the path is another one or there is no parameter `u`.
+/// Returns the credentials that InfluxDB 1.x clients send in the parameters `u` and `p` of /write
+/// and /query. The result has the kind kNone if the target has another path or no parameter `u`.
 Credentials InfluxCredentials(std::string_view target);
 
-/// Returns the unit of timestamps for a write target. Returns nullopt if the target is no write
-/// target, has a parameter with percent-escapes, or has an unknown precision. Ignores the values of
-/// all other parameters. The fast path uses only the returned unit, so this function must return
-/// nullopt for every other parameter that changes the meaning of lines.
+/// Returns the unit of the timestamps for a write target. Returns nullopt if the target is not a
+/// write target, has a parameter with percent-escapes, or has an unknown precision. Ignores the
+/// values of all other parameters. The fast path uses only the returned unit. Therefore, this
+/// function must return nullopt for every other parameter that changes the meaning of lines.
 std::optional<InfluxUnit> PlainInfluxUnit(std::string_view target);
 
 }  // namespace hg::http

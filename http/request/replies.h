@@ -1,6 +1,6 @@
 #pragma once
-// Sends success replies with the headers of opentsdb-http-api.md §5: Content-Type by API version,
-// and jsonp.
+// Sends replies of successful requests with the headers of opentsdb-http-api.md §5. The
+// Content-Type depends on the API version, and a document may be wrapped in a jsonp callback.
 
 #include <functional>
 #include <string>
@@ -13,40 +13,41 @@
 
 namespace hg::http {
 
-/// The Content-Type of JSON without a charset.
+/// The Content-Type of JSON replies without a charset.
 inline constexpr std::string_view kJsonType = "application/json";
 
-/// Returns the Content-Type of a JSON reply; below /api/v1 it has a charset. Endings of the path
-/// such as ".json" have no influence.
+/// Returns the Content-Type of a JSON reply. Below /api/v1, the Content-Type has a charset. Endings
+/// of the path such as ".json" have no effect.
 std::string_view JsonContentType(const Request& request);
 
-/// Returns the callback of jsonp=. Returns "" if it is absent, empty or not a valid name, and on
-/// unversioned paths, where jsonp= is ignored.
+/// Returns the name of the callback in the parameter jsonp=. Returns "" if the parameter is absent,
+/// empty or not a valid name. Also returns "" on unversioned paths, on which jsonp= is ignored.
 std::string_view JsonpCallback(const Request& request);
 
-/// Returns the Content-Type of a JSON reply that is wrapped in the callback if there is one. Every
-/// reply has a nosniff header, so browsers run a reply as a script only if it has a script type.
-/// The reply gets a script type only if header fields of the request say which page sent it,
-/// because the router has then already rejected pages of other sites.
+/// Returns the Content-Type of a JSON reply that is wrapped in a callback, or of a plain JSON reply
+/// if there is no callback. Every reply has a nosniff header, so browsers run a reply as a script
+/// only if it has a script type. The reply gets a script type only if header fields of the request
+/// name the page that sent the request, because the router has already rejected such requests from
+/// pages of other sites.
 std::string_view JsonpContentType(const Request& request);
 
-/// If jsonp= has a value that is not a valid callback name, sends 400 and returns true.
+/// If the value of jsonp= is not a valid callback name, sends 400 and returns true.
 bool RefuseCallback(const Request& request, ResponseWriter& out);
 
-/// If jsonp= is present without a valid name, sends an error and returns false.
+/// If jsonp= is present without a valid callback name, sends an error reply and returns false.
 bool RequireCallbackName(const Request& request, ResponseWriter& out);
 
-/// Sends a whole JSON document, wrapped in the jsonp callback if the request has one. An empty
-/// jsonp= gets 500 "Missing callback name". For /api/tree, and for changes of metadata and
-/// annotations, it gets 400 (opentsdb-http-api.md §4.2). /api/query treats an empty jsonp= as
-/// absent, so it does not use this function.
+/// Sends a whole JSON document. If the request has a jsonp callback, the document is wrapped in the
+/// callback. A request with an empty jsonp= gets 500 "Missing callback name", or 400 for /api/tree
+/// and for changes of metadata and annotations (opentsdb-http-api.md §4.2). /api/query does not use
+/// this function, because it treats an empty jsonp= as absent.
 void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status = 200);
 
-/// Like SendJson, for documents that may be large: bytes are sent while `write` is still writing.
-/// If `write` fails, the reply is that error (http/request/errors.h); if bytes were already sent,
-/// the connection is cut. `write` should return early when JsonWriter::alive() is false. `write`
+/// Sends a JSON document that may be large: bytes are sent while `write` is still writing. If
+/// `write` fails, the reply is the error (http/request/errors.h). If bytes were already sent, the
+/// connection is cut instead. `write` should return early when JsonWriter::alive() is false, and
 /// must not search the store: like SendJson, this function gives up the place of the request in the
-/// queue of large queries, and the time limit of the request ends.
+/// queue of large queries, and ends the time limit of the request.
 void StreamJson(ResponseWriter& out, const Request& request,
                 const std::function<Status(JsonWriter* json)>& write);
 
@@ -54,12 +55,10 @@ void StreamJson(ResponseWriter& out, const Request& request,
 /// place in the queue of large queries and its time limit until the whole document is sent.
 void StreamJsonWhileReading(ResponseWriter& out, const Request& request,
                             const std::function<Status(JsonWriter* json)>& write);
-
-/// Sends a body with the given Content-Type.
 void SendBody(ResponseWriter& out, int status, std::string_view content_type,
               std::string_view body);
 
-/// Sends a reply without Content-Type and body, for example 204 after DELETE, or 304.
+/// Sends a reply that has neither Content-Type nor body, for example 204 after DELETE, or 304.
 void SendEmpty(ResponseWriter& out, int status);
 
 }  // namespace hg::http

@@ -1,7 +1,7 @@
 #pragma once
 // Creates the bytes of one HTTP response. A handler writes the response on a pool thread, or on the
-// event loop if the response is short. A response that fits in the buffer has a Content-Length; a
-// longer one is sent in chunks.
+// event loop if the response is short. A response that fits into the buffer has a Content-Length; a
+// longer response is sent in chunks.
 
 #include <atomic>
 #include <condition_variable>
@@ -18,28 +18,32 @@
 
 namespace hg::http {
 
-/// A bounded queue of bytes from the thread of a handler to the event loop of the connection. If
-/// the client is slow, the handler's thread waits. Thread-safe.
+/// A bounded queue of bytes that a handler's thread sends to the event loop of its connection. If
+/// the client is slow, the handler's thread waits. The queue is thread-safe.
 class ReplyQueue {
  public:
-  /// The queue calls `wake` when there are bytes to take. It may call `wake` on any thread. It
-  /// holds no lock during the call.
+  /// The queue calls `wake` when it has bytes to take. It may call `wake` on any thread. During the
+  /// call, the queue holds no lock.
   explicit ReplyQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// Called by the handler. Waits while kUnsentBytesMax bytes are queued. Before it waits, it calls
-  /// `before_wait` without holding a lock. Returns false if the connection is closed.
+  /// Adds bytes to the queue. Waits while kUnsentBytesMax bytes are queued. Before it waits, it
+  /// calls `before_wait` without holding a lock. Returns false if the connection is closed. The
+  /// handler calls this function.
   bool Push(std::string bytes, const std::function<void()>& before_wait = {});
-  /// Marks the reply as complete.
+  /// Marks the reply as complete. `keep_alive`: whether the connection may serve another request.
   void End(bool keep_alive);
 
-  /// Called by the loop. Moves the next piece into *bytes. Returns false if the queue is empty.
+  /// Moves the next bytes of the queue into *bytes. Returns false if the queue is empty. The event
+  /// loop calls this function.
   bool Take(std::string* bytes);
-  /// Returns true after End, once all bytes were taken. In this case sets *keep_alive to the
-  /// argument of End.
+  /// Returns true if End was called and all bytes were taken from the queue. In this case, sets
+  /// *keep_alive to the argument of End.
   [[nodiscard]] bool Finished(bool* keep_alive);
-  /// Called when the connection is closed. A waiting Push, and each later one, returns false.
+  /// Tells the queue that the connection is closed. A Push that waits, and each later Push, then
+  /// returns false.
   void Abandon();
-  /// Called when the client has closed its sending side. The client may still read the reply.
+  /// Tells the queue that the client has closed its sending side. The client may still read the
+  /// reply.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
@@ -56,25 +60,27 @@ class ReplyQueue {
   bool ended_ = false, keep_alive_ = true, gone_ = false;
 };
 
-/// A header of every response. Browsers must use the Content-Type and not guess it from the body.
+/// A header of every response. It tells browsers to use the Content-Type and not to guess a type
+/// from the body.
 inline constexpr std::string_view kNoSniff = "X-Content-Type-Options: nosniff\r\n";
 
-/// The form of a reply, which depends on the method and the HTTP version of the request, and on
+/// The form of a reply. It depends on the method and the HTTP version of the request, and on
 /// whether the connection stays open after the reply.
 struct ReplyForm {
-  bool head_only = false;  // whether the request is HEAD, so the reply has no body
-  /// If false: no Content-Length; the body ends with the connection (opentsdb-http-api.md §2.3).
+  bool head_only = false;  // whether the request is HEAD, so that the reply has no body
+  /// Whether the connection stays open after the reply. If false, the reply has no Content-Length,
+  /// and the body ends with the connection (opentsdb-http-api.md §2.3).
   bool keep_alive = true;
-  bool chunks = true;  // whether a long body may be chunked (HTTP/1.1)
+  bool chunks = true;  // whether a long body may be sent in chunks (HTTP/1.1)
   ContentCoding coding = ContentCoding::kNone;
 
   static ReplyForm Of(const RequestHead& head);
 };
 
-/// Functions that a reply calls on its connection. All of them except `send` may be empty. Any
+/// Functions that a reply calls to use its connection. All of them except `send` may be empty. Any
 /// thread may call them.
 struct ReplyHooks {
-  /// Sends the bytes, after the bytes of earlier calls. Returns false if the client has
+  /// Sends the bytes after the bytes of all earlier calls. Returns false if the client has
   /// disconnected.
   std::function<bool(std::string)> send;
   std::function<bool()> cancelled;
@@ -82,9 +88,10 @@ struct ReplyHooks {
   std::function<void()> cut;
 };
 
-/// A response. Adds kNoSniff to each response. An HTML page without a Content-Security-Policy gets
-/// a policy that forbids the page to load or run anything. Use on one thread at a time, unless
-/// ResponseWriter says otherwise for a function.
+/// A response. Reply adds kNoSniff to each response. If an HTML page has no
+/// Content-Security-Policy, Reply adds a policy that forbids the page to load or run anything. Only
+/// one thread at a time may use a reply, except for functions that ResponseWriter allows on any
+/// thread.
 class Reply : public ResponseWriter {
  public:
   Reply(ReplyForm form, ReplyHooks hooks);
@@ -109,9 +116,10 @@ class Reply : public ResponseWriter {
   bool Finish();
 
  private:
-  static constexpr size_t kWholeBytesMax = 256 * 1024;  // maximum of a body sent in one piece
-  // Size in bytes of the pieces of a streamed body. It is below the size from which on malloc
-  // requests memory from the kernel for each allocation.
+  /// Maximum size in bytes of a body that is sent in one piece.
+  static constexpr size_t kWholeBytesMax = 256 * 1024;
+  // The size in bytes of the pieces of a streamed body. The size is small enough that malloc does
+  // not request memory from the kernel for each allocation.
   static constexpr size_t kPieceBytes = 128 * 1024;
 
   [[nodiscard]] std::string Head(bool streamed, size_t length) const;

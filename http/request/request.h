@@ -1,5 +1,5 @@
 #pragma once
-// A parsed HTTP request, which is the input of a handler.
+// A parsed HTTP request. Handlers get it as their input.
 
 #include <memory>
 #include <optional>
@@ -22,16 +22,17 @@ namespace hg::http {
 
 enum class Method { kGet, kPost, kPut, kDelete, kOptions, kHead, kOther };
 
-/// Query-string parameters in order of appearance, percent-decoded (opentsdb-http-api.md §4).
+/// The query-string parameters in the order of their appearance, percent-decoded
+/// (opentsdb-http-api.md §4).
 class Parameters {
  public:
   void Add(std::string name, std::string value) {
     items_.emplace_back(std::move(name), std::move(value));
   }
-  /// Returns whether the parameter is present. A parameter without a meaningful value counts as set
-  /// if it is present, even as "=false".
+  /// Returns whether the parameter is present. A parameter that acts as a switch counts as set if
+  /// it is present, even in the form "=false".
   [[nodiscard]] bool Has(std::string_view name) const { return Find(name) != nullptr; }
-  /// Returns the last value of a parameter, or nullptr if there is none.
+  /// Returns the last value of a parameter, or nullptr if the parameter is absent.
   [[nodiscard]] const std::string* Find(std::string_view name) const {
     for (auto it = items_.rbegin(); it != items_.rend(); ++it)
       if (it->first == name) return &it->second;
@@ -51,53 +52,58 @@ class Parameters {
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
-/// Work that a handler keeps between two calls for one request. The first call, on an event loop,
-/// ends early because it would have to wait. The second call, on a pool thread, continues with this
-/// work.
+/// Work that a handler keeps between two calls for one request. The first call runs on an event
+/// loop and ends early because it would have to wait. The second call runs on a pool thread and
+/// continues with the kept work.
 struct KeptWork {
   virtual ~KeptWork() = default;
 };
 
-/// A request. It owns all its texts except the body. A connection has one request at a time.
+/// A request. It owns all its texts except the body. A connection handles one request at a time.
 struct Request {
   Method method = Method::kGet;
-  std::string method_text;  // the name of the method as sent
-  std::string target;       // path and query string as sent
+  std::string method_text;  // name of the HTTP method as the client sent it
+  std::string target;       // path and query string as the client sent them
   std::vector<std::string>
-      segments;  // path split at '/', unchanged; "/api/v1/put" = {"api","v1","put"}
-  /// API version; 1 if the path has none; -1 for unversioned paths (not below /api).
+      segments;  // path split at '/', otherwise unchanged; "/api/v1/put" = {"api","v1","put"}
+  /// The API version in the path. 1: the path is below /api but has no version. -1: the path is not
+  /// below /api (unversioned paths).
   int api_version = -1;
-  /// The index of the endpoint's name in `segments`. If "api" and a version are present, they come
-  /// before the name.
+  /// The index in `segments` of the endpoint's name. If the path has "api" and a version, they
+  /// stand before this name.
   size_t endpoint_index = 0;
   Parameters parameters;
-  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
-  std::string_view body;  // decoded (gzip, chunks); valid while the handler runs
-  std::string remote;     // "127.0.0.1:51000"
+  /// Header fields; their names are in lower case.
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string_view body;  // body without gzip and chunks; valid while the handler runs
+  std::string remote;     // address of the client, such as "127.0.0.1:51000"
   std::string user;  // the authenticated user; "" = not authenticated, or authentication is off
-  /// The user's roles; empty if not authenticated; all roles if authentication is off.
+  /// The roles of the user. The set is empty if the client is not authenticated, and has all roles
+  /// if authentication is off.
   Roles roles = Roles::All();
   std::shared_ptr<Writer> writer;  // write limits of the client; null = unlimited
-  /// The request's limits of time and memory, and its cancellation. Dispatch sets this member while
-  /// the handler runs. Handlers pass it to every call that may take long.
+  /// The limits of time and memory of the request; they also allow to end the request early.
+  /// Dispatch sets this member while the handler runs. Handlers pass this object to every call that
+  /// may take long.
   query::RunningRequest* running = nullptr;
-  /// Whether the request is tried on an event loop. `running` then rejects work that would wait
-  /// (RequestContext::MayWait). The caller of Dispatch sets this member.
+  /// Whether the request is tried on an event loop. If it is, `running` rejects work that would
+  /// wait (RequestContext::MayWait). The caller of Dispatch sets this member.
   bool on_loop = false;
-  /// Dispatch sets this member if `running` rejected work. The caller must then discard everything
-  /// that the handler sent, and run the request again with on_loop = false.
+  /// Whether `running` rejected work of the handler. Dispatch sets this member. If it is true, the
+  /// caller must discard everything that the handler sent, and run the request again with on_loop =
+  /// false.
   bool refused = false;
-  /// The memory that parsers may use for the request; nullptr = no limit. It is set while the
-  /// handler runs.
+  /// The memory that parsers may use for the request; nullptr = no limit. This member is set while
+  /// the handler runs.
   RequestMemory::Share* memory = nullptr;
-  /// Work that the first call of the handler leaves for the second call. Only the handler uses this
+  /// Work that the first call of the handler keeps for the second call. Only the handler uses this
   /// member and knows the type of the object.
   mutable std::unique_ptr<KeptWork> kept_work;
 
-  /// Returns the name of the endpoint in lower case, or "" if the path has none.
+  /// Returns the name of the endpoint in lower case, or "" if the path has no such name.
   [[nodiscard]] std::string Endpoint() const { return Segment(0); }
-  /// Returns the path segment `after` positions behind the name of the endpoint, in lower case, or
-  /// "".
+  /// Returns the path segment that is `after` positions behind the name of the endpoint, in lower
+  /// case. Returns "" if the path has no such segment.
   [[nodiscard]] std::string Segment(size_t after) const {
     size_t i = endpoint_index + after;
     if (i >= segments.size()) return {};

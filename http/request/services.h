@@ -1,5 +1,6 @@
 #pragma once
-// The objects that handlers may use, and the type of handlers. The objects outlive every request.
+// The objects that handlers may use, and the type of handler functions. The objects outlive every
+// request.
 
 #include <functional>
 #include <map>
@@ -38,7 +39,8 @@ class ClientNotes;
 
 struct Services {
   const Options& options;
-  /// Every effective setting by OpenTSDB's key, including defaults. /api/config prints them.
+  /// All effective settings, including defaults, by the names that OpenTSDB uses. /api/config
+  /// prints them.
   const std::map<std::string, std::string>& settings;
   const Clock& clock;
   Store& cells;
@@ -47,38 +49,38 @@ struct Services {
   uid::Annotations& annotations;
   uid::Metadata& metadata;
   query::Engine& queries;
-  PointSink& sink;  // takes points from put, telnet and import (storage/model/point_sink.h)
+  PointSink& sink;  // receives points from put, telnet and import (storage/model/point_sink.h)
   Counters& counters;
   ClientNotes& notes;
-  /// Calls its argument for each statistic of other modules, with the name without "tsd.", the tags
-  /// as "k=v k=v", and the value.
+  /// Calls its argument once for each statistic of other modules. The argument gets the name
+  /// without "tsd.", the tags as "k=v k=v", and the value.
   std::function<void(
       const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
       collect_stats;
-  // Sinks for values that are not single raw points (storage/model/aggregate_sink.h). `histograms`
-  // is nullptr if the settings do not enable histograms. `rollups` is never null in a mode that
-  // serves put; if no rollups are configured, the sink returns an error.
+  // The sinks for values that are not single raw points (storage/model/aggregate_sink.h).
+  // `histograms` is nullptr if the settings do not enable histograms. `rollups` is not nullptr in
+  // any mode that serves put; if no rollups are configured, this sink returns an error.
   HistogramSink* histograms = nullptr;
   RollupSink* rollups = nullptr;
-  /// Returns the last lines of the process log, newest first, without line ends. This function may
-  /// be empty.
+  /// Returns the last lines of the process log, newest line first, without line ends. This member
+  /// may be empty.
   std::function<std::vector<std::string>()> recent_log = {};
   /// Sets the lowest level that is logged, such as "INFO". Returns false if the level does not
-  /// exist. This function may be empty.
+  /// exist. This member may be empty.
   std::function<bool(const std::string& level)> set_log_level = {};
-  /// Authentication and roles; nullptr = authentication is off.
+  /// Authenticates clients and knows their roles; nullptr = authentication is off.
   Access* access = nullptr;
-  /// Write limits of clients; nullptr = unlimited.
+  /// The write limits of clients; nullptr = unlimited.
   ClientLimits* client_limits = nullptr;
-  /// Copies and checks the store; nullptr if the store has no files of its own.
+  /// Copies and checks the files of the store; nullptr if the store has no files of its own.
   Maintenance* maintenance = nullptr;
-  /// Cached highest ids of a store on another machine, so that statistics need no request to that
-  /// store. If it is nullptr, the highest ids are read through `names`.
+  /// Caches the highest ids of a store on another machine, so that statistics need no request to
+  /// that store. If this is nullptr, the highest ids are read through `names`.
   const uid::HighestIds* highest_ids = nullptr;
-  /// Writes a warning to the process log. This function may be empty.
+  /// Writes a warning to the process log. This member may be empty.
   std::function<void(const std::string&)> warn = {};
-  /// Reports latencies of other modules for /metrics. Names and tags are as in collect_stats. This
-  /// function may be empty.
+  /// Calls its argument for each latency of other modules, for /metrics. Names and tags are as in
+  /// collect_stats. This member may be empty.
   std::function<void(const std::function<void(const std::string& name, const std::string& tags,
                                               const LatencyHistogram&)>&)>
       collect_latencies = {};
@@ -86,8 +88,8 @@ struct Services {
 };
 
 /// A function that handles one request. It runs on a pool thread, may block, and must not throw. It
-/// sends errors with http/request/errors.h. Handlers with Where::kLoop (endpoints.h) are first
-/// called on event loops (Request::on_loop).
+/// sends errors by means of http/request/errors.h. Handlers with Where::kLoop (endpoints.h) are
+/// first called on event loops (Request::on_loop).
 using Handler = void (*)(const Request&, Services&, ResponseWriter&);
 
 }  // namespace hg::http

@@ -7,7 +7,8 @@
 
 namespace hg::http {
 
-/// Sends SIGTERM to this process, so that it stops cleanly. Does not wait.
+/// Sends SIGTERM to this process, so that the process stops cleanly. Does not wait until the
+/// process has stopped.
 inline void RequestShutDown() { ::kill(::getpid(), SIGTERM); }
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Measures the turns of an event loop. A turn is one callback that the loop runs; the other clients
-// of the loop wait until it returns. Only the server uses this file.
+// Measures the turns of an event loop. A turn is one callback that the event loop runs. All other
+// clients of the event loop wait until the callback returns. Only the server uses this file.
 
 #include <cstdint>
 #include <functional>
@@ -13,26 +13,26 @@
 
 namespace hg::http {
 
-/// Returns the CPU time of the calling thread in nanoseconds. Needs a system call.
+/// Returns the CPU time of the calling thread in nanoseconds. The function makes a system call.
 int64_t ThreadCpuNs();
 
-/// Measures the turns of one loop. Only the thread of that loop may use the object.
+/// Measures the turns of one event loop. Only the thread of that event loop may use the object.
 class TurnWatch {
  public:
-  /// A turn that takes at least this many nanoseconds counts as a stall.
+  /// The length of a stall: a turn that takes at least this many nanoseconds counts as a stall.
   static constexpr int64_t kStallNs = 50'000'000;
 
-  /// Which time of a turn is compared with kStallNs.
+  /// The kind of time that is compared with kStallNs.
   enum class Measure : uint8_t {
-    // The elapsed time. Other clients wait that long, whether the thread computes or waits for a
-    // disk or a core.
+    // The elapsed time. Other clients of the event loop wait for this time, whether the thread
+    // computes, waits for a disk or waits for a core.
     kWallTime,
-    kCpuTime,  // the CPU time, for a thread that waits for the store on purpose
+    kCpuTime,  // the CPU time; for a thread that waits for the store on purpose
   };
   using CpuClock = int64_t (*)();
   using Fail = std::function<void(const std::string& message)>;
 
-  /// Counts stalls in `services.counters` and logs them with `services.warn`. Calls `fail` if a
+  /// Counts stalls in `services.counters`, and logs them with `services.warn`. Calls `fail` if a
   /// turn uses more CPU time than Options::turn_cpu_ms_max.
   TurnWatch(Measure measure, Services& services, CpuClock cpu = ThreadCpuNs, Fail fail = Abort);
 
@@ -43,7 +43,8 @@ class TurnWatch {
     int64_t wall_ns = 0, cpu_ns = 0;
   };
 
-  /// Reads the clocks. Reading the CPU clock needs a system call, so it is read only if required.
+  /// Returns the current times. The CPU clock needs a system call, so it is read only if its time
+  /// is needed.
   [[nodiscard]] Times Now() const {
     return {services_.clock.MonotonicNs(), reads_cpu_ ? cpu_() : 0};
   }
@@ -51,8 +52,8 @@ class TurnWatch {
     return (measure_ == Measure::kWallTime ? took.wall_ns : took.cpu_ns) > kStallNs ||
            (cpu_ns_max_ > 0 && took.cpu_ns > cpu_ns_max_);
   }
-  /// Counts and logs a long turn; `doing` describes its work. Calls `fail` if the turn used more
-  /// CPU time than allowed.
+  /// Counts and logs a long turn. `doing` is a text that describes the work of the turn. Calls
+  /// `fail` if the turn used more CPU time than allowed.
   void Report(const Times& took, const std::string& doing);
 
  private:
@@ -60,16 +61,16 @@ class TurnWatch {
 
   const Measure measure_;
   Services& services_;
-  const int64_t cpu_ns_max_;  // 0 = no limit
+  const int64_t cpu_ns_max_;  // maximum CPU time of a turn; 0 = no limit
   const bool reads_cpu_;
   const CpuClock cpu_;
   const Fail fail_;
-  int64_t next_line_ns_ = INT64_MIN;  // nothing is logged before this time
+  int64_t next_line_ns_ = INT64_MIN;  // monotonic time before which nothing is logged
   uint64_t untold_ = 0;
 };
 
-/// One turn, from the construction to the destruction of this object. Turns do not nest. `doing()`
-/// describes the work of the turn and is called only after a long turn.
+/// One turn. The turn begins when this object is constructed, and ends when it is destroyed. Turns
+/// do not nest. `doing()` describes the work of the turn; it is called only after a long turn.
 template <typename Doing>
 class Turn {
  public:
@@ -80,7 +81,7 @@ class Turn {
   ~Turn() {
     const TurnWatch::Times now = watch_.Now();
     const TurnWatch::Times took = {now.wall_ns - began_.wall_ns, now.cpu_ns - began_.cpu_ns};
-    // If there is no memory for the log line, the turn is not reported.
+    // If there is no memory for the log line, the long turn is not reported.
     if (watch_.IsLong(took)) (void)Survive([&] { watch_.Report(took, doing_()); });
   }
 
@@ -90,8 +91,8 @@ class Turn {
   const TurnWatch::Times began_;
 };
 
-/// Sets *text to method and path, such as "GET /api/query". Leaves out the query string, because it
-/// may be long and may contain secrets.
+/// Sets *text to the method and the path, such as "GET /api/query". The query string is left out,
+/// because it may be long and may contain secrets.
 void SetEndpointText(std::string_view method, std::string_view target, std::string* text);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// The table of endpoints: paths, allowed methods, modes, roles and handlers (opentsdb-http-api.md
-// §3). Each endpoint is one line.
+// The table of HTTP endpoints: paths, allowed methods, modes, roles and handlers
+// (opentsdb-http-api.md §3). Each endpoint has one line.
 
 #include <cstdint>
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace hg::http {
 
-/// Bit set of HTTP methods. For kAny the handler checks the method itself, including HEAD and PATCH
-/// (SendMethodNotAllowed in http/request/errors.h).
+/// A bit set of HTTP methods. For kAny, the handler itself checks the method, including HEAD and
+/// PATCH (SendMethodNotAllowed in http/request/errors.h).
 enum Verbs : uint8_t {
   kGet = 1,
   kPost = 2,
@@ -24,7 +24,8 @@ inline constexpr uint8_t kGetPost = kGet | kPost;
 inline constexpr uint8_t kGetPostDelete = kGet | kPost | kDelete;
 inline constexpr uint8_t kGetPostPutDelete = kGet | kPost | kPut | kDelete;
 
-/// Bit set of the modes in which an endpoint exists. In other modes, its path gets 404.
+/// A bit set of the daemon modes in which an endpoint exists. In other modes, requests to its path
+/// get 404.
 enum Modes : uint8_t {
   kInReadWrite = 1,
   kInReadOnly = 2,
@@ -34,42 +35,46 @@ inline constexpr uint8_t kReads = kInReadWrite | kInReadOnly;
 inline constexpr uint8_t kWrites = kInReadWrite | kInWriteOnly;
 inline constexpr uint8_t kAllModes = kInReadWrite | kInReadOnly | kInWriteOnly;
 
-/// How the path of an endpoint is matched, and which option enables the endpoint.
+/// How the path of a request is compared with an endpoint, and which option enables the endpoint.
 enum class Place : uint8_t {
-  kApi,   // first path segment below /api[/vN]; needs Options::api_enabled
-  kRoot,  // first path segment; needs Options::ui_enabled
-  kPath,  // the whole path, for APIs of other products; looked up first; needs Options::api_enabled
-  kWatch,  // as kPath, but always enabled, because it serves monitoring of the process
+  kApi,   // compares the first path segment below /api[/vN]; needs Options::api_enabled
+  kRoot,  // compares the first path segment; needs Options::ui_enabled
+  /// Compares the whole path, for the APIs of other products. These endpoints are tried before kApi
+  /// and kRoot. Needs Options::api_enabled.
+  kPath,
+  /// Compares the whole path as kPath does, but needs no option, because the endpoint serves the
+  /// monitoring of the process.
+  kWatch,
 };
 
-/// The thread that handles a request first.
+/// The kind of thread on which a handler runs first.
 enum class Where : uint8_t {
   kPool,
-  kLoop,  // the event loop, or a pool thread if the request would wait (Request::on_loop)
+  kLoop,  // the event loop; if the request would wait, then a pool thread (Request::on_loop)
 };
 
 struct Endpoint {
-  /// The name that is compared with Request::Endpoint(), in lower case. With Place::kRoot, "" is
-  /// the home page. With Place::kPath and Place::kWatch, the name is the whole path as sent.
-  /// A path of Place::kPath may end with a slash.
+  /// The name of the endpoint in lower case; it is compared with Request::Endpoint(). With
+  /// Place::kRoot, "" is the home page. With Place::kPath and Place::kWatch, the name is the whole
+  /// path as the client sent it. A path of Place::kPath may end with a slash.
   std::string_view name;
   Place place;
-  uint8_t verbs;  // other methods get 405, or 400 on unversioned paths
+  uint8_t verbs;  // allowed methods; other methods get 405, or 400 on unversioned paths
   uint8_t modes;
-  NeededRole role;  // the role that an authenticated user needs
+  NeededRole role;  // the role that a user needs if authentication is on
   Handler handler;
   Where where = Where::kPool;
 };
 
-/// Returns all endpoints. The result is constant while the process runs.
+/// Returns all endpoints. The result does not change while the process runs.
 std::span<const Endpoint> Endpoints();
 
 /// Finds the endpoint of a request. Returns nullptr if no endpoint has this path, or if the mode of
 /// the daemon or an option disables it.
 const Endpoint* FindEndpoint(const Request& request, const Options& options);
 
-/// Finds an endpoint by name. Returns nullptr if there is no such name, or if the mode of the
-/// daemon or an option disables it ("diediedie" has its own option).
+/// Finds an endpoint by its name. Returns nullptr if no endpoint has this name, or if the mode of
+/// the daemon or an option disables the endpoint ("diediedie" has its own option).
 const Endpoint* FindEndpoint(std::string_view name, Place place, const Options& options);
 
 }  // namespace hg::http

@@ -1,7 +1,7 @@
 #pragma once
-// The servers of Graphite's two ports (docs/ingestion.md): plaintext lines, and pickled points in
-// frames with a length prefix. Graphite's protocols have no replies, so rejected points are counted
-// and logged at intervals.
+// The servers for Graphite's two ports (docs/ingestion.md): the plaintext port, and the port for
+// pickled points in frames with a length prefix. Graphite's protocols have no replies, so the
+// server counts rejected points and logs them at intervals.
 
 #include <cstdint>
 #include <memory>
@@ -12,34 +12,36 @@
 
 namespace hg::http {
 
-/// Has its own thread. While the store is busy, this thread waits and reads no socket. Call Start
-/// and Stop on one thread.
+/// Serves both Graphite ports on one thread of its own. While the store is busy, this thread waits
+/// and reads no socket. Start and Stop must be called on the same thread.
 class GraphiteServer {
  public:
-  /// Both arguments must outlive the object.
+  /// Both arguments must outlive the server.
   GraphiteServer(const Options& options, Services& services);
-  /// Calls Stop.
+  /// The destructor calls Stop.
   ~GraphiteServer();
 
-  /// Listens on each port that the options have. The message of IoError names an address on which
-  /// it cannot listen.
+  /// Listens on each Graphite port that is set in the options. The message of IoError contains the
+  /// address on which the server cannot listen.
   Status Start();
 
-  /// Return the ports in use; 0 = none.
+  /// `port` returns the port for plaintext lines, and `pickle_port` the port for pickled points; 0
+  /// = the server does not listen on this port.
   [[nodiscard]] uint16_t port() const;
   [[nodiscard]] uint16_t pickle_port() const;
 
   /// Stops reading, stores the points of complete lines and frames that were read, and closes all
-  /// connections. Points that are not stored after Server::kRequestGraceMs are dropped. Idempotent.
+  /// connections. Points that are not stored within Server::kRequestGraceMs are dropped. Further
+  /// calls of Stop have no effect.
   void Stop();
 
-  /// Maximum size of a line without its end, and of a frame. The server disconnects a client that
-  /// exceeds this size.
+  /// The maximum size of a line without its end, and of a frame, in bytes. The server disconnects a
+  /// client that sends a longer line or frame.
   static constexpr size_t kLineBytesMax = 16384;
   static constexpr size_t kFrameBytesMax = 1048576;
   static constexpr size_t kConnectionsMax = 1024;
-  /// If there are kConnectionsMax connections, one that has been silent for more than this time is
-  /// closed in favour of a new one.
+  /// The time in seconds after which a connection counts as silent. If there are already
+  /// kConnectionsMax connections, the server closes a silent connection to accept a new one.
   static constexpr int64_t kSilentS = 10;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 // A reference to a connection that an event loop lends to a pool thread. The reference keeps the
-// connection alive and releases the connection on the thread of the connection's loop. Only the
+// connection alive. The connection is always released on the thread of its event loop. Only the
 // server uses this file, which includes Asio.
 
 #include <boost/asio/post.hpp>
@@ -15,16 +15,17 @@
 
 namespace hg::http {
 
-/// Create this object on the loop. Call GiveBack once, on any thread. Copies share one reference to
-/// the connection; they exist because std::function needs copies.
+/// A lent connection. Create this object on the event loop of the connection. Call GiveBack once,
+/// on any thread. Copies share one reference to the connection; the object can be copied because
+/// std::function requires this.
 class LentConnection {
  public:
   LentConnection(std::shared_ptr<Connection> connection, Loop& loop)
       : loop_(loop), lent_(std::make_shared<std::shared_ptr<Connection>>(std::move(connection))) {}
 
-  /// Makes the loop call `then` with the connection and release the connection afterwards. If there
-  /// is no memory for the message to the loop, retries until there is, because the client waits for
-  /// the result.
+  /// Makes the event loop call `then` with the connection and release the connection afterwards. If
+  /// there is no memory for the message to the event loop, GiveBack retries until there is memory,
+  /// because the client waits for the result.
   template <typename Then>
   void GiveBack(const Then& then) {
     constexpr auto kBreath = std::chrono::milliseconds(10);

@@ -1,7 +1,7 @@
 #pragma once
-// The listening socket. Two objects use it to accept connections: first the waiting room
-// (waiting_room.h) while the store opens, then the server. Connections that arrive in between wait
-// in the queue of the kernel.
+// The listening socket of the daemon. Two objects accept connections on it: first the waiting room
+// (waiting_room.h) while the store opens, and then the server. Connections that arrive between the
+// two wait in the queue of the kernel.
 
 #include <cstdint>
 #include <optional>
@@ -18,11 +18,11 @@ inline bool SpeaksTls(const Options& options) { return !options.tls.certificate_
 /// Returns whether Options::port accepts connections without TLS.
 inline bool SpeaksPlain(const Options& options) { return !SpeaksTls(options) || options.tls.port; }
 
-/// Owns the socket and closes it in the destructor, unless Release was called.
+/// A listening socket. The destructor closes the socket, unless Release was called.
 class ListeningSocket {
  public:
   /// Listens on Options::bind and Options::port. Call this function only if SpeaksPlain returns
-  /// true. Errors are as in Listen (listener.h).
+  /// true. Fails with the errors of Listen (listener.h).
   static Result<ListeningSocket> Open(const Options& options);
   /// Listens on the TLS port. Call this function only if SpeaksTls returns true.
   static Result<ListeningSocket> OpenTls(const Options& options);
@@ -37,11 +37,11 @@ class ListeningSocket {
   }
 
   [[nodiscard]] int fd() const { return fd_; }
-  /// Returns the configured port. If the configured port is 0, returns the port that the system
-  /// selected.
+  /// Returns the port on which the socket listens. If the configured port is 0, the system has
+  /// selected this port.
   [[nodiscard]] uint16_t port() const { return port_; }
   [[nodiscard]] bool v6() const { return v6_; }
-  /// Returns the file descriptor. The caller must close it.
+  /// Returns the file descriptor of the socket. The caller must close it.
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
 
  private:
@@ -54,7 +54,8 @@ class ListeningSocket {
   bool v6_;
 };
 
-/// Sockets that were opened before the server started, and connections accepted on them.
+/// The sockets that were opened before the server started, and the connections that were accepted
+/// on them.
 struct OpenedPorts {
   std::optional<ListeningSocket> plain, tls;
   /// Connections that were accepted on the plain port. The owner of this object must close them.

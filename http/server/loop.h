@@ -1,6 +1,7 @@
 #pragma once
-// One event loop: a thread, its connections, shared parsers, and the group commit of points that
-// its connections appended. Only the server uses this file, which includes Asio.
+// One event loop: a thread, its connections, the parsers that its connections share, and the group
+// commit of points that its connections appended. Only the server uses this file, which includes
+// Asio.
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -25,28 +26,30 @@ namespace hg::http {
 
 class Connection;
 
-/// Objects of the server that all its connections share. They must outlive the connections.
+/// The objects of the server that all its connections share. They must outlive the connections.
 struct Edge {
   const Options& options;
   Services& services;
-  WorkerPool& requests;   // run handlers
-  WorkerPool& writes;     // run handlers of points on the slow path
-  WorkerPool& passwords;  // check passwords
+  WorkerPool& requests;   // pool whose threads run handlers
+  WorkerPool& writes;     // pool whose threads run handlers of points on the slow path
+  WorkerPool& passwords;  // pool whose threads check passwords
   RequestMemory& memory;
-  RequestMemory& kept_buffers;  // receive buffers between requests, and unread telnet replies
-  RequestMemory& handshakes;    // unfinished TLS handshakes
-  /// Whether the Host of a request must be a known one (access/cross_site.h). Constant after the
-  /// server has started.
+  /// Memory of receive buffers between requests, and of unread telnet replies.
+  RequestMemory& kept_buffers;
+  RequestMemory& handshakes;  // memory of unfinished TLS handshakes
+  /// Whether the Host field of a request must have a known name (access/cross_site.h). The value
+  /// does not change after the server has started.
   bool checks_hosts = false;
   std::atomic<bool> stopping{false};
-  /// Whether the time for requests that still run at a stop is over (Server::kRequestGraceMs).
+  /// Whether the server is stopping and the time for running requests (Server::kRequestGraceMs) is
+  /// over.
   std::atomic<bool> overdue{false};
-  /// The request context of telnet lines, which belong to no HTTP request. It ends their work when
-  /// a stop is overdue.
+  /// The request context of telnet lines, which do not belong to an HTTP request. If `overdue` is
+  /// set, this context ends the work of the lines.
   UntilStop lines_context{overdue};
 };
 
-/// Only the loop's thread may use the members, except load() and io().
+/// An event loop. Only the thread of the loop may use the members, except load() and io().
 class Loop {
  public:
   explicit Loop(Edge& edge);
@@ -54,13 +57,13 @@ class Loop {
 
   boost::asio::io_context& io() { return io_; }
   Edge& edge() { return edge_; }
-  /// Returns the object that measures the callbacks of this loop. Each callback of sockets, timers
-  /// and posts begins a TurnWatch turn.
+  /// Returns the object that measures the turns of this loop. Each callback of a socket, a timer or
+  /// a post is one turn.
   TurnWatch& turns() { return turns_; }
-  /// Returns the number of open connections. Any thread may call it.
+  /// Returns the number of open connections of this loop. Any thread may call this function.
   std::atomic<size_t>& load() { return load_; }
 
-  // Working memory. It is valid during one step of one connection.
+  // Working memory of connections. Its contents are valid only during one step of one connection.
   PutJsonParser parser;
   std::vector<KeyedPoint> points;
   InfluxPoints influx;
@@ -69,33 +72,34 @@ class Loop {
   void Add(Connection* connection) { connections_.insert(connection); }
   void Remove(Connection* connection) { connections_.erase(connection); }
 
-  /// Calls connection->Committed after everything up to `position` is durable. One
+  /// Calls connection->Committed after all points up to `position` are durable. One
   /// PointSink::Commit serves all connections that appended points in the same turn of the loop.
   void CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position);
 
-  /// Calls connection->Continue later. The loop continues such connections in this order, for a few
-  /// milliseconds at a time. In between it serves connections that have become readable, so a new
-  /// request does not wait for the requests that other clients have pipelined.
+  /// Calls connection->Continue later. The loop calls Continue for such connections in the order of
+  /// the ContinueLater calls, for a few milliseconds at a time. In between, the loop serves
+  /// connections that have become readable. Thus a new request does not wait for the requests that
+  /// other clients have pipelined.
   void ContinueLater(std::shared_ptr<Connection> connection);
 
-  /// Returns a coarse monotonic time in seconds, for idle timeouts.
+  /// Returns a coarse monotonic time in seconds, which is used for idle timeouts.
   [[nodiscard]] int64_t now_s() const { return now_s_; }
 
-  /// Starts the coarse clock.
+  /// Starts the coarse clock of the loop.
   void Start();
-  /// Runs the event loop until it has no pending operations. If a callback throws an exception (out
-  /// of memory), closes only the connection of that callback.
+  /// Runs the event loop until it has no pending operations. If a callback throws an exception
+  /// because memory is exhausted, the loop closes only the connection of that callback.
   void Run();
-  /// Closes connections that have no request. Other connections first finish their current request.
-  /// If `force` is true, closes all connections immediately.
+  /// Closes the connections that have no request. All other connections first finish their current
+  /// request. If `force` is true, closes all connections immediately.
   void CloseConnections(bool force);
 
  private:
   using Waiting = std::vector<std::shared_ptr<Connection>>;
 
   void Commit();
-  /// Passes the result of a commit to the connections from index `from` on. If that takes long,
-  /// posts the rest to the loop.
+  /// Passes the result of a commit to the waiting connections, beginning with the connection at
+  /// index `from`. If this takes long, the rest is posted to the loop.
   void Tell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status);
   void PostTell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status);
   void Tick();
@@ -106,14 +110,16 @@ class Loop {
   TurnWatch turns_;
   std::atomic<size_t> load_{0};
   std::unordered_set<Connection*> connections_;
-  /// Declared after connections_ and load_, because connections use these in their destructors.
+  /// The io_context. It is declared after connections_ and load_, because connections use these two
+  /// members in their destructors.
   boost::asio::io_context io_{1};
   boost::asio::steady_timer clock_{io_};
   int64_t now_s_ = 0;
   Waiting waiting_;
   PointSink::Position position_ = 0;
-  std::deque<std::shared_ptr<Connection>> backlog_;  // connections passed to ContinueLater
-  bool backlog_posted_ = false;                      // whether a callback will serve backlog_
+  /// Connections that were passed to ContinueLater.
+  std::deque<std::shared_ptr<Connection>> backlog_;
+  bool backlog_posted_ = false;  // whether a callback that will serve backlog_ is posted
 };
 
 }  // namespace hg::http

@@ -1,20 +1,22 @@
 #pragma once
-// Recognizes request targets of /api/put without parsing them. The fast path uses this file.
+// Recognizes request targets of /api/put without parsing them. The fast path of the server uses
+// this file.
 
 #include <string_view>
 
 namespace hg::http {
 
 struct PutTarget {
-  // Whether the path is /api/put, the only parameters are summary, details and sync, and the target
-  // has no percent-escapes.
+  // Whether the target is a plain one: its path is /api/put, it has no parameters except summary,
+  // details and sync, and it has no percent-escapes.
   bool plain = false;
   bool summary = false, details = false;
 };
 
 PutTarget ParsePutTarget(std::string_view target);
 
-/// Returns whether the path is /api/put or /api/v1/put, with any parameters.
+/// Returns whether the path of the target is /api/put or /api/v1/put. The target may have any
+/// parameters.
 bool IsPutPath(std::string_view target);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// A contiguous buffer of received bytes that are still needed. kPutPadding bytes after the end are
-// allocated, because simdjson reads beyond the end.
+// A contiguous buffer for received bytes that are still needed. The buffer has kPutPadding more
+// bytes of memory after its end, because simdjson reads beyond the end of its input.
 
 #include <algorithm>
 #include <cstring>
@@ -12,14 +12,14 @@
 
 namespace hg::http {
 
-/// Use on one thread at a time.
+/// A receive buffer. Only one thread at a time may use it.
 class ReceiveBuffer {
  public:
   [[nodiscard]] char* data() { return data_.get() + begin_; }
   [[nodiscard]] size_t size() const { return end_ - begin_; }
   [[nodiscard]] std::string_view view() const { return {data_.get() + begin_, size()}; }
 
-  /// Makes the capacity at least `size` bytes in total. May move the contents.
+  /// Makes the capacity of the buffer at least `size` bytes in total. May move the contents.
   void Reserve(size_t size) {
     if (begin_ + size <= capacity_) return;
     if (size <= capacity_) {
@@ -35,7 +35,8 @@ class ReceiveBuffer {
     begin_ = 0;
   }
 
-  /// Return the free space after the contents, into which bytes can be received, and its size.
+  /// `room` returns the begin of the free space after the contents, into which bytes can be
+  /// received; `room_size` returns the size of this space.
   [[nodiscard]] char* room() { return data_.get() + end_; }
   [[nodiscard]] size_t room_size() const { return capacity_ - end_; }
   void Grow(size_t received) {
@@ -48,16 +49,16 @@ class ReceiveBuffer {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  /// Frees the memory. Call this function only when the buffer is empty.
+  /// Frees the memory of the buffer. Call this function only when the buffer is empty.
   void Release() {
     data_.reset();
     capacity_ = begin_ = end_ = written_ = 0;
   }
-  /// If the capacity exceeds `kept` bytes, reduces it to the size of the contents. Does not change
-  /// the contents.
+  /// If the capacity exceeds `kept` bytes, reduces the capacity to the size of the contents. Does
+  /// not change the contents.
   void Trim(size_t kept) {
-    // A buffer that is more than half full is not shrunk. Otherwise, with pipelined requests, the
-    // contents would be copied after each request.
+    // A buffer that is more than half full is not shrunk. Otherwise, if a client pipelines
+    // requests, the contents would be copied after each request.
     if (capacity_ <= kept || 2 * size() > capacity_) return;
     ReceiveBuffer smaller;
     if (size() > 0) {
@@ -69,12 +70,13 @@ class ReceiveBuffer {
   }
   [[nodiscard]] size_t capacity() const { return capacity_; }
   /// Returns how many bytes at the front of the memory were ever written. The system provides
-  /// memory only for these.
+  /// physical memory only for these bytes.
   [[nodiscard]] size_t written() const { return written_; }
 
  private:
-  std::unique_ptr<char[]> data_;                             // capacity_ + kPutPadding bytes
-  size_t capacity_ = 0, begin_ = 0, end_ = 0, written_ = 0;  // all 0 if data_ is null
+  std::unique_ptr<char[]> data_;  // memory of capacity_ + kPutPadding bytes
+  /// Sizes and positions in bytes; all are 0 if data_ is null.
+  size_t capacity_ = 0, begin_ = 0, end_ = 0, written_ = 0;
 };
 
 }  // namespace hg::http

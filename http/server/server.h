@@ -1,6 +1,6 @@
 #pragma once
-// The network server: one port for HTTP and telnet (opentsdb-http-api.md §1), event loops and pool
-// threads.
+// The network server. It has one port for HTTP and telnet (opentsdb-http-api.md §1), event loops
+// and pool threads.
 
 #include <cstdint>
 #include <memory>
@@ -12,35 +12,38 @@
 
 namespace hg::http {
 
-/// Call Start and Stop on one thread.
+/// The network server. Start and Stop must be called on the same thread.
 class Server {
  public:
-  /// Both arguments must outlive the object.
+  /// Both arguments must outlive the server.
   Server(const Options& options, Services& services);
-  /// Calls Stop.
+  /// The destructor calls Stop.
   ~Server();
 
-  /// Starts listening, and returns without waiting for clients. The message of IoError names an
-  /// address on which it cannot listen, and that of InvalidArgument names an unreadable TLS file.
-  /// `ports` has sockets that are already open (waiting_ports.h) and their connections; the server
-  /// takes ownership. Start opens the missing sockets.
+  /// Starts to listen, and returns without waiting for clients. `ports` has sockets that are
+  /// already open (waiting_ports.h) and the connections on them; the server takes ownership of
+  /// both. Start opens the sockets that are missing in `ports`. The message of IoError contains the
+  /// address on which the server cannot listen. The message of InvalidArgument contains the name of
+  /// the TLS file that cannot be read.
   Status Start(OpenedPorts ports = {});
 
-  /// Returns the listening port: Options::port, or for 0 the port that the system selected.
+  /// Returns the port on which the server listens. This is Options::port, or the port that the
+  /// system selected if Options::port is 0.
   [[nodiscard]] uint16_t port() const;
-  /// Returns the TLS port, which may be equal to port(). 0 = none.
+  /// Returns the TLS port, which may be the same as port(). 0 = there is no TLS port.
   [[nodiscard]] uint16_t tls_port() const;
-  /// Reads certificate, key and CA certificates again, for new connections. If this fails, nothing
-  /// changes. Any thread may call it.
+  /// Reads the certificate, the key and the CA certificates again; new connections use them. If
+  /// reading fails, nothing changes. Any thread may call this function.
   Status ReloadTls();
 
-  /// Returns whether clients on other machines can connect without a certificate: a listener has a
-  /// non-loopback address and does not require client certificates.
+  /// Returns whether clients on other machines can connect without a certificate. This is so if the
+  /// server listens on a non-loopback address without requiring client certificates.
   [[nodiscard]] bool reached_by_strangers() const;
 
   /// Stops listening and closes all connections. Requests that still run after kRequestGraceMs end
-  /// with an error. Clients that have not taken their responses after kStopGraceMs are
-  /// disconnected. After Stop has returned, no handler is running. Idempotent.
+  /// with an error. Clients that have not received their responses after kStopGraceMs are
+  /// disconnected. After Stop has returned, no handler is running. Further calls of Stop have no
+  /// effect.
   void Stop();
 
   static constexpr int kRequestGraceMs = 500;

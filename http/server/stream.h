@@ -1,7 +1,7 @@
 #pragma once
-// The byte stream of a connection: a socket without or with TLS. Its functions do not block;
-// WaitToReceive and WaitToSend return at once and call a function later. Only the server uses this
-// file, which includes Asio.
+// The byte stream of a connection: a socket with or without TLS. The functions do not block;
+// WaitToReceive and WaitToSend return at once and call their handler later. Only the server uses
+// this file, which includes Asio.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -16,24 +16,25 @@
 
 namespace hg::http {
 
-/// Only the thread of the connection's loop may use the object.
+/// The byte stream of one connection. Only the thread of the connection's event loop may use the
+/// object.
 class Stream {
  public:
-  /// If `tls` is null, the stream does not use TLS.
+  /// If `tls` is null, the stream does not use TLS. The stream owns both arguments.
   Stream(boost::asio::ip::tcp::socket socket, std::unique_ptr<TlsSession> tls)
       : socket_(std::move(socket)), tls_(std::move(tls)) {}
 
-  /// Receives up to `size` bytes into `room`. Does not wait.
+  /// Receives up to `size` bytes into `room`. Does not wait for bytes.
   Transfer Receive(char* room, size_t size, size_t* received);
-  /// Returns whether received bytes are available, without taking them.
+  /// Returns whether received bytes are available. The bytes stay available for Receive.
   Transfer Look();
   /// Returns whether the client has closed or reset the connection, even if there are unread bytes.
   [[nodiscard]] bool ClientClosed();
-  /// Sends the front of `bytes` and sets *sent to the number of bytes that the socket took. If the
-  /// socket did not take all, the next call must begin with the rest.
+  /// Sends bytes from the front of `bytes`, and sets *sent to the number of bytes that the socket
+  /// took. If the socket did not take all bytes, the next call must begin with the remaining bytes.
   Transfer Send(std::string_view bytes, size_t* sent);
 
-  /// Calls `handler` once Receive may find bytes, or with an error once the socket is closed.
+  /// Calls `handler` when Receive may find bytes, or with an error if the socket is closed before.
   template <typename Handler>
   void WaitToReceive(Handler handler) {
     using Socket = boost::asio::ip::tcp::socket;
@@ -46,25 +47,25 @@ class Stream {
     socket_.async_wait(tls_->ReceivingWaitsToSend() ? Socket::wait_write : Socket::wait_read,
                        std::move(handler));
   }
-  /// Calls `handler` once Send may take bytes, or with an error once the socket is closed.
+  /// Calls `handler` when Send may take bytes, or with an error if the socket is closed before.
   template <typename Handler>
   void WaitToSend(Handler handler) {
     socket_.async_wait(boost::asio::ip::tcp::socket::wait_write, std::move(handler));
   }
 
   void Prepare(bool no_delay, bool keep_alive);
-  /// Closes the sending side of the connection. The client then sees the end of the stream.
+  /// Closes the sending side of the connection, so that the client sees the end of the stream.
   void EndSending();
   void Close();
 
   /// Returns the client's address, such as "127.0.0.1:51000", or "" if the client has disconnected.
   [[nodiscard]] std::string Remote() const;
-  /// Returns the number of sent bytes that the client has not acknowledged yet.
+  /// Returns the number of bytes that were sent but that the client has not acknowledged.
   [[nodiscard]] uint64_t UntakenBytes();
-  /// Returns whether there is a TLS handshake that is not complete.
+  /// Returns whether the stream uses TLS and the handshake is not complete.
   [[nodiscard]] bool InHandshake() const { return tls_ != nullptr && !tls_->Established(); }
-  /// Returns the names in the client's certificate (TlsSession::PeerNames). The result is empty
-  /// without TLS.
+  /// Returns the names in the client's certificate (TlsSession::PeerNames). Returns no names if the
+  /// stream does not use TLS.
   [[nodiscard]] std::vector<std::string> PeerNames() const {
     return tls_ == nullptr ? std::vector<std::string>() : tls_->PeerNames();
   }

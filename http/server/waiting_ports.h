@@ -1,6 +1,6 @@
 #pragma once
-// Opens the ports of the server, including the TLS port, while the store opens. Each port gets a
-// waiting room (waiting_room.h).
+// Opens the ports of the server, including the TLS port, before the store is open. On each port, a
+// waiting room (waiting_room.h) serves clients until the store is open.
 
 #include <cstdint>
 #include <optional>
@@ -20,13 +20,15 @@ class WaitingPorts {
   WaitingPorts(const WaitingPorts&) = delete;
   WaitingPorts& operator=(const WaitingPorts&) = delete;
 
-  /// Listens and starts the waiting rooms. Errors are as in Server::Start. `connections_max` is the
-  /// connection limit of the later server, at least 1. The waiting rooms together do not exceed
-  /// this limit, except that each waiting room can always read 16 connections.
+  /// Listens on the ports and starts the waiting rooms. Fails with the errors of Server::Start.
+  /// `connections_max` is the connection limit that the server will have; it must be at least 1.
+  /// All waiting rooms together keep to this limit, with one exception: each waiting room can
+  /// always read 16 connections.
   Status Open(const Options& options, uint64_t connections_max);
-  /// Returns the open sockets. They are valid until Close.
+  /// Returns the open sockets. The sockets are valid until Close.
   [[nodiscard]] const OpenedPorts& ports() const { return ports_; }
-  /// Stops the waiting rooms. Returns their sockets and connections for the server. Call it once.
+  /// Stops the waiting rooms, and returns their sockets and connections for the server. Call this
+  /// function only once.
   [[nodiscard]] OpenedPorts Close();
 
  private:

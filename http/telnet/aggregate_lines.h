@@ -17,16 +17,17 @@ namespace hg::http {
 struct Services;
 
 struct AggregateReply {
-  std::string text;  // the error to send after the command and ": "; "" = no error
-  // The result of the store; nullopt if the line was not passed to the store.
+  std::string text;  // the error text to send after the command and ": "; "" = no error
+  // The result that the store returned; nullopt if the line was not passed to the store.
   std::optional<Status> stored;
 };
 
-/// Stores the histogram of a line. The first word is "histogram". May block on disk I/O.
+/// Stores the histogram of a telnet line whose first word is "histogram". May block on disk I/O.
 AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services,
                                 WriteContext& context);
 
-/// Like RunHistogramLine, for a line with a value of a rollup or pre-aggregate.
+/// Stores the value of a rollup or pre-aggregate of a telnet line whose first word is "rollup". May
+/// block on disk I/O.
 AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services,
                              WriteContext& context);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Parses put lines with OpenTSDB's checks and error messages (PutDataPointRpc, Tags.parse;
-// opentsdb-http-api.md §19.3).
+// Parses put lines of the telnet protocol. The checks and the error messages are those of OpenTSDB
+// (PutDataPointRpc, Tags.parse; opentsdb-http-api.md §19.3).
 
 #include <deque>
 #include <string>
@@ -15,8 +15,9 @@ namespace hg::http {
 /// The points of put lines, and the texts to which the points refer.
 class PutLines {
  public:
-  /// Adds the point of one line. The line is given as a whole and split into words (the first is
-  /// "put"). Returns "" on success, otherwise the error message to send after "put: ".
+  /// Adds the point of one put line. `line` is the whole line, and `words` are its words, of which
+  /// the first is "put". Returns "" on success, and otherwise the error message that the caller
+  /// must send after "put: ".
   std::string Add(std::string_view line, const std::vector<std::string_view>& words);
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }

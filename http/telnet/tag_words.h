@@ -1,6 +1,6 @@
 #pragma once
-// Converts the words of a telnet line to UTF-8 and parses tags with OpenTSDB's checks and error
-// messages (Tags.parse; opentsdb-http-api.md §19.3).
+// Converts the words of a telnet line to UTF-8, and parses tags. The checks and the error messages
+// are those of OpenTSDB (Tags.parse; opentsdb-http-api.md §19.3).
 
 #include <deque>
 #include <string>
@@ -11,16 +11,17 @@
 
 namespace hg::http {
 
-/// Owns the texts to which its results refer.
+/// Owns the texts to which the results of its functions refer.
 class LineTexts {
  public:
-  /// Converts ISO-8859-1 bytes of the telnet protocol to UTF-8.
+  /// Converts a text from ISO-8859-1, the charset of the telnet protocol, to UTF-8.
   std::string_view Text(std::string_view latin1);
-  /// Stores a text as long as this object exists, and returns a view of the text.
+  /// Stores a text as long as this object exists, and returns a view of the stored text.
   std::string_view Keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
-  /// Parses words[first…] as tags, in the order of OpenTSDB's map. Returns "" on success, otherwise
-  /// the error message, which the caller sends after the name of the command.
+  /// Parses the words from index `first` on as tags. The tags are in the order of OpenTSDB's map.
+  /// Returns "" on success, and otherwise the error message that the caller must send after the
+  /// name of the command.
   std::string ParseTags(const std::vector<std::string_view>& words, size_t first,
                         std::vector<TagText>* tags);
 

@@ -1,6 +1,6 @@
 #pragma once
 // The TLS session of one connection, on a non-blocking socket. The first calls of Receive perform
-// the handshake.
+// the TLS handshake.
 
 #include <memory>
 #include <string>
@@ -9,41 +9,43 @@
 
 #include "http/tls/transfer.h"
 
-struct ssl_st;  // OpenSSL's SSL
+struct ssl_st;  // the type SSL of OpenSSL
 
 namespace hg::http {
 
-/// Use on one thread at a time.
+/// A TLS session. Only one thread at a time may use it.
 class TlsSession {
  public:
-  /// Takes ownership of `ssl`.
+  /// The session takes ownership of `ssl`.
   explicit TlsSession(ssl_st* ssl);
   ~TlsSession();
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
 
-  // Stream calls these functions. Their contracts are those of the functions with the same names in
-  // Stream.
+  // Stream calls the following functions. Their contracts are those of the functions of Stream that
+  // have the same names.
   Transfer Receive(char* room, size_t size, size_t* received);
   Transfer Send(std::string_view bytes, size_t* sent);
   Transfer Look();
-  /// Sends TLS's close message if the socket can take it now. Only the first call has an effect.
+  /// Sends the close message of TLS if the socket can take it now. Only the first call has an
+  /// effect.
   void Farewell();
 
-  /// Returns whether this object holds received bytes or the end of the stream, which polling the
-  /// socket does not detect.
+  /// Returns whether this object holds received bytes, or the end of the stream. Polling the socket
+  /// would not detect them.
   [[nodiscard]] bool HoldsBytes() const;
-  /// Returns whether Receive or Look waits until the socket is writable instead of readable, which
-  /// may happen during a handshake.
+  /// Returns whether Receive or Look must wait until the socket is writable, not readable. This may
+  /// happen during a handshake.
   [[nodiscard]] bool ReceivingWaitsToSend() const { return receiving_waits_to_send_; }
 
   [[nodiscard]] bool Established() const;
-  /// Returns the names in the verified client certificate: the common name of the subject, then the
-  /// DNS names and addresses of its alternative names. Returns no names without a certificate.
+  /// Returns the names in the verified client certificate: the common name of the subject, followed
+  /// by the DNS names and addresses of its alternative names. Returns no names if the client sent
+  /// no certificate.
   [[nodiscard]] std::vector<std::string> PeerNames() const;
 
  private:
-  /// Returns the Transfer for the result of an OpenSSL call that moved no bytes.
+  /// Returns the Transfer for the result of an OpenSSL call that transferred no bytes.
   Transfer Verdict(int result);
 
   const std::unique_ptr<ssl_st, void (*)(ssl_st*)> ssl_;

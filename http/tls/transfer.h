@@ -1,15 +1,15 @@
 #pragma once
-// The result of receiving or sending bytes without blocking.
+// The result of an attempt to receive or send bytes without blocking.
 
 #include <cstdint>
 
 namespace hg::http {
 
 enum class Transfer : uint8_t {
-  kSome,    // bytes were moved
-  kLater,   // no bytes could be moved now; wait and try again
-  kEnd,     // the client sends no more bytes
-  kFailed,  // the connection is broken
+  kSome,    // at least one byte was transferred
+  kLater,   // no byte could be transferred now; wait and try again
+  kEnd,     // the client will send no more bytes
+  kFailed,  // the connection is broken; nothing was transferred
 };
 
 }  // namespace hg::http

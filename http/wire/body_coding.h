@@ -1,5 +1,6 @@
 #pragma once
-// Gzip and deflate (opentsdb-http-api.md §2.2): decompresses request bodies, compresses replies.
+// Decompresses request bodies and compresses replies with gzip and deflate (opentsdb-http-api.md
+// §2.2).
 
 #include <memory>
 #include <string>
@@ -12,33 +13,40 @@
 
 namespace hg::http {
 
-/// The largest body that an event loop unpacks. The slowest body of this size takes about 20 ms.
+/// The maximum size in bytes of a body that an event loop decompresses. The slowest body of this
+/// size takes about 20 ms.
 inline constexpr size_t kUnpackedOnLoopBytes = 128 << 10;
-/// Larger bodies are unpacked piece by piece, which takes about twice as long. The slowest body of
-/// this size takes about half a second, in which its request cannot be ended.
+/// The maximum size in bytes of a body that is decompressed in one piece. A larger body is
+/// decompressed piece by piece, which takes about twice as long. Decompressing the slowest body of
+/// this size takes about half a second, and its request cannot be ended during this time.
 inline constexpr size_t kUnpackedAtOnceBytes = 4 << 20;
 
-/// Unpacks `coded` into *out, and allocates `padding` unused bytes after its end. `coding` is not
-/// kNone. InvalidArgument: damaged or truncated. LimitExceeded: more than bytes_max. The memory is
-/// first charged to `memory`, and stays charged; if that fails, returns its error. The time is
-/// linear in the sizes of input and output. Checks `context` after each piece of a body that is not
-/// unpacked at once, and returns its error.
+/// Decompresses `coded` into *out, and allocates `padding` unused bytes after the end of *out.
+/// `coding` must not be kNone. The time is linear in the sizes of input and output. The memory is
+/// charged to `memory` before it is allocated, and stays charged; if charging fails, the function
+/// returns the error of `memory`. If the body is decompressed piece by piece, the function checks
+/// `context` after each piece and returns its error.
+///
+/// InvalidArgument: the body is damaged or truncated. LimitExceeded: the result would be larger
+/// than bytes_max.
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory, RequestContext& context);
 
-/// Like UnpackBody, but the end of the request does not interrupt it. Unpacks only a body that is
-/// one gzip member whose stored unpacked size is at most kUnpackedAtOnceBytes. Returns false for
-/// other bodies, and if `memory` refuses. If it returns false, the caller must call UnpackBody.
+/// Decompresses a body in one piece, without checking whether the request was ended. Returns true
+/// only if the body is a single gzip member whose stored decompressed size is at most
+/// kUnpackedAtOnceBytes, and if `memory` has enough memory. If the result is false, the caller must
+/// call UnpackBody.
 bool UnpackAtOnce(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory);
 
-/// Compresses a reply piece by piece. Use on one thread at a time.
+/// Compresses a reply piece by piece. Only one thread at a time may use the object.
 class BodyPacker {
  public:
   explicit BodyPacker(ContentCoding coding);
   ~BodyPacker();
 
-  /// Appends those compressed bytes to *out that are ready. `last` ends the stream.
+  /// Compresses `bytes`, and appends the compressed bytes that are ready to *out. If `last` is
+  /// true, this call ends the compressed stream.
   void Pack(std::string_view bytes, bool last, std::string* out);
 
  private:

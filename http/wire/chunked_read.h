@@ -1,5 +1,6 @@
 #pragma once
-// Prometheus' remote read as a stream: the response consists of frames with chunks of samples.
+// The streamed response of Prometheus' remote read. It consists of frames that contain chunks of
+// samples.
 
 #include <cstdint>
 #include <functional>
@@ -18,15 +19,16 @@ namespace hg::http {
 inline constexpr std::string_view kChunkedReadType =
     "application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse";
 
-/// If the chunks of a series have more bytes than this, the series is divided into several frames,
-/// as in Prometheus. Clients join the frames of a series by their labels.
+/// The size in bytes from which the chunks of one series are divided into several frames, as in
+/// Prometheus. Clients join the frames of a series by means of its labels.
 inline constexpr size_t kFrameChunkBytesMax = 1 << 20;
 
-/// Receives the samples of one query and encodes them at once. Use on one thread at a time.
+/// Receives the samples of one query and encodes them at once. Only one thread at a time may use
+/// the object.
 class ChunkedReadResult : public query::promql::SampleSink {
  public:
-  /// Charges its memory to `watch`, which must outlive the object. `query` is the index of the
-  /// query in the request. `rolled` is as in ReadResponseBody.
+  /// The object charges its memory to `watch`, which must outlive the object. `query` is the index
+  /// of the query in the request. `rolled` has the same meaning as in ReadResponseBody.
   ChunkedReadResult(RequestContext* watch, size_t query, query::promql::RolledValue rolled)
       : memory_(watch), query_(query), rolled_value_(rolled) {}
 
@@ -34,19 +36,19 @@ class ChunkedReadResult : public query::promql::SampleSink {
   Status AddSeries(query::promql::Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Encodes the last chunks and sorts the series by their labels. Leaves out series without
-  /// samples. Fails with errors of the RequestContext.
+  /// Encodes the last chunks, and sorts the series by their labels. Series without samples are left
+  /// out. Fails with errors of the RequestContext.
   Status Finish();
 
-  /// Passes all frames to `write` in order. Frees each series before it continues with the next
-  /// one. If `write` returns false, stops and returns false.
+  /// Passes all frames to `write`, in order. The memory of a series is freed before the next series
+  /// is written. If `write` returns false, the function stops and returns false.
   bool Write(const std::function<bool(std::string_view)>& write);
 
  private:
   struct Series {
     query::promql::Labels labels;
-    std::string chunks;        // encoded Chunk messages with their tags
-    std::vector<size_t> ends;  // the end of each message in `chunks`
+    std::string chunks;        // encoded Chunk messages, each with its protobuf tag
+    std::vector<size_t> ends;  // the end position of each message in `chunks`
     XorChunk open;
   };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Parses bodies of POST /api/query/exp (opentsdb-http-api.md §12, opentsdb-queries.md §11.1).
-// Unknown keys are ignored. Pure functions.
+// Parses the bodies of POST /api/query/exp (opentsdb-http-api.md §12, opentsdb-queries.md §11.1).
+// Unknown keys are ignored. All functions are pure.
 
 #include "http/wire/json_value.h"
 #include "query/expression/exp_request.h"
@@ -8,8 +8,8 @@
 
 namespace hg::http {
 
-/// Converts the document to a request. InvalidArgument: the document does not have the right
-/// format. The caller then sends 500, as OpenTSDB does.
+/// Converts a JSON document to an expression request. InvalidArgument: the document does not have
+/// the right format. In this case the caller sends 500, as OpenTSDB does.
 Result<query::ExpRequest> ReadExpRequest(const JsonValue& body);
 
 }  // namespace hg::http

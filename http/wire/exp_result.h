@@ -1,6 +1,6 @@
 #pragma once
-// Writes results of /api/query/exp as JSON (opentsdb-http-api.md §12, opentsdb-queries.md §11.4),
-// streamed through the JsonWriter.
+// Writes the results of /api/query/exp as JSON (opentsdb-http-api.md §12, opentsdb-queries.md
+// §11.4). The JsonWriter streams them to the client.
 
 #include <vector>
 
@@ -10,7 +10,8 @@
 
 namespace hg::http {
 
-/// Writes the results, and the request as parsed. Returns early if the client has disconnected.
+/// Writes the results, and the request in its parsed form. Returns early if the client has
+/// disconnected.
 void WriteExpResults(const query::ExpRequest& request, const std::vector<query::ExpResult>& results,
                      JsonWriter* json);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Graphite's plaintext protocol, "PATH VALUE TIME", and the parsing of paths. The pickle protocol
-// is in pickle.h.
+// Parses Graphite's plaintext protocol, whose lines are "PATH VALUE TIME", and Graphite paths. The
+// pickle protocol is in pickle.h.
 
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ namespace hg::http {
 
 inline constexpr size_t kGraphitePathBytesMax = 8192;
 
-/// A point of a Graphite protocol. Its path is a view of the received bytes.
+/// A point of a Graphite protocol. The path of the point is a view of the received bytes.
 struct GraphitePoint {
   std::string_view path;
   Timestamp time;
@@ -26,37 +26,39 @@ struct GraphitePoint {
 /// The metric and the tags of a path.
 struct GraphiteSeries {
   std::string metric;
-  std::vector<std::pair<std::string, std::string>> tags;  // no duplicate keys
+  /// Tags of the path; each key occurs only once.
+  std::vector<std::pair<std::string, std::string>> tags;
 };
 
-/// Splits a path "metric;key=value;key=value". InvalidArgument: a part is empty, a key occurs
-/// twice, or the path is too long.
+/// Splits a path such as "metric;key=value;key=value". InvalidArgument: a part of the path is
+/// empty, a key occurs twice, or the path is too long.
 Status ReadGraphitePath(std::string_view path, GraphiteSeries* series);
 
-/// Returns the raw series key of a path (Dialect::kGraphite), with which known series are found.
-/// GraphitePath converts the key back.
+/// Returns the raw series key of a path (Dialect::kGraphite). The store finds known series by this
+/// key. GraphitePath converts the key back to the path.
 RawKey RawKeyOfGraphitePath(std::string_view path);
 inline std::string_view GraphitePath(const RawKey& raw_key) {
   return {raw_key.metric.data(), raw_key.metric.size() + raw_key.tags.size()};
 }
 
-/// Parses a value. Whole numbers that fit in 64 bits become integers; all other numbers become
-/// doubles. InvalidArgument: the text is not a number, or the number is not finite.
+/// Parses a value. A whole number that fits into 64 bits becomes an integer; any other number
+/// becomes a double. InvalidArgument: the text is not a number, or the number is not finite.
 Status ReadGraphiteValue(std::string_view text, GraphitePoint* point);
 
-/// Parses a time in seconds, with or without a fraction; -1 and N mean `now`. InvalidArgument: the
-/// text is not a number, or the time is outside the valid range.
+/// Parses a time in seconds, with or without a fraction. The texts "-1" and "N" mean `now`.
+/// InvalidArgument: the text is not a number, or the time is outside the valid range.
 Status ReadGraphiteTime(std::string_view text, Timestamp now, GraphitePoint* point);
 Status SetGraphiteTime(double seconds, Timestamp now, GraphitePoint* point);
 
-/// Parses a line without its end. Blanks and tabs separate its three words. Errors are checked in
-/// the order of the words, so an error in the path is returned first.
+/// Parses a line without its line end. Blanks and tabs separate the three words of a line. Errors
+/// are checked in the order of the words, so an error in the path is returned before other errors.
 Result<GraphitePoint> ParseGraphiteLine(std::string_view line, Timestamp now);
 
-/// Removes one line with its LF from the front of *rest, if the line has single blanks, plain
-/// numbers and whole seconds. If the path is valid, ParseGraphiteLine returns the same result for
-/// such a line; this function checks only the length of the path. Returns false if *rest contains
-/// no whole line, or if its first line has another form.
+/// Removes one line with its LF from the front of *rest, and parses the line. The line must have
+/// single blanks between its words, plain numbers, and a time in whole seconds. The function checks
+/// only the length of the path. If the path is valid, the result is the same as that of
+/// ParseGraphiteLine. Returns false if *rest contains no whole line, or if its first line has
+/// another form.
 bool TakePlainGraphiteLine(std::string_view* rest, GraphitePoint* point);
 
 }  // namespace hg::http

@@ -1,12 +1,13 @@
 #pragma once
-// The slow path for InfluxDB line protocol: the whole grammar, with an error message for each
-// invalid line.
+// The slow path for InfluxDB line protocol. It parses the whole grammar, and returns an error
+// message for each invalid line. A line has the form
 //
 //   measurement[,key=value…] field=value[,field=value…] [time]
 //
-// In names and tag values, a backslash before ',', '=' or a blank escapes it; any other backslash
-// is literal. Values: 1.5, 1e3 (floating point), 1i (integer), 1u (unsigned), t true f false …,
-// "text" with \" and \\, which may contain line breaks.
+// In names and tag values, a backslash before ',', '=' or a blank escapes this character; any other
+// backslash is literal. Values of fields: 1.5 and 1e3 (floating point), 1i (integer), 1u
+// (unsigned), t true f false …, and "text" with the escapes \" and \\, which may contain line
+// breaks.
 
 #include <cstdint>
 #include <optional>
@@ -21,19 +22,21 @@
 
 namespace hg::http {
 
-/// Maximum number of bytes before the first blank of a line, as in InfluxDB. There is a limit
-/// because these bytes are part of the series key of each field.
+/// The maximum number of bytes before the first blank of a line, as in InfluxDB. The limit is
+/// needed because these bytes are a part of the raw series key of each field.
 inline constexpr size_t kInfluxSeriesBytesMax = 65535;
-/// Maximum number of fields of one line, including text fields. Agents send far fewer. There is a
-/// limit because a line is parsed as a whole, and the error for each field may repeat the tags.
+/// The maximum number of fields of one line, including text fields. Agents send far fewer fields.
+/// The limit is needed because a line is parsed as a whole, and the error for each field may repeat
+/// the tags.
 inline constexpr size_t kInfluxFieldsMax = 4096;
-/// Maximum number of tags of one line. There is a limit because each key is compared with all
-/// previous ones. The limit is far above the tag limit of a series, so lines with too many tags
-/// usually get the error for that limit.
+/// The maximum number of tags of one line. The limit is needed because each key is compared with
+/// all previous keys. It is far above the tag limit of a series, so a line with too many tags
+/// usually gets the error for the tag limit of a series.
 inline constexpr size_t kInfluxTagsMax = 256;
 
-/// The unit of the timestamps of a request. The values of the parameter `precision` are "", "n" or
-/// "ns" (nanoseconds), "u", "us" or "µ", "ms", "s", "m" (minutes), "h".
+/// The unit of the timestamps of a request, which the parameter `precision` selects. Its values
+/// are: "", "n" or "ns" (nanoseconds); "u", "us" or "µ" (microseconds); "ms"; "s"; "m" (minutes);
+/// "h".
 enum class InfluxUnit : uint8_t {
   kNanosecond,
   kMicrosecond,
@@ -44,15 +47,15 @@ enum class InfluxUnit : uint8_t {
 };
 std::optional<InfluxUnit> ParseInfluxUnit(std::string_view precision);
 
-/// Truncates a time to milliseconds and converts it by the rule of TimestampOfMillis. Returns
-/// nullopt if the time is outside the valid range.
+/// Truncates a time to milliseconds, and converts it as TimestampOfMillis does. Returns nullopt if
+/// the time is outside the valid range.
 std::optional<Timestamp> InfluxTime(int64_t time, InfluxUnit unit);
 
-/// Parses the words t T true True TRUE and f F false False FALSE. Returns false for any other
-/// text.
+/// Parses the words t, T, true, True and TRUE as true, and f, F, false, False and FALSE as false.
+/// Returns false for any other text.
 bool ParseInfluxBool(std::string_view text, bool* value);
 
-/// Splits a body into lines.
+/// Splits a body in line protocol into lines.
 class InfluxLineReader {
  public:
   /// Reads lines from `body`, which must outlive the object. The first line has the number
@@ -60,12 +63,12 @@ class InfluxLineReader {
   explicit InfluxLineReader(std::string_view body, size_t first_number = 1)
       : rest_(body), next_number_(first_number) {}
 
-  /// Finds the next line. Sets *line to the line without its end and the blanks around it. For a
-  /// comment, *line is empty. Returns false if there are no more lines.
+  /// Finds the next line. Sets *line to the line, without its line end and without the blanks
+  /// around it. If the line is a comment, *line is empty. Returns false if there are no more lines.
   bool Next(std::string_view* line);
-  /// Returns the number of the line that Next returned, counted from 1.
+  /// Returns the number of the line that Next has returned last. Lines are counted from 1.
   [[nodiscard]] size_t number() const { return number_; }
-  /// Returns the number of the line after the one that Next returned.
+  /// Returns the number of the line that follows the line that Next has returned last.
   [[nodiscard]] size_t next_number() const { return next_number_; }
 
  private:
@@ -79,19 +82,20 @@ struct InfluxField {
   PointValue value;
 };
 
-/// A parsed line. `series`, and raw_name of the fields, are views of its bytes.
+/// A parsed line. `series`, and `raw_name` of the fields, are views of the bytes of the line.
 struct InfluxLine {
-  std::string_view series;  // the text before the first blank
+  std::string_view series;  // the text before the first blank of the line
   std::string measurement;
-  std::vector<std::pair<std::string, std::string>> tags;  // as written, without duplicate keys
-  std::vector<InfluxField> fields;                        // numeric fields, without duplicate names
+  /// Tags as the client wrote them; each key occurs only once.
+  std::vector<std::pair<std::string, std::string>> tags;
+  std::vector<InfluxField> fields;  // numeric fields; each name occurs only once
   size_t text_fields = 0;
   std::optional<int64_t> time;
 };
 
-/// Parses a line that has no blanks around it. The message of InvalidArgument describes the error
-/// and its place. A name that is longer than a row key may be (codec::kRowKeyBytesMax) is invalid,
-/// too.
+/// Parses a line. The line must not have blanks around it. The message of InvalidArgument describes
+/// the error and its place. A name that is longer than codec::kRowKeyBytesMax, the maximum length
+/// of a row key, is also invalid.
 Status ParseInfluxLine(std::string_view line, InfluxLine* parts);
 
 }  // namespace hg::http

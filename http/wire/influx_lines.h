@@ -1,7 +1,7 @@
 #pragma once
-// The fast path for InfluxDB line protocol: finds raw series keys, field names and numbers in
-// place. ParseInfluxLines accepts only regular bodies. For other bodies, callers use influx_line.h,
-// which returns the same results.
+// The fast path for InfluxDB line protocol. It finds raw series keys, field names and numbers in
+// place. ParseInfluxLines accepts only regular bodies. For all other bodies, callers use
+// influx_line.h, which returns the same results.
 
 #include <string_view>
 #include <vector>
@@ -11,11 +11,11 @@
 
 namespace hg::http {
 
-/// The points of a body, as views of its bytes.
+/// The points of a body. Their texts are views of the bytes of the body.
 struct InfluxPoints {
   std::vector<KeyedLine> lines;
   std::vector<KeyedField> fields;
-  size_t text_fields = 0;  // number of text fields, which are skipped
+  size_t text_fields = 0;  // number of fields whose value is text; such fields are skipped
 
   void Clear() {
     lines.clear();
@@ -25,10 +25,13 @@ struct InfluxPoints {
 };
 
 /// Replaces *points by the points of the body. `now` is the time for points of lines without a
-/// time. Returns false if the body is not regular (an escape, a syntax error, an unusual number, a
-/// time outside the valid range); *points then has no meaning. Does not detect a field that occurs
-/// twice in a line. No point of this line can be stored, because the complete decoder rejects the
-/// line, so no raw series key of the line is ever known.
+/// time.
+///
+/// Returns false if the body is not regular; *points then has no meaning. A body is not regular if
+/// it has an escape, a syntax error, an unusual number, or a time outside the valid range.
+///
+/// The function does not detect that a field occurs twice in a line. No point of such a line can be
+/// stored: the slow path rejects the line, so no raw series key of the line is ever known.
 bool ParseInfluxLines(std::string_view body, InfluxUnit unit, Timestamp now, InfluxPoints* points);
 
 }  // namespace hg::http

@@ -1,7 +1,7 @@
 #pragma once
 // Writes one compact JSON document piece by piece, with the escapes and number formats of
-// opentsdb-http-api.md §5 and appendix B. The output is a string, or a ResponseWriter through a
-// buffer, so a large response needs little memory.
+// opentsdb-http-api.md §5 and appendix B. The output is either a string or a ResponseWriter. A
+// ResponseWriter gets the document through a buffer, so a large response needs little memory.
 
 #include <cstdint>
 #include <optional>
@@ -12,13 +12,14 @@ namespace hg::http {
 
 class ResponseWriter;
 
-/// Use on one thread at a time. The writer adds commas; the caller must ensure correct nesting.
+/// Writes one JSON document. Only one thread at a time may use the writer. The writer adds commas;
+/// the caller must ensure that the nesting is correct.
 class JsonWriter {
  public:
-  /// Appends the document to *out, which must outlive the writer.
+  /// The writer appends the document to *out, which must outlive the writer.
   explicit JsonWriter(std::string* out) : out_(*out) {}
-  /// Passes pieces of about kPieceBytes to `response`, which must outlive the writer. Call Finish
-  /// to pass the last piece.
+  /// The writer passes pieces of about kPieceBytes to `response`, which must outlive the writer.
+  /// Call Finish to pass the last piece.
   explicit JsonWriter(ResponseWriter* response) : out_(buffer_), response_(response) {}
   JsonWriter(const JsonWriter&) = delete;
   JsonWriter& operator=(const JsonWriter&) = delete;
@@ -29,20 +30,20 @@ class JsonWriter {
   void EndArray() { Close(']'); }
 
   void Key(std::string_view name);
-  /// Writes a decimal number as a key.
+  /// Writes a key that is a decimal number.
   void Key(int64_t number);
 
   void String(std::string_view text);
   void Int(int64_t value);
-  /// Writes NaN, Infinity and -Infinity as strings.
+  /// Writes a number. NaN, Infinity and -Infinity are written as strings.
   void Double(double value);
   void Float(float value);
   void Bool(bool value);
   void Null() { Raw("null"); }
-  /// Writes a value that is already JSON text.
+  /// Writes a value. `json` must already be JSON text.
   void Raw(std::string_view json);
 
-  // These functions write a key and its value.
+  // Each of the following functions writes a key and a value.
   void TextOrNull(std::string_view key, const std::optional<std::string>& value) {
     Key(key);
     value ? String(*value) : Null();
@@ -54,12 +55,12 @@ class JsonWriter {
   void Member(std::string_view key, int value) { Key(key), Int(value); }
   void Member(std::string_view key, double value) { Key(key), Double(value); }
 
-  /// Writes bytes that are not part of the JSON, such as a jsonp callback. Adds no comma.
+  /// Writes bytes that are not part of the JSON document, such as a jsonp callback. Adds no comma.
   void Text(std::string_view bytes) { out_.append(bytes); }
 
   /// Passes the buffered bytes to the response. Returns false if the client has disconnected.
   bool Finish();
-  /// Returns false after the client has disconnected. Long work should then stop.
+  /// Returns false after the client has disconnected. Callers should then stop long work.
   [[nodiscard]] bool alive() const { return alive_; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Metadata objects in the JSON of requests (opentsdb-http-api.md §17.3, §17.4). Fields and their
-// order differ from the stored JSON.
+// Metadata objects in the JSON of requests (opentsdb-http-api.md §17.3, §17.4). In stored JSON, the
+// fields and their order are different.
 
 #include <string>
 
@@ -14,23 +14,23 @@ namespace hg::http {
 void WriteUidMeta(const uid::UidMeta& meta, JsonWriter* json);
 void WriteTsMeta(const uid::TsMeta& meta, JsonWriter* json);
 
-/// A request for the metadata of a UID. `id` is unchanged from the request; "" if absent. Unknown
-/// fields are ignored.
+/// A request for the metadata of a UID. `id` is the text of the request, unchanged; "" if the
+/// request has none. Unknown fields are ignored.
 struct UidMetaRequest {
   std::string id;
   std::optional<UidKind> kind;
-  uid::UidMeta fields;  // all fields except kind and id
+  uid::UidMeta fields;  // all fields of the request except kind and id
 };
-/// Parses the document. The message of InvalidArgument names the invalid field.
+/// Parses the request. The message of InvalidArgument contains the name of the invalid field.
 Result<UidMetaRequest> ReadUidMeta(const JsonValue& value);
 
 struct TsMetaRequest {
-  std::string tsuid;   // unchanged from the request; "" if absent
-  uid::TsMeta fields;  // all fields except the TSUID
+  std::string tsuid;   // TSUID as in the request, unchanged; "" if the request has none
+  uid::TsMeta fields;  // all fields of the request except the TSUID
 };
 Result<TsMetaRequest> ReadTsMeta(JsonValue document);
 
-/// Parses "metric", "metrics", "tagk" and "tagv" in any case.
+/// Parses the words "metric", "metrics", "tagk" and "tagv". The case of letters is ignored.
 std::optional<UidKind> ParseUidKind(std::string_view word);
 
 }  // namespace hg::http

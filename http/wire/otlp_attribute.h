@@ -1,5 +1,5 @@
 #pragma once
-// Converts attribute values of OpenTelemetry to label values.
+// Converts the values of OpenTelemetry attributes to label values.
 
 #include <string>
 
@@ -9,11 +9,12 @@ class AnyValue;
 
 namespace hg::http {
 
-/// Returns texts unchanged, numbers in their shortest form, lists and maps as JSON, bytes as
-/// base64, and "" if there is no value.
+/// Returns the text of an attribute value. Texts stay unchanged, and numbers are printed in their
+/// shortest form. Lists and maps become JSON, bytes become base64, and a missing value becomes "".
 std::string AttributeText(const otlp::AnyValue& value);
 
-/// Formats a number as Prometheus does in `le` and `quantile`: "0.5", "1e+06", "+Inf", "NaN".
+/// Returns the text of a number in the form that Prometheus uses in `le` and `quantile`: "0.5",
+/// "1e+06", "+Inf", "NaN".
 std::string NumberText(double number);
 
 }  // namespace hg::http

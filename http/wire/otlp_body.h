@@ -1,9 +1,9 @@
 #pragma once
 // Parses the protobuf body of an OTLP request in place. Almost all bodies consist mainly of points
-// of gauges and sums, whose values are numbers and whose attributes are texts and numbers. The
-// parser reads these points without creating protobuf objects. Protobuf parses the other metrics,
-// one message at a time. If Read returns false, the caller lets protobuf parse the whole body, with
-// the same result.
+// of gauges and sums whose values are numbers and whose attributes are texts and numbers. The
+// parser reads these points without creating protobuf objects. The protobuf library parses all
+// other metrics, one message at a time. If Read returns false, the caller lets the protobuf library
+// parse the whole body; the result is the same.
 
 #include <cstdint>
 #include <deque>
@@ -24,10 +24,11 @@ namespace hg::http {
 
 inline constexpr uint64_t kNsPerMs = 1'000'000;
 
-/// Use on one thread at a time. Refers to the bytes of the body in the last call of Read.
+/// The parser of one body after another. Only one thread at a time may use the object. It refers to
+/// the bytes of the body that was passed to the last call of Read.
 class OtlpBody {
  public:
-  /// `memory` must outlive the object. If it is nullptr, nothing is charged.
+  /// `memory` must outlive the object. If `memory` is nullptr, the parser charges nothing.
   explicit OtlpBody(RequestMemory::Share* memory)
       : message_room_(memory),
         pieces_room_(memory),
@@ -36,26 +37,27 @@ class OtlpBody {
         labels_room_(memory),
         texts_room_(memory) {}
 
-  /// The attributes of a number as labels: sorted by name, without duplicates.
+  /// The attributes of a point as labels. The labels are sorted by name, and each name occurs only
+  /// once.
   struct Attributes {
-    std::string_view raw = {};  // the encoded bytes in the body
+    std::string_view raw = {};  // the encoded attributes, as bytes of the body
     size_t first = 0, count = 0;
-    size_t bytes = 0;  // size of all names and values, even of duplicates that were dropped
+    size_t bytes = 0;  // size of all names and values, including dropped duplicates
   };
   struct Number {
     uint32_t attributes = 0;
     int64_t time_ms = 0;
     PointValue value;
   };
-  /// A message of the body, in document order. A resource belongs to the scopes that follow it, and
-  /// a scope belongs to the metrics that follow it. Resources and scopes without metrics are left
-  /// out.
+  /// A message of the body. Pieces are in the order of the body. A resource belongs to the scopes
+  /// that follow it, and a scope belongs to the metrics that follow it. Resources and scopes
+  /// without metrics are left out.
   struct Piece {
     enum class Kind : uint8_t {
       kResource,
       kScope,
-      kNumbers,  // a metric whose points are all numbers to store
-      kMetric,   // any other metric
+      kNumbers,  // a metric whose points are all numbers that are stored
+      kMetric,   // any other metric; the protobuf library parses it
     };
     Kind kind;
     std::string_view bytes;
@@ -64,8 +66,9 @@ class OtlpBody {
     size_t first = 0, count = 0;
   };
 
-  /// Finds the pieces of the body. Returns true only if protobuf would also accept the whole body.
-  /// Returns false if the body is irregular or invalid, or if there is no memory for it.
+  /// Finds the pieces of the body. Returns true only if the protobuf library would also accept the
+  /// whole body. Returns false if the body is irregular or invalid, or if there is not enough
+  /// memory for it.
   bool Read(std::string_view body);
 
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
@@ -79,9 +82,9 @@ class OtlpBody {
     return std::span(labels_).subspan(of.first, of.count);
   }
 
-  /// Parses a piece with protobuf. The messages that contain the piece count towards the nesting
-  /// limit. Returns false if the bytes are invalid. Read has already charged the memory of the
-  /// largest piece, so only one parsed piece may exist at a time.
+  /// Parses a piece with the protobuf library. The messages that contain the piece count towards
+  /// the nesting limit. Returns false if the bytes are invalid. Read has charged memory for the
+  /// largest piece only, so only one parsed piece may exist at a time.
   static bool ParsePiece(Piece::Kind kind, std::string_view bytes,
                          google::protobuf::MessageLite* message);
 
@@ -89,30 +92,33 @@ class OtlpBody {
   bool ReadResourceMetrics(std::string_view bytes);
   bool ReadScopeMetrics(std::string_view bytes);
   bool ReadMetric(std::string_view bytes);
-  /// Reads the points of a gauge or sum and appends them to numbers_. Returns false if the gauge or
-  /// sum has anything other than numbers.
+  /// Reads the points of a gauge or a sum, and appends them to numbers_. Returns false if the gauge
+  /// or sum contains anything that is not a number.
   bool ReadNumbers(std::string_view bytes, bool sum);
   bool ReadNumber(std::string_view bytes);
-  /// Reads the consecutive attributes of a number, up to the first field of another kind.
+  /// Reads the consecutive attributes of a point, up to the first field that is not an attribute.
   bool TakeAttributes(std::string_view* rest, uint32_t* attributes);
   bool ReadAttribute(std::string_view bytes, Attributes* attributes);
   void SortLabels(Attributes* attributes);
-  /// Returns whether protobuf accepts the piece, and charges the memory of the piece.
+  /// Returns whether the protobuf library accepts the piece. Charges the memory that parsing the
+  /// piece needs.
   template <typename Message>
   bool CheckPiece(Piece::Kind kind, std::string_view bytes);
   bool AddPiece(Piece::Kind kind, std::string_view bytes);
-  /// Charges memory for one more element of a list. Call this function before you append.
+  /// Charges memory for one more element of a list. Call this function before you append the
+  /// element.
   template <typename T>
   static bool MakeRoom(std::vector<T>* list, RequestMemory::Room* room);
 
-  RequestMemory::Room message_room_;  // memory of the largest message that protobuf has to parse
+  /// Memory of the largest message that the protobuf library must parse.
+  RequestMemory::Room message_room_;
   RequestMemory::Room pieces_room_, numbers_room_, attributes_room_, labels_room_, texts_room_;
   std::vector<Piece> pieces_;
   std::vector<Number> numbers_;
   std::vector<Attributes> attributes_;
   std::vector<Label> labels_;
-  std::deque<std::string> texts_;  // label values that are not texts in the body
-  // The current resource and scope. When a metric follows, they are added to the pieces.
+  std::deque<std::string> texts_;  // label values that are not texts in the body itself
+  // The current resource and scope. They are added to the pieces when a metric follows.
   std::string_view resource_, scope_;
   bool resource_told_ = false, scope_told_ = false;
 };

@@ -1,8 +1,8 @@
 #pragma once
 // Converts the JSON form of an OTLP request to protobuf, which otlp_body.h then parses in place.
-// This is much faster than protobuf's JSON parser. The converter accepts only texts in the form
-// that exporters write. Callers pass other texts to protobuf's parser; both parsers give the same
-// result.
+// This is much faster than the JSON parser of the protobuf library. The converter accepts only
+// texts in the form that exporters write. Callers pass all other texts to the JSON parser of the
+// protobuf library; both parsers return the same result.
 
 #include <string>
 #include <string_view>
@@ -11,9 +11,9 @@
 
 namespace hg::http {
 
-/// Writes an ExportMetricsServiceRequest to *protobuf, which must be empty. Returns false if the
-/// text is irregular or not a valid request, or if `memory` has too little memory; *protobuf then
-/// stays empty.
+/// Writes the protobuf form of an ExportMetricsServiceRequest to *protobuf, which must be empty.
+/// Returns false if the text is irregular, if it is not a valid request, or if `memory` has not
+/// enough memory. In these cases *protobuf stays empty.
 bool OtlpJsonToProtobuf(std::string_view json, std::string* protobuf, RequestMemory::Share* memory);
 
 }  // namespace hg::http

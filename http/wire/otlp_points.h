@@ -14,32 +14,34 @@ class ExportMetricsServiceRequest;
 
 namespace hg::http {
 
-/// In OtlpNaming::resource_attributes, these two names mean the name and the version of the scope,
-/// not attributes of the resource.
+/// The names of the scope's name and version in OtlpNaming::resource_attributes. There, these two
+/// names do not mean attributes of the resource.
 inline constexpr std::string_view kScopeName = "otel.scope.name";
 inline constexpr std::string_view kScopeVersion = "otel.scope.version";
 
-/// Limits of a data point: the number of attributes, including those that it shares with other
-/// points, and the bytes of its attributes and name. Without limits, a body could repeat all shared
-/// attributes for each data point of two bytes.
+/// Limits of a data point. They limit the number of attributes, including attributes that the data
+/// point shares with others, and the bytes of its attributes and its name. Without these limits, a
+/// small body with data points of two bytes could repeat all shared attributes for each data point.
 inline constexpr size_t kOtlpAttributesMax = 256;
 inline constexpr size_t kOtlpSeriesBytesMax = 32 << 10;
 
 struct OtlpNaming {
-  /// The resource attributes that become labels. {"*"} means all of them, and also the name and
-  /// version of the scope.
+  /// The names of the resource attributes that become labels. {"*"} means all resource attributes,
+  /// and also the name and the version of the scope.
   std::vector<std::string> resource_attributes;
 };
 
-/// Passes every data point to the sink, as one item each. Attributes of the point, its scope and
-/// its resource become labels. If a key occurs more than once, the first one in this order is used.
-/// A number becomes one point; histograms and summaries become the same series as in Prometheus.
-/// Invalid points are rejected; only the first error names its series. A point without a recorded
-/// value becomes stale markers, as in Prometheus.
+/// Passes every data point to the sink, each as one item. The attributes of the point, of its scope
+/// and of its resource become labels. If a key occurs several times, the attribute of the point has
+/// precedence over that of the scope, and that of the scope over that of the resource.
+///
+/// A number becomes one point. Histograms and summaries become the same series as in Prometheus. A
+/// point without a recorded value becomes stale markers, as in Prometheus. Invalid points are
+/// rejected; only the first error contains the series.
 void AddDataPoints(const otlp::ExportMetricsServiceRequest& request, const OtlpNaming& naming,
                    LabelledSink* sink);
-/// Like the function above, for an encoded request. Returns false without calling the sink if the
-/// bytes are invalid or `memory` has too little memory.
+/// Does the same as the function above for a request in encoded form. Returns false without calling
+/// the sink if the bytes are invalid or `memory` has not enough memory.
 bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink,
                    RequestMemory::Share* memory);
 

@@ -1,8 +1,8 @@
 #pragma once
-// Fast parsers for the numbers of almost all points: JSON numbers that are short enough to be
-// exact. For other texts (signs, blanks, suffixes, hexadecimal, overflow), callers use
-// storage/model/number_text.h. Both parsers return the same result for every text that these fast
-// parsers accept (tests/http/wire/put_json_test.cc compares them).
+// Fast parsers for the numbers that almost all points have: JSON numbers that are short enough to
+// be exact. For other texts (signs, blanks, suffixes, hexadecimal, overflow), callers use
+// storage/model/number_text.h. For every text that a fast parser accepts, both parsers return the
+// same result (tests/http/wire/put_json_test.cc compares them).
 
 #include <charconv>
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace hg::http {
 
-/// Parses 1 … kTimestampMax in plain digits without leading zeros.
+/// Parses a time from 1 to kTimestampMax that consists of digits only, without leading zeros.
 inline bool ParsePlainTime(std::string_view text, Timestamp* time) {
   if (text.empty() || text.size() > 13 || text[0] == '0') return false;
   int64_t n = 0;
@@ -28,14 +28,14 @@ inline bool ParsePlainTime(std::string_view text, Timestamp* time) {
   return n <= kTimestampMax;
 }
 
-/// Maximum number of digits of a whole number that is certainly below 2^53, and therefore exact as
-/// a double.
+/// The maximum number of digits of a whole number that is certainly below 2^53. Such a number is
+/// exact as a double.
 inline constexpr int kExactDigits = 15;
 inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/// Parses a JSON number: an integer with at most 18 digits, or a finite floating-point number that
-/// is not denormal. `path` must not be EntryPath::kImport.
+/// Parses a JSON number. The number must be an integer with at most 18 digits, or a finite
+/// floating-point number that is not denormal. `path` must not be EntryPath::kImport.
 inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* value) {
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -52,8 +52,8 @@ inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* v
     *value = PointValue::Int(negative ? -n : n);
     return true;
   }
-  // Here the integer part ends. A fraction and an exponent may follow, as in JSON. from_chars alone
-  // would accept "1." and "inf".
+  // The integer part ends here. A fraction and an exponent may follow, as in JSON. from_chars alone
+  // would also accept "1." and "inf", which are not JSON.
   uint64_t mantissa = static_cast<uint64_t>(n);
   const char* const integer_end = p;
   while (p != end && static_cast<unsigned>(*p - '0') <= 9) ++p;
@@ -64,14 +64,14 @@ inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* v
       mantissa = mantissa * 10 + static_cast<unsigned>(*p++ - '0');
     if (p == fraction) return false;
     if (p == end && !long_integer && p - digits <= kExactDigits + 1) {
-      // The digits and the power of ten are exact as doubles, so their quotient is the nearest
-      // double.
+      // The digits and the power of ten are both exact as doubles, so their quotient is the double
+      // nearest to the number.
       const double quotient = static_cast<double>(mantissa) / kPowersOfTen[p - fraction];
       *value = FloatingValue(negative ? -quotient : quotient, path);
       return true;
     }
   } else if (p == end) {
-    return false;  // an integer of 19 digits or more
+    return false;  // the number is an integer with 19 digits or more
   }
   if (p != end) {
     if (*p != 'e' && *p != 'E') return false;

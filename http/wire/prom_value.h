@@ -1,5 +1,5 @@
 #pragma once
-// Writes PromQL results as Prometheus' HTTP API does: times in seconds, values as texts.
+// Writes PromQL results in the form of Prometheus' HTTP API: times in seconds, and values as texts.
 
 #include "http/wire/json_writer.h"
 #include "query/promql/labels.h"
@@ -11,8 +11,8 @@ namespace hg::http {
 /// Writes the result of an instant query: {"resultType":…,"result":…}.
 void WriteInstant(const query::promql::Value& value, int64_t time_ms, JsonWriter* json);
 
-/// Like WriteInstant, for a range query: writes a matrix and leaves out series without samples.
-/// `value` is a scalar or a vector.
+/// Writes the result of a range query in the form {"resultType":…,"result":…}. The result is a
+/// matrix without the series that have no samples. `value` must be a scalar or a vector.
 void WriteRange(const query::promql::Value& value, const query::promql::Steps& steps,
                 JsonWriter* json);
 

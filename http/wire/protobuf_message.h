@@ -1,5 +1,5 @@
 #pragma once
-// Parses protobuf messages.
+// Parses messages with the protobuf library.
 
 #include <string>
 #include <string_view>
@@ -14,16 +14,17 @@ class MessageLite;
 
 namespace hg::http {
 
-/// Replaces the contents of *message. Returns false if the bytes are invalid or there is too little
-/// memory; *message then has no meaning. `depth` is the number of enclosing messages, which count
-/// towards the nesting limit. The memory of the message is charged to `room`, which must exist as
-/// long as *message. If `room` is nullptr, the memory is already charged.
+/// Parses `bytes` and replaces the contents of *message. Returns false if the bytes are invalid or
+/// if there is not enough memory; *message then has no meaning. `depth` is the number of messages
+/// that enclose this message; they count towards the nesting limit. The memory of the message is
+/// charged to `room`, which must exist as long as *message. If `room` is nullptr, the caller has
+/// already charged the memory.
 bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message, int depth = 0,
                   RequestMemory::Room* room = nullptr);
 
-/// Like ParseMessage, for protobuf's JSON form. Skips unknown members. The message of
-/// InvalidArgument describes the error. Charges the memory to `memory` first; if that fails,
-/// returns the error of `memory`.
+/// Parses a message in protobuf's JSON form. Unknown members are skipped. The memory is charged to
+/// `memory` before it is allocated; if charging fails, the function returns the error of `memory`.
+/// The message of InvalidArgument describes the error.
 Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message,
                         RequestMemory::Share* memory);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Reads fields of a protobuf message from the front of its bytes. The functions return false if the
-// bytes are truncated, or have a form that encoders do not write (groups, sizes of more than four
-// bytes). The caller then lets protobuf parse the whole message.
+// Reads the fields of a protobuf message from the front of its bytes. The functions return false if
+// the bytes are truncated, or if they have a form that encoders do not write (groups, or sizes of
+// more than four bytes). In these cases, callers let the protobuf library parse the whole message.
 
 #include <bit>
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace hg::http::protobuf_wire {
 
 enum WireType : uint8_t { kVarint = 0, kFixed64 = 1, kSized = 2, kFixed32 = 5 };
 
-/// Returns the tag that precedes a field: one byte, for field numbers up to 15.
+/// Returns the tag that stands before a field. For field numbers up to 15, a tag has one byte.
 constexpr uint8_t Tag(int field, WireType type) { return static_cast<uint8_t>(field << 3 | type); }
 
-/// Reads the tag of a field with a number up to 15. *rest must not be empty.
+/// Reads the tag of a field whose number is at most 15. *rest must not be empty.
 inline bool TakeTag(std::string_view* rest, uint8_t* tag) {
   *tag = static_cast<uint8_t>(rest->front());
   rest->remove_prefix(1);
@@ -30,7 +30,8 @@ inline bool TakeVarint(std::string_view* rest, uint64_t* number) {
 }
 
 inline bool TakeSized(std::string_view* rest, std::string_view* bytes) {
-  constexpr size_t kSizeBytesMax = 4;  // maximum bytes of a size; protobuf itself allows five
+  /// Maximum length of a size in bytes; protobuf itself allows five.
+  constexpr size_t kSizeBytesMax = 4;
   ByteView in = rest->substr(0, kSizeBytesMax);
   const size_t before = in.size();
   uint64_t size = 0;
@@ -50,7 +51,7 @@ inline bool TakeFixed64(std::string_view* rest, uint64_t* number) {
   return true;
 }
 
-/// Skips a field that is unknown or not needed. Returns false if it is a group.
+/// Skips the value of a field that is unknown or not needed. Returns false if the field is a group.
 inline bool SkipField(uint8_t tag, std::string_view* rest) {
   uint64_t number = 0;
   std::string_view bytes;
@@ -70,7 +71,7 @@ inline bool SkipField(uint8_t tag, std::string_view* rest) {
   }
 }
 
-/// Returns whether the bytes are valid UTF-8, as protobuf requires of a string.
+/// Returns whether the bytes are valid UTF-8. Protobuf requires this of fields of the type string.
 inline bool IsText(std::string_view text) {
   uint64_t all = 0;
   size_t i = 0;

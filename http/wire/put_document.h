@@ -1,6 +1,6 @@
 #pragma once
-// The slow path for the body of /api/put. It accepts and rejects the same documents as OpenTSDB's
-// JSON binding (opentsdb-http-api.md §8.1, §8.4).
+// The slow path for the body of /api/put. It accepts the same documents as OpenTSDB's JSON binding,
+// and rejects all others (opentsdb-http-api.md §8.1, §8.4).
 
 #include <cstdint>
 #include <deque>
@@ -14,46 +14,48 @@
 
 namespace hg::http {
 
-/// A tag of a put point. The value nullopt stands for JSON null.
+/// A tag of a put point. The value is nullopt if the body has JSON null.
 struct PutTag {
   std::string key;
   std::optional<std::string> value;
 };
 
-/// A bucket of a histogram: its bounds as "lower,upper", and its count.
+/// A bucket of a histogram: its bounds in the form "lower,upper", and its count.
 struct PutBucket {
   std::string bounds;
   int64_t count = 0;
 };
 
-/// The kind of body. Each kind has other fields.
+/// The kind of a body. The kinds differ in the fields of their points.
 enum class PutKind : uint8_t { kPoints, kRollups, kHistograms };
 
-/// One element of the body. It is parsed but not validated.
+/// One element of a body. The element was parsed but not validated.
 struct PutPoint {
-  bool null = false;  // whether the element was JSON null
+  bool null = false;  // whether the element is the JSON value null
   std::optional<std::string> metric;
   int64_t timestamp = 0;
-  std::optional<std::string> value;  // the text as written in the body
-  /// The tags, one for each key, in the order of OpenTSDB's map (java_hash.h). nullopt: the body
-  /// has no such field.
+  std::optional<std::string> value;  // text of the value as written in the body
+  /// The tags, in the order of OpenTSDB's map (java_hash.h). Each key occurs only once. nullopt:
+  /// the body has no field for tags.
   std::optional<std::vector<PutTag>> tags;
   std::optional<std::string> tsuid;
   // The following members are set only for /api/rollup.
   std::optional<std::string> interval, aggregator, group_by;
   // The following members are set only for /api/histogram.
   int64_t id = 0;
-  std::optional<std::vector<PutBucket>> buckets;  // one per pair of bounds in the request
+  /// One bucket for each pair of bounds in the request.
+  std::optional<std::vector<PutBucket>> buckets;
   int64_t underflow = 0;
   int64_t overflow = 0;
 };
 
-/// Sorts tags in the order of OpenTSDB's map.
+/// Sorts tags in the order of OpenTSDB's map (java_hash.h).
 void OrderPutTags(std::vector<PutTag>* tags);
 
-/// Parses a body that begins with { or [. If any part is invalid, returns InvalidArgument, whose
-/// message describes the error and its place. The memory of the points, and the memory that a
-/// handler needs for each of them, is charged to `memory`; if that fails, returns its error.
+/// Parses a body that begins with { or [. Charges to `memory` the memory of the points, and the
+/// memory that a handler needs for each point; if charging fails, the function returns the error of
+/// `memory`. If any part of the body is invalid, returns InvalidArgument, whose message describes
+/// the error and its place.
 Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemory::Share* memory,
                                               PutKind kind = PutKind::kPoints);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Writes query results as JSON (opentsdb-http-api.md §10.7, §10.8, §11), streamed through the
-// JsonWriter.
+// Writes query results as JSON (opentsdb-http-api.md §10.7, §10.8, §11). The JsonWriter streams
+// them to the client.
 
 #include <vector>
 
@@ -14,18 +14,19 @@
 namespace hg::http {
 
 struct AnswerForm {
-  bool arrays = false;    // whether points are arrays of pairs, not object members
-  bool omit_nan = false;  // whether NaN values are left out, not written as "NaN" or null
+  bool arrays = false;    // whether points are printed as arrays of pairs instead of object members
+  bool omit_nan = false;  // whether NaN values are left out instead of printed as "NaN" or null
 };
 
-/// Writes the array of results and, with showSummary, the summary. Returns early if the client has
-/// disconnected. Adds the time used by all threads to `stats`, with one entry per sub-query.
+/// Writes the array of results and, if the request has showSummary, the summary. Returns early if
+/// the client has disconnected. Adds the time that all threads used to `stats`, which has one
+/// element per sub-query.
 void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer,
                  const AnswerForm& form, const Clock& clock, query::QueryStats* stats,
                  const Printers& printers, JsonWriter* json);
 
-/// Writes the "query" object of a result: the sub-query as it was parsed. `filter_keys` are the
-/// UIDs of the tag keys that have filters.
+/// Writes the object "query" of a result, which contains the sub-query as it was parsed.
+/// `filter_keys` are the UIDs of the tag keys that have filters.
 void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<Bytes>& filter_keys,
                    JsonWriter* json, std::string_view rollup_table = query::kRawTable);
 

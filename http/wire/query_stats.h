@@ -1,5 +1,6 @@
 #pragma once
-// Writes query statistics for /api/query and /api/stats/query (opentsdb-http-api.md §10.7, §15.3).
+// Writes statistics of queries for /api/query and /api/stats/query (opentsdb-http-api.md §10.7,
+// §15.3).
 
 #include <memory>
 #include <vector>
@@ -10,18 +11,19 @@
 
 namespace hg::http {
 
-/// Writes the object "stats" for one result of sub-query `index`.
+/// Writes the object "stats" for one result of the sub-query with the index `index`.
 void WriteGroupStats(const query::Group& group, const query::SubQueryStats& stats, size_t index,
                      int64_t print_ns, JsonWriter* json);
 
-/// Writes the object "statsSummary", which is also the "stats" of a completed query. OpenTSDB's
-/// format has a list of scanners for each sub-query; Hourglass reports one scanner per sub-query.
+/// Writes the object "statsSummary", which is also the object "stats" of a completed query.
+/// OpenTSDB's format has a list of scanners for each sub-query; Hourglass reports only one scanner
+/// for each sub-query.
 void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json);
 
-/// Writes the whole response of /api/stats/query. Hourglass adds "id", "phase" and "memory" (in
-/// bytes) to the fields that OpenTSDB has for a query. It also adds "requests": the running
-/// requests that are not queries, except the calling request, `own_id`. If there are no such
-/// requests, this member is absent.
+/// Writes the whole response of /api/stats/query. Hourglass adds the fields "id", "phase" and
+/// "memory" (in bytes) to the fields that OpenTSDB has for a query. It also adds the member
+/// "requests": the running requests that are not queries, without the request that is calling
+/// (`own_id`). If there are no such requests, the member "requests" is absent.
 void WriteRequestList(const std::vector<query::RunningRequestInfo>& running,
                       const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
                       uint64_t own_id, JsonWriter* json);

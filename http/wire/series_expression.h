@@ -1,6 +1,6 @@
 #pragma once
-// Parses "metric{key=value,…}", with which lookup and tsmeta select series in a query string
-// (opentsdb-http-api.md §17.4, §18.1).
+// Parses expressions "metric{key=value,…}" in query strings. Lookup and tsmeta select series by
+// such expressions (opentsdb-http-api.md §17.4, §18.1).
 
 #include <optional>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace hg::http {
 
-/// One condition for a tag. nullopt: this side of '=' was empty. An empty side matches anything, as
-/// "*" does.
+/// A condition for one tag. If a side of '=' is empty, its member is nullopt; the condition then
+/// allows anything for that side, as "*" does.
 struct TagWish {
   std::optional<std::string> key, value;
 
@@ -22,12 +22,13 @@ struct TagWish {
 };
 
 struct SeriesExpression {
-  std::optional<std::string> metric;  // nullopt: there is no text before the brace
+  /// Name of the metric; nullopt: there is no text before the brace.
+  std::optional<std::string> metric;
   std::vector<TagWish> tags;
 };
 
-/// Parses the expression. InvalidArgument: a brace is not closed, or a tag is not two words around
-/// one '='.
+/// Parses the expression. InvalidArgument: a brace is not closed, or a tag does not have the form
+/// of two words around one '='.
 Result<SeriesExpression> ParseSeriesExpression(std::string_view text);
 
 }  // namespace hg::http

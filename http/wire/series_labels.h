@@ -1,6 +1,6 @@
 #pragma once
-// Series of other systems, which are named by a metric and labels with any text. All protobuf
-// protocols convert them to OpenTSDB names by the same rules (docs/ingestion.md).
+// Series of other systems. They are named by a metric and by labels with arbitrary text. All
+// protobuf protocols convert these names to OpenTSDB names by the same rules (docs/ingestion.md).
 
 #include <cstdint>
 #include <span>
@@ -16,10 +16,10 @@
 
 namespace hg::http {
 
-/// The label that contains the metric name in Prometheus.
+/// The label in which Prometheus stores the metric name.
 inline constexpr std::string_view kNameLabel = "__name__";
 
-/// A label. Does not own its texts.
+/// A label of a series. The object does not own its texts.
 struct Label {
   std::string_view name;
   std::string_view value;
@@ -27,49 +27,53 @@ struct Label {
   bool operator==(const Label&) const = default;
 };
 
-/// Appends labels in the form of RawKey::tags: before each text comes its length as a varint.
-/// Together with the metric as sent, these bytes are a raw series key of Dialect::kLabels. A
-/// protocol with other rules must not use that dialect: the same metric bytes or tag bytes would
-/// then mean different names.
+/// Appends labels in the form of RawKey::tags: each text is preceded by its length as a varint. The
+/// metric as sent and these bytes together are a raw series key of Dialect::kLabels. A protocol
+/// with other rules must not use this dialect, because the same bytes would then mean different
+/// names.
 void AppendLabels(std::span<const Label> labels, Bytes* keyed);
 
-/// Decodes labels that AppendLabels wrote.
+/// Decodes labels that AppendLabels has encoded.
 std::vector<Label> ReadLabels(ByteView keyed);
 
-/// A series with the names that OpenTSDB uses for it.
+/// A series with the names under which it is stored.
 struct NamedSeries {
   std::string metric;
-  std::vector<std::pair<std::string, std::string>> tags;  // in the order of NamedPoint
+  /// Tags, in the order that NamedPoint requires.
+  std::vector<std::pair<std::string, std::string>> tags;
 };
 
-/// Rules for NameSeries.
+/// The rules by which NameSeries converts names.
 struct NamingRules {
   NameRules names;
-  /// The tag for series without labels, because OpenTSDB requires a tag. Both texts must be valid.
+  /// The tag that a series without labels gets, because OpenTSDB requires a tag. Both texts must be
+  /// valid names.
   std::string default_key = "source", default_value = "unknown";
 };
 
-/// Converts metric and labels to OpenTSDB's names. Escapes characters that OpenTSDB does not allow.
-/// A label with an empty value counts as absent. InvalidArgument: the metric or a label has no
-/// name, or a label is duplicated.
+/// Converts a metric and labels to OpenTSDB's names. Characters that OpenTSDB does not allow are
+/// escaped. A label with an empty value counts as absent. InvalidArgument: the metric or a label
+/// has an empty name, or a label occurs twice.
 Result<NamedSeries> NameSeries(std::string_view metric, std::span<const Label> labels,
                                const NamingRules& rules);
 
-/// Receives the series of a request. A request consists of items, each of which is stored or
-/// rejected. An item is a sample, or a data point that becomes several points.
+/// Receives the series of a request. The content of a request consists of items; each item is
+/// either stored or rejected as a whole. An item is a sample, or a data point that becomes several
+/// points.
 class LabelledSink {
  public:
   virtual ~LabelledSink() = default;
-  /// Sets the series of the following items.
+  /// Sets the series to which the following items belong.
   virtual void SetSeries(std::string_view metric, std::span<const Label> labels) = 0;
-  /// Begins an item of the request. The points that are added next belong to this item.
+  /// Begins an item of the request. The points that are added after this call belong to the item.
   virtual void BeginItem() = 0;
   virtual void Add(int64_t time_ms, PointValue value) = 0;
-  /// Rejects the current item.
+  /// Rejects the current item, for the given reason.
   virtual void Refuse(std::string_view reason) = 0;
 };
 
-/// Returns `metric{name="value", …}` for messages to users. Very long texts are truncated.
+/// Returns a text such as `metric{name="value", …}` for messages to users. Very long texts are
+/// truncated.
 std::string SeriesText(std::string_view metric, std::span<const Label> labels);
 
 }  // namespace hg::http

@@ -1,14 +1,14 @@
 #pragma once
 // Reads and writes the families, the split keys and the split policy of a table in the notation of
-// HBase's shell:
+// the HBase shell:
 //
 //   {NAME => 'f1', TTL => '3d'}, {NAME => 'f2', VERSIONS => 3}, SPLITS => ['a', 'm']
 //   SPLIT_POLICY => 'KeyPrefixRegionSplitPolicy',
 //     METADATA => {'KeyPrefixRegionSplitPolicy.prefix_length' => 4}
 //
-// Quotes are optional around words without blanks and punctuation. A word alone names a family.
-// {NAME => 'f1', METHOD => 'delete'} and 'delete' => 'f1' remove a family. In a split key and a
-// delimiter, \xHH is a byte and \\ is a backslash.
+// Words without blanks and punctuation may be written without quotes. A single word is the name of
+// a family. {NAME => 'f1', METHOD => 'delete'} and 'delete' => 'f1' remove a family. In a split key
+// and a delimiter, \xHH is a byte and \\ is a backslash.
 
 #include <string>
 #include <string_view>
@@ -22,37 +22,39 @@
 
 namespace hg::http {
 
-/// Maximum number of split keys. More regions are never useful, and each region makes the manifest
-/// longer.
+/// The maximum number of split keys. More regions are never useful, and each region makes the
+/// manifest longer.
 inline constexpr uint32_t kSplitsMax = 1000;
 
-/// A change of a table. A new table is described as a change of an empty table.
+/// A change of a table. A new table is described as a change of a table without families.
 struct TableChange {
   struct Family {
     Bytes name;
-    // Names and values in HBase's notation.
+    // Names and values of attributes in the notation of HBase.
     std::vector<std::pair<std::string, std::string>> attributes = {};
     bool remove = false;
   };
-  std::vector<Family> families;  // each name once
+  std::vector<Family> families;  // families to add or change; each name occurs only once
   std::vector<Bytes> splits;
-  lsm::TableAttributes attributes;  // those of the split policy
+  lsm::TableAttributes attributes;  // attributes of the split policy
 };
 
-/// Parses a change. InvalidArgument: a syntax error, or a family that occurs twice. Unsupported: a
-/// table attribute that the store does not support; the error message has its name and value.
+/// Parses the text of a change. InvalidArgument: the text has a syntax error, or a family occurs
+/// twice. Unsupported: the store does not support a table attribute; the error message contains the
+/// name and the value of the attribute.
 Result<TableChange> ParseTableText(std::string_view text);
 
-/// Applies the change to the families and the split policy. Attributes that are not in the change
-/// keep their values; in a new family they have their defaults. Returns the errors of SetAttribute
-/// and SetSplitPolicy (storage/lsm/table_attributes.h), and NotFound if a family to remove does not
-/// exist. After an error, the descriptor may be partly changed.
+/// Applies the change to the families and the split policy of a table. Attributes that are not in
+/// the change keep their values; in a new family, they have their defaults. Fails with the errors
+/// of SetAttribute and SetSplitPolicy (storage/lsm/table_attributes.h). NotFound: a family to
+/// remove does not exist. After an error, a part of the change may have been applied.
 Status ChangeTable(const TableChange& change, TableDescriptor* table);
 
-/// Returns the text of an attribute of DescribeSplitPolicy: a delimiter has escapes.
+/// Returns the text of the value of an attribute of DescribeSplitPolicy. A delimiter is written
+/// with escapes.
 std::string AttributeText(std::string_view name, std::string_view value);
 
-/// Returns the text that creates a table with these families, splits and split policy.
+/// Returns the text that creates a table with the same families, splits and split policy.
 std::string TableText(const TableDescriptor& table);
 
 }  // namespace hg::http

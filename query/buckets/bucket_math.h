@@ -1,6 +1,7 @@
 #pragma once
-// Adds many values at once to the sum, minimum or maximum of a bucket. This is faster than adding
-// the values one by one, and gives the same result, bit for bit (opentsdb-queries.md §1).
+// Functions that add many values at once to the sum, minimum or maximum of a bucket. They are
+// faster than adding the values one by one, and the result has exactly the same bits
+// (opentsdb-queries.md §1).
 
 #include <cstdint>
 #include <span>
@@ -13,13 +14,13 @@ struct RunningSum {
   int64_t count = 0;
 };
 
-/// Adds the values to the running sum. Skips NaN.
+/// Adds the values to the running sum. Values that are NaN are skipped.
 void AddChunk(std::span<const double> values, RunningSum* running);
 /// Converts each integer to double and then adds it to the running sum.
 void AddChunk(std::span<const int64_t> values, RunningSum* running);
 
-/// Returns the minimum (or maximum) of the first argument and all values. If several values compare
-/// equal, the first one is returned. NaN is skipped.
+/// LeastOf returns the minimum, and the next function the maximum, of the first argument and all
+/// values. If several values compare equal, the first of them is returned. NaN is skipped.
 double LeastOf(double least, std::span<const double> values);
 double LeastOf(double least, std::span<const int64_t> values);
 double GreatestOf(double greatest, std::span<const double> values);

@@ -1,6 +1,6 @@
 #pragma once
-// Downsampling of one series (opentsdb-queries.md §7). Downsampler takes points in time order and
-// produces one double per bucket. It keeps at most the raw values of the bucket that it is filling.
+// Downsampling of one series (opentsdb-queries.md §7). A Downsampler takes points in time order and
+// produces one double per bucket. It stores at most the raw values of the bucket that is open.
 
 #include <cstdint>
 #include <limits>
@@ -27,55 +27,58 @@ enum class FillPolicy : uint8_t { kNone, kNan, kNull, kZero, kScalar };
 struct DownsampleSpec {
   bool run_all = false;
   bool calendar = false;
-  Duration interval;                     // unused if run_all is set
-  const Aggregator* function = nullptr;  // any function but "none"
+  Duration interval;                     // length of a bucket; unused if run_all is set
+  const Aggregator* function = nullptr;  // any aggregation function except "none"
   FillPolicy fill = FillPolicy::kNone;
   TimeZone zone;  // time zone for calendar buckets
 
-  /// Returns the length in milliseconds by which the interval widens the scan window. Returns 0 if
-  /// run_all is set.
+  /// Returns by how many milliseconds the downsampling interval widens the time range that is
+  /// scanned. Returns 0 if run_all is set.
   [[nodiscard]] int64_t interval_ms() const { return run_all ? 0 : interval.millis(); }
 };
 
-/// Parses a specification. The message of InvalidArgument names the invalid part.
+/// Parses a downsampling specification. The message of InvalidArgument contains the invalid part.
 Result<DownsampleSpec> ParseDownsample(std::string_view text);
 
-/// The largest number of buckets that a fill policy may produce for one series. Queries that need
-/// more buckets are rejected.
+/// The largest number of buckets that a fill policy may produce for one series. A query that needs
+/// more buckets is rejected.
 inline constexpr int64_t kFillBucketsMax = 50'000'000;
 
-/// Returns whether the downsampler may use row statistics instead of the points of a row
-/// (Downsampler::AddStatistics).
+/// Returns whether the downsampler may use the statistics of a row instead of the points of the row
+/// (see Downsampler::AddStatistics).
 bool TakesStatistics(const DownsampleSpec& spec);
 
-/// Computes where the buckets of a sub-query start and which buckets are in the result. All series
-/// of the sub-query share one grid. Immutable after BuildFillGrid.
+/// The bucket grid of a sub-query. It computes where buckets start, and which buckets are in the
+/// result. All series of the sub-query share one grid. The grid is immutable after BuildFillGrid.
 class BucketGrid {
  public:
-  /// The constructor takes constant time. BuildFillGrid computes the bucket starts that a fill
-  /// policy requires.
+  /// Takes constant time, because the bucket starts that a fill policy requires are computed later
+  /// by BuildFillGrid.
   BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms,
              int64_t end_ms);
 
-  /// Computes the bucket starts of the fill policy. Call this function before the first series is
-  /// filled. Charges the starts to `memory` before it allocates them. LimitExceeded: more than
-  /// kFillBucketsMax buckets. Also fails with errors of `memory`.
+  /// Computes the bucket starts that the fill policy requires. Call this function before the first
+  /// series is filled. The memory of the bucket starts is charged to `memory` before it is
+  /// allocated. LimitExceeded: there would be more than kFillBucketsMax buckets. Also fails with
+  /// errors of `memory`.
   Status BuildFillGrid(const ScanWindow& window, MemoryTally* memory);
 
   [[nodiscard]] const DownsampleSpec& spec() const { return spec_; }
-  /// Returns the time before which points are ignored.
+  /// Returns the start of the time range; points before this time are ignored.
   [[nodiscard]] int64_t first_point_ms() const { return first_point_ms_; }
-  /// Returns the time from which on points are ignored. Used with run_all only.
+  /// Returns the end of the time range; points at this time or later are ignored. Used with run_all
+  /// only.
   [[nodiscard]] int64_t end_point_ms() const { return end_point_ms_; }
-  /// Returns the start of the bucket for the first point of a series.
+  /// Returns the start of the bucket that contains `t`, the time of the first point of a series.
   [[nodiscard]] int64_t FirstBucket(int64_t t) const;
-  /// Returns the start of the bucket for a later point at `t`; `open_start` is the start of the
-  /// open bucket. Sets `*end` to the end of the new bucket. `steps` is as in Calendar::LastUpTo.
+  /// Returns the start of the bucket that contains `t`, the time of a point after the first one.
+  /// `open_start` is the start of the open bucket. Sets `*end` to the end of the returned bucket.
+  /// `steps` counts calendar steps as in Calendar::LastUpTo.
   [[nodiscard]] int64_t BucketOf(int64_t t, int64_t open_start, int64_t* end,
                                  uint64_t* steps) const;
   [[nodiscard]] int64_t BucketEnd(int64_t start) const;
-  /// Returns the bucket starts that a fill policy requires for every series. Returns an empty list
-  /// without a fill policy, with run_all, and before BuildFillGrid.
+  /// Returns the bucket starts that a fill policy requires for every series. The list is empty if
+  /// there is no fill policy, if run_all is set, or if BuildFillGrid was not called.
   [[nodiscard]] const std::vector<int64_t>& fill_grid() const { return fill_grid_; }
 
  private:
@@ -88,52 +91,58 @@ class BucketGrid {
   std::vector<int64_t> fill_grid_;
 };
 
-/// Downsamples one series. Not thread-safe.
+/// Downsamples one series. A downsampler is not thread-safe.
 class Downsampler {
  public:
-  /// The grid must outlive the downsampler.
+  /// `grid` must outlive the downsampler.
   explicit Downsampler(const BucketGrid* grid) : grid_(grid) {}
 
-  /// Adds the points of one row-hour. Times are in milliseconds since `base_ms`, in ascending
-  /// order, and later than all points added before.
+  /// Adds the points of one row-hour. Times are in milliseconds since `base_ms`, and in ascending
+  /// order. They must be later than the times of all points that were added before.
   void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const double> values) {
     AddPoints(base_ms, offset_ms, values);
   }
   void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const int64_t> values) {
     AddPoints(base_ms, offset_ms, values);
   }
-  /// Adds a row-hour by its statistics. Returns false and does nothing if only the points give the
-  /// exact result: if they fall into several buckets, or if their sum could be rounded differently
-  /// than when the points are added one by one. `any_order` allows this different rounding. It also
-  /// allows statistics from a rollup table, which describe a whole rollup interval.
+  /// Adds the points of a row-hour by means of the statistics of the row. Returns false and adds
+  /// nothing if the points could give another result than the statistics. That is so if the points
+  /// fall into several buckets, or if the sum of the row could be rounded differently than a sum of
+  /// single points.
+  ///
+  /// `any_order` allows this different rounding. It also allows statistics from a rollup table,
+  /// which describe a whole rollup interval.
   bool AddStatistics(int64_t base_ms, const RowStatistics& row, bool any_order = false);
-  /// Adds several row-hours by their statistics, in ascending order, up to the first one that
-  /// cannot be added. Returns the number of rows added.
+  /// Adds several row-hours by means of their statistics, in ascending order of time. Stops at the
+  /// first row that AddStatistics for one row would refuse. Returns the number of rows added.
   size_t AddStatistics(std::span<const HourStatistics> hours, bool any_order);
-  /// These functions return the memory of the object in bytes: now, after at most `points` more
-  /// points, and in Finish.
+  /// MemoryBytes returns the memory of the downsampler in bytes. MemoryBytesAfter returns its
+  /// memory after at most `points` more points, and MemoryBytesAtFinish returns its memory during
+  /// Finish.
   [[nodiscard]] int64_t MemoryBytes() const;
   [[nodiscard]] int64_t MemoryBytesAfter(size_t points) const;
   [[nodiscard]] int64_t MemoryBytesAtFinish() const;
-  /// Returns the number of calendar steps (see Calendar::LastUpTo) since the last call.
+  /// Returns the number of calendar steps (see Calendar::LastUpTo) since the previous call of
+  /// TakeCalendarSteps.
   [[nodiscard]] uint64_t TakeCalendarSteps();
-  /// Closes the last bucket and sets `*out` to bucket starts and values, filled by the fill policy.
-  /// Call this function once. InvalidArgument: a bucket is missing and the fill policy is "scalar".
+  /// Closes the last bucket, applies the fill policy, and sets `*out` to the bucket starts and
+  /// their values. Call this function only once. InvalidArgument: a bucket is missing and the fill
+  /// policy is "scalar".
   Status Finish(PointColumns* out);
 
  private:
   struct Bucket {
     int64_t start, end;
   };
-  /// Returns the bucket of a point that does not belong to the open bucket.
+  /// Returns the bucket that contains a point after the open bucket.
   [[nodiscard]] Bucket NextBucket(int64_t t);
   void Open(const Bucket& bucket);
   template <typename T>
   void AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const T> values);
   template <typename T>
   void Accumulate(std::span<const T> values);
-  /// Like AddPoints, but faster if there are many buckets with few values each. Returns false and
-  /// adds nothing if this function does not support the aggregation function.
+  /// Does the same as AddPoints, but is faster if there are many buckets with few values each.
+  /// Returns false and adds nothing if this fast path does not support the aggregation function.
   template <typename T>
   bool AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                     std::span<const T> values);
@@ -149,11 +158,14 @@ class Downsampler {
 
   const BucketGrid* grid_;
   int64_t bucket_start_ = 0;
-  int64_t bucket_end_ = std::numeric_limits<int64_t>::min();  // INT64_MIN = no bucket is open
+  /// End of the open bucket; INT64_MIN = no bucket is open.
+  int64_t bucket_end_ = std::numeric_limits<int64_t>::min();
   uint64_t calendar_steps_ = 0;
-  RunningSum running_;    // in `sum`, also the running minimum, maximum, first or last value
-  double magnitude_ = 0;  // bound of the parts of an exact sum; infinity: the sum may be rounded
-  std::vector<double> collected_;  // all values of the bucket, for functions that need them
+  RunningSum running_;  // running_.sum is also the running minimum, maximum, first or last value
+  /// Upper bound for the magnitude of an exact sum; infinity: rounding is allowed.
+  double magnitude_ = 0;
+  /// All values of the open bucket, for functions that need all of them.
+  std::vector<double> collected_;
   std::vector<int64_t> times_;
   std::vector<uint64_t> bits_;
 };

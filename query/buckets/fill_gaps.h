@@ -7,9 +7,9 @@
 
 namespace hg::query {
 
-/// Adds the buckets that the fill policy of the grid requires, and removes buckets that are not on
-/// the grid. `buckets` has the buckets of one series in ascending order. InvalidArgument: a bucket
-/// is missing and the fill policy is "scalar".
+/// Adds the empty buckets that the fill policy of the grid requires, and removes buckets that are
+/// not on the grid. `buckets` contains the buckets of one series in ascending order.
+/// InvalidArgument: a bucket is missing and the fill policy is "scalar".
 Status FillGaps(const BucketGrid& grid, PointColumns* buckets);
 
 }  // namespace hg::query

@@ -1,5 +1,6 @@
 #pragma once
-// Compares doubles as Java does (Double.compare): -0.0 is before 0.0, and NaN is after all others.
+// Compares doubles as Double.compare of Java does: -0.0 is less than 0.0, and NaN is greater than
+// all other values.
 
 #include <cmath>
 

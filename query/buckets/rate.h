@@ -1,5 +1,5 @@
 #pragma once
-// Rate of one series, per second (opentsdb-queries.md §8). Free of I/O.
+// Computes the rate of one series, per second (opentsdb-queries.md §8). Does no I/O.
 
 #include "query/request/answer.h"
 #include "query/request/request.h"
@@ -7,9 +7,10 @@
 
 namespace hg::query {
 
-/// Replaces the points by their rates. The first element is the rate of change from value 0 at time
-/// 0. The merge of series needs this element (opentsdb-queries.md, quirk Q13) but never returns it.
-/// InvalidArgument: times do not ascend, or a point is at time 0.
+/// Replaces the points by their rates of change. The first rate is the change from value 0 at time
+/// 0 to the first point. The merge of series needs this first rate (opentsdb-queries.md, quirk Q13)
+/// but never returns it to the client. InvalidArgument: times do not ascend, or a point is at time
+/// 0.
 Status ApplyRate(const RateOptions& options, PointColumns* points);
 
 }  // namespace hg::query

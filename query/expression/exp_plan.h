@@ -1,5 +1,6 @@
 #pragma once
-// A checked request of expressions: its sub-queries and its programs (opentsdb-queries.md §11.1).
+// The plan of an expression request after its check: the sub-queries and the compiled programs
+// (opentsdb-queries.md §11.1).
 
 #include <string>
 #include <vector>
@@ -24,23 +25,26 @@ struct PlannedMetric {
   double fill = 0;
 };
 
-/// A requested output: an expression, or a metric if no expression has this id.
+/// An output that the request asks for: an expression, or, if no expression has the given id, a
+/// metric.
 struct PlannedOutput {
   std::string id;
   std::optional<std::string> alias;
 };
 
 struct ExpPlan {
-  Request request;  // one sub-query for each element of `metrics`, in that order
+  Request request;  // one sub-query for each element of `metrics`, in the order of `metrics`
   std::vector<PlannedMetric> metrics;
   std::vector<PlannedExpression> expressions;
-  std::vector<PlannedOutput> outputs;  // without those outputs whose ids are unknown
+  std::vector<PlannedOutput> outputs;  // the requested outputs, except those with unknown ids
 };
 
-/// Plans a request. The plan stays charged to `context`. InvalidArgument: a mistake of the client,
-/// which OpenTSDB answers with 500. Also fails with errors of `context`. `compiled` compiles the
-/// filters and keeps them for the later validation of the plan's request. If `compiled` is nullptr,
-/// filters are compiled twice.
+/// Plans a request. The plan stays charged to `context`. `compiled` compiles the filters and keeps
+/// them for the later validation of the plan's request. If `compiled` is nullptr, the filters are
+/// compiled twice.
+///
+/// InvalidArgument: a mistake of the client, which OpenTSDB answers with HTTP status 500. Also
+/// fails with errors of `context`.
 Result<ExpPlan> PlanExpressions(const ExpRequest& request, RequestContext& context,
                                 FilterSet* compiled = nullptr);
 

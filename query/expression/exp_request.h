@@ -1,6 +1,6 @@
 #pragma once
-// A request of POST /api/query/exp as the client wrote it (opentsdb-queries.md §11.1). Texts are
-// UTF-8.
+// A request of POST /api/query/exp as the client wrote it (opentsdb-queries.md §11.1). All texts
+// are UTF-8.
 
 #include <optional>
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace hg::query {
 
-/// The value that replaces missing values.
+/// The fill policy of an expression: the value that replaces missing values.
 struct NumericFill {
   FillPolicy policy = FillPolicy::kZero;
-  double value = 0;  // NaN for kNone, kNan and kNull
+  double value = 0;  // replacement value; NaN for kNone, kNan and kNull
 };
 
 struct ExpDownsampler {
   std::optional<std::string> interval, aggregator;
-  std::optional<NumericFill> fill;  // has no effect (opentsdb-queries.md, quirk Q15)
+  std::optional<NumericFill> fill;  // ignored by the evaluation (opentsdb-queries.md, quirk Q15)
 };
 
 struct ExpTime {
@@ -32,7 +32,9 @@ struct ExpTime {
 struct ExpFilter {
   std::optional<std::string> id;
   SharedVector<FilterSpec> tags;
-  bool tags_missing = false;  // absent or null; it is an error (500) if a metric names this filter
+  /// Whether `tags` is absent or null, which is an error (HTTP status 500) if a metric uses this
+  /// filter.
+  bool tags_missing = false;
   bool explicit_tags = false;
 };
 
@@ -44,7 +46,7 @@ struct ExpMetric {
 struct ExpExpression {
   std::optional<std::string> id, expr;
   JoinRule join;
-  std::optional<NumericFill> fill;  // has no effect, but the response repeats it
+  std::optional<NumericFill> fill;  // ignored by the evaluation, but repeated in the response
 };
 
 struct ExpOutput {

@@ -17,12 +17,12 @@
 
 namespace hg::query {
 
-/// The values of all series of a metric or an expression: one row for each time, in ascending
-/// order. Immutable after creation.
+/// The values of all series of a metric or of an expression. A table has one row for each time, in
+/// ascending order of time. A table is immutable after its creation.
 struct ExpTable {
   SharedVector<SeriesIdentity> series;
   std::vector<int64_t> times_ms;
-  std::vector<double> values;  // one row after the other, with one value per series
+  std::vector<double> values;  // the rows one after another; each row has one value per series
 };
 
 struct ExpResult {
@@ -30,14 +30,17 @@ struct ExpResult {
   std::optional<std::string> alias;
   bool is_metric = false;
   std::shared_ptr<const ExpTable> table;
-  size_t row_begin = 0, row_end = 0;  // range of rows of `table` that the response contains
+  /// The rows of `table` that the response contains: [row_begin, row_end).
+  size_t row_begin = 0, row_end = 0;
 };
 
 /// Returns one result per output. `answer` has the untrimmed results of the plan's request, and
-/// `query` is the validated form of that request. InvalidArgument: for example, expressions that
-/// refer to each other in a cycle, an empty intersection, or a result that is not a number.
-/// LimitExceeded: more series or values than query/expression/limits.h allows. Also fails with
-/// errors of `watch`, which may be nullptr. Results stay charged to `watch`.
+/// `query` is the validated form of that request. Results stay charged to `watch`, which may be
+/// nullptr.
+///
+/// InvalidArgument: for example, expressions refer to each other in a cycle, an intersection is
+/// empty, or a result is not a number. LimitExceeded: there are more series or values than
+/// query/expression/limits.h allows. Also fails with errors of `watch`.
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
                                               const Answer& answer, const KeyLayout& layout,
                                               RequestContext* watch);

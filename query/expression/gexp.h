@@ -1,5 +1,6 @@
 #pragma once
-// Parses functions over sub-queries, as written in exp= (opentsdb-queries.md §12.1).
+// Parses function expressions: functions over sub-queries, as the parameter exp= contains them
+// (opentsdb-queries.md §12.1).
 
 #include <cstdint>
 #include <string>
@@ -27,7 +28,8 @@ enum class GexpFunction : uint8_t {
 
 struct GexpCall;
 
-/// An argument that is a metric: its index in the list that ParseGexp returns in `metrics`.
+/// A function argument that is a metric: the index of its text in the list `metrics` that ParseGexp
+/// fills.
 struct GexpMetric {
   size_t index = 0;
 };
@@ -40,14 +42,14 @@ using GexpArgument = std::variant<GexpMetric, GexpCall, GexpScalar>;
 
 struct GexpCall {
   GexpFunction function = GexpFunction::kAbsolute;
-  std::string name;  // text of the metric as the client wrote it
+  std::string name;  // text of the function call as the client wrote it
   std::vector<GexpArgument> arguments;
 };
 
-/// Parses one expression. Appends the texts of its metrics, which have the form of m=, to
-/// `metrics`; a GexpMetric is an index into this list. Unsupported: an error that OpenTSDB answers
-/// with 500: invalid syntax, an unknown function, or a text above kExpressionBytesMax or
-/// kExpressionNestingMax.
+/// Parses one expression. Appends the texts of its metrics to `metrics`; each text has the form of
+/// the parameter m=. A GexpMetric is an index into `metrics`. Unsupported: an error that OpenTSDB
+/// answers with HTTP status 500: invalid syntax, an unknown function, a text longer than
+/// kExpressionBytesMax, or nesting deeper than kExpressionNestingMax.
 Result<GexpCall> ParseGexp(std::string_view text, std::vector<std::string>* metrics);
 
 }  // namespace hg::query

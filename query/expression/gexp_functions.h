@@ -1,6 +1,7 @@
 #pragma once
-// The functions of function expressions (opentsdb-queries.md §12.2 to §12.5). Arguments and results
-// may have points outside the range of the query. Only moving averages remove such points.
+// Implements the functions of function expressions (opentsdb-queries.md §12.2 to §12.5). Arguments
+// and results may have points outside the time range of the query. Only moving averages remove
+// these points.
 
 #include <cstdint>
 #include <string>
@@ -15,14 +16,15 @@
 
 namespace hg::query {
 
-/// A series that one function passes to the next: its output form and its identity.
+/// A series as one function passes it to the next: its points in output form, and its identity.
 struct GexpSeries {
   Group group;
   SeriesIdentity identity;
-  bool combined = false;  // the last function made this series from several series
-  // A movingAverage in the expression made the series. If it has no points, it cannot be combined.
+  bool combined = false;  // whether the last function computed this series from several series
+  // Whether a movingAverage of the expression computed this series. If such a series has no points,
+  // it cannot be combined with other series.
   bool averaged = false;
-  Status failure = {};  // error in the points; only functions that use the series fail
+  Status failure = {};  // error in the points; only functions that use this series fail with it
   size_t points_before_failure = SIZE_MAX;
 };
 
@@ -31,41 +33,45 @@ struct GexpRange {
   int64_t begin_ms = 0, end_ms = 0;
 };
 
-/// Replaces values by their absolute values. Integers stay integers.
+/// Replaces all values by their absolute values. Integers stay integers.
 void MakeAbsolute(PointColumns* points);
 
-/// Multiplies all values by a factor. InvalidArgument: `factor` is not a number of [-0-9.]+.
+/// Multiplies all values by a factor. InvalidArgument: `factor` is not a number that matches
+/// [-0-9.]+.
 Status Scale(std::string_view factor, PointColumns* points);
 
 /// Sets the metric name, removes the tags, and makes the values absolute (opentsdb-queries.md,
-/// quirk Q21). InvalidArgument: the function that was applied immediately before combined several
-/// series. (Recorded from OpenTSDB: if another function was applied in between, there is no
-/// error.) Also fails with errors of `watch`, which may be nullptr. The name stays charged to
-/// `watch`.
+/// quirk Q21). The name stays charged to `watch`, which may be nullptr.
+///
+/// InvalidArgument: the function that was applied immediately before this one combined several
+/// series. OpenTSDB reports no error if another function was applied in between. Also fails with
+/// errors of `watch`.
 Status ApplyAlias(std::string_view alias, GexpSeries* series, RequestContext* watch);
 
-/// Removes the points outside the range, then computes the moving average. `window` is a number of
-/// points, or a time such as "'10min'". InvalidArgument: `window` is neither. LimitExceeded: the
-/// average needs too many additions. Also fails with errors of `watch`, which may be nullptr.
+/// Removes the points outside the range, and then computes the moving average of the remaining
+/// points. `window` is a number of points, or a duration such as "'10min'". InvalidArgument:
+/// `window` is neither a number nor a duration. LimitExceeded: the average needs too many
+/// additions. Also fails with errors of `watch`, which may be nullptr.
 Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points,
                           RequestContext* watch);
 
-/// Returns the `count` highest series, unchanged (opentsdb-queries.md, quirk Q24). InvalidArgument:
-/// no series has a point in the range. Also fails with errors of `watch`, which may be nullptr.
+/// Returns the `count` series with the highest values, unchanged (opentsdb-queries.md, quirk Q24).
+/// InvalidArgument: no series has a point in the range. Also fails with errors of `watch`, which
+/// may be nullptr.
 Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
                                               const GexpRange& range,
                                               std::vector<GexpSeries> series,
                                               RequestContext* watch);
 
-/// Computes a + b + c … (or another operator) over the join of 2 to 26 sets. Points are paired by
-/// their position (opentsdb-queries.md, quirk Q23). InvalidArgument: the number of sets is wrong,
-/// or two paired series have different numbers of points. Also fails with errors of `watch`, which
-/// may be nullptr. The result stays charged to `watch`.
+/// Joins 2 to 26 sets of series, and combines the joined series with one operator, for example a +
+/// b + c. Points are paired by their position in the series (opentsdb-queries.md, quirk Q23). The
+/// result stays charged to `watch`, which may be nullptr. InvalidArgument: the number of sets is
+/// wrong, or two paired series have different numbers of points. Also fails with errors of `watch`.
 Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
                                               const std::vector<std::vector<GexpSeries>>& sets,
                                               RequestContext* watch);
 
-/// Removes the points outside of the range.
+/// Removes the points outside the range.
 void TrimPoints(const GexpRange& range, PointColumns* points);
 
 }  // namespace hg::query

@@ -13,11 +13,13 @@
 
 namespace hg::query {
 
-/// Returns the results of all expressions in their order, trimmed to the query's range. `answer`
-/// must be untrimmed; the function modifies it. InvalidArgument: a function has wrong arguments, an
-/// index beyond the sub-queries (opentsdb-queries.md, quirk Q20), or series that cannot be paired.
-/// LimitExceeded: too many series. Also fails with errors of `watch`, which may be nullptr. The
-/// results stay charged to `watch`.
+/// Returns the results of all expressions, in the order of the expressions, trimmed to the time
+/// range of the query. `answer` must be untrimmed; this function modifies it. The results stay
+/// charged to `watch`, which may be nullptr.
+///
+/// InvalidArgument: a function has wrong arguments, a sub-query index is too large
+/// (opentsdb-queries.md, quirk Q20), or series cannot be paired. LimitExceeded: there are too many
+/// series. Also fails with errors of `watch`.
 Result<std::vector<Group>> RunGexps(const std::vector<GexpCall>& calls, const ValidQuery& query,
                                     Answer answer, const KeyLayout& layout, RequestContext* watch);
 

@@ -1,6 +1,7 @@
 #pragma once
-// The identity of a series in an expression: the tags, aggregated tag keys and metrics of a group,
-// by UID. Keys made from identities decide which series are joined (opentsdb-queries.md §11.2).
+// The identity of a series in an expression: the UIDs of the tags, of the aggregated tag keys and
+// of the metrics of a group. Keys that are made from identities decide which series are joined
+// (opentsdb-queries.md §11.2).
 
 #include <cstdint>
 #include <span>
@@ -14,8 +15,8 @@
 
 namespace hg::query {
 
-/// All lists of an identity are in ascending order of UIDs, without repeats. Copies and joined
-/// series share lists where possible, because names may be long.
+/// The identity of one series. All its lists are in ascending order of UIDs, without repeats.
+/// Copies and joined series share their lists where possible, because names may be long.
 struct SeriesIdentity {
   struct Name {
     Bytes uid, name;
@@ -25,17 +26,17 @@ struct SeriesIdentity {
   struct Tag {
     Name key, value;
   };
-  SharedVector<Tag> tags;         // tags whose value is the same in all members of the group
+  SharedVector<Tag> tags;         // tags that have the same value in all members of the group
   SharedVector<Name> aggregated;  // tag keys that have several values in the group
   SharedVector<Name> metrics;
 };
 
-/// Makes identities of the groups that Engine::Run returned. UIDs come from the TSUIDs of the
-/// group, and names come from the group itself.
+/// Makes identities for the groups that Engine::Run returned. UIDs are taken from the TSUIDs of a
+/// group, and names from the group itself.
 class Identifier {
  public:
-  /// Identities are charged to `context`, where they stay charged. `context` may be nullptr.
-  /// Identify fails with errors of `context`.
+  /// The identities stay charged to `context`, which may be nullptr. Identify fails with errors of
+  /// `context`.
   Identifier(const KeyLayout& layout, RequestContext* context)
       : layout_(layout), context_(context) {}
 
@@ -44,20 +45,22 @@ class Identifier {
  private:
   const KeyLayout& layout_;
   RequestContext* const context_;
-  // The metrics of the previous group. The next group can usually share this list of metrics.
+  // The metrics of the previous group, because the next group can usually share this list.
   SharedVector<SeriesIdentity::Name> metrics_;
 };
 
-/// Makes identities of joined series.
+/// Computes the identities of joined series.
 class Uniter {
  public:
-  /// Charges identities to `context` in the same way as Identifier.
+  /// The identities stay charged to `context`, which may be nullptr. Unite fails with errors of
+  /// `context`.
   explicit Uniter(RequestContext* context) : context_(context) {}
 
-  /// Returns the identity of a joined series. `parts` has one entry for each variable, in the order
-  /// of the variables. An entry is null if the variable lacks the series. The result has the tags
-  /// of the first part, or no tags if the first part is null (opentsdb-queries.md, quirk Q17). Its
-  /// other lists contain the elements of all parts.
+  /// Returns the identity of a joined series. `parts` has one element for each variable, in the
+  /// order of the variables; an element is null if the variable lacks the series. The joined
+  /// identity has the tags of the first part, or no tags if the first part is null
+  /// (opentsdb-queries.md, quirk Q17). The other lists of the joined identity contain the elements
+  /// of all parts.
   Result<SeriesIdentity> Unite(std::span<const SeriesIdentity* const> parts);
 
  private:
@@ -65,8 +68,8 @@ class Uniter {
   Result<Names> United(std::span<const SeriesIdentity* const> parts, Names SeriesIdentity::*names);
 
   RequestContext* const context_;
-  // Addresses of the metric lists from which the metrics of the previous series were made. If the
-  // next series has the same lists, it can share the metrics.
+  // Addresses of the metric lists that were combined for the previous series. If the next series
+  // has the same lists, both series can share one combined list.
   std::vector<const void*> metrics_of_;
   Names metrics_;
 };
@@ -77,20 +80,21 @@ struct JoinRule {
   bool include_aggregated = true;
 };
 
-/// All series of one variable, which are joined with those of other variables.
+/// All series of one variable. Join combines them with the series of other variables.
 struct JoinSide {
   std::vector<const SeriesIdentity*> series;
-  std::vector<Bytes> filter_keys;  // UIDs of the filtered tag keys, ascending
+  std::vector<Bytes> filter_keys;  // UIDs of the tag keys that have filters, ascending
 };
 
-/// One joined series: for each side, the index of its member in JoinSide, or kLacking.
+/// One joined series. For each side, it has the index of its member in JoinSide, or kLacking if the
+/// side has no such member.
 using JoinedSeries = std::vector<size_t>;
 inline constexpr size_t kLacking = SIZE_MAX;
 
-/// Joins series by key and returns them in ascending order of the key. If several series of a side
-/// have equal keys, only the last one is used. The result stays charged to `memory`.
-/// InvalidArgument: an intersection is empty. LimitExceeded: more than kJoinedSeriesMax series.
-/// Also fails with errors of `memory`.
+/// Joins series by their keys and returns the joined series in ascending order of the key. If
+/// several series of one side have equal keys, only the last of them is used. The result stays
+/// charged to `memory`. InvalidArgument: an intersection is empty. LimitExceeded: there are more
+/// than kJoinedSeriesMax joined series. Also fails with errors of `memory`.
 Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const JoinSide> sides,
                                        MemoryTally* memory);
 

@@ -14,21 +14,22 @@ enum class TokenKind : uint8_t { kEnd, kInteger, kDecimal, kText, kName, kKeywor
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  /// For kText, the text without quotes, with its escapes unresolved. For kSymbol, the sign of the
-  /// operator ("&&" for the word "and"). The view is of the expression or of static data.
+  /// For kText, `text` is the text without its quotes; escapes are not resolved. For kSymbol,
+  /// `text` is the sign of the operator ("&&" for the word "and"). The view refers to the
+  /// expression or to static data.
   std::string_view text;
-  size_t at = 0;  // byte offset in the expression
+  size_t at = 0;  // byte offset of the token in the expression
 
   [[nodiscard]] bool Is(std::string_view symbol) const {
     return (kind == TokenKind::kSymbol || kind == TokenKind::kKeyword) && text == symbol;
   }
 };
 
-/// Returns all tokens; the last one is kEnd. `text` must outlive them. InvalidArgument: an invalid
-/// character, or an unterminated string or comment.
+/// Returns all tokens of the text; the last token is kEnd. `text` must outlive the tokens.
+/// InvalidArgument: the text has an invalid character, or a string or comment has no end.
 Result<std::vector<Token>> Tokenize(std::string_view text);
 
-/// Returns text such as "at byte 4 of 'a ** 2'", for messages.
+/// Returns a text for error messages, such as "at byte 4 of 'a ** 2'".
 std::string Place(std::string_view expression, size_t at);
 
 }  // namespace hg::query

@@ -1,6 +1,7 @@
 #pragma once
-// A compiled expression: instructions for a stack machine (opentsdb-queries.md §11.3). The code is
-// flat, so running it needs no recursion, however deeply the text is nested.
+// A compiled expression: instructions for a stack machine (opentsdb-queries.md §11.3). The
+// instructions form a flat list, so the evaluator needs no recursion, however deeply the text of
+// the expression is nested.
 
 #include <cstdint>
 #include <string>
@@ -13,25 +14,25 @@
 namespace hg::query {
 
 enum class Step : uint8_t {
-  kConstant,     // push constants[operand]
-  kVariable,     // push the value of variables[operand]
-  kLocal,        // push local variable `operand`
-  kSetVariable,  // assign the top to variable `operand`; the top stays
-  kSetLocal,     // assign the top to local variable `operand`; the top stays
-  kBinary,       // pop two values, push the result of BinaryOperator(operand)
-  kNegate,       // replace the top by its negative
-  kNot,          // replace the top by its logical negation
-  kComplement,   // replace the top by its bitwise complement
-  kIsEmpty,      // replace the top by true if it is empty, otherwise by false
-  kSizeOf,       // replace the top by its size
-  kToBoolean,    // replace the top by its boolean value
+  kConstant,     // push constants[operand] on the stack
+  kVariable,     // push the value of variables[operand] on the stack
+  kLocal,        // push local variable `operand` on the stack
+  kSetVariable,  // assign the top of the stack to variable `operand`; the top stays
+  kSetLocal,     // assign the top of the stack to local variable `operand`; the top stays
+  kBinary,       // pop two values; push the result of BinaryOperator(operand)
+  kNegate,       // replace the top of the stack by its negative
+  kNot,          // replace the top of the stack by its logical negation
+  kComplement,   // replace the top of the stack by its bitwise complement
+  kIsEmpty,      // replace the top of the stack by true if it is empty, otherwise by false
+  kSizeOf,       // replace the top of the stack by its size
+  kToBoolean,    // replace the top of the stack by its boolean value
   kPop,
-  kJump,         // go to instruction `operand`
-  kJumpIfFalse,  // pop; go to instruction `operand` if the value was false
-  kAnd,          // if the top is false, replace it by false and go to `operand`; else pop
-  kOr,           // if the top is true, replace it by true and go to `operand`; else pop
-  kElvis,        // if the top is true, go to `operand`; else pop
-  kFail,         // fail with failures[operand]
+  kJump,         // jump to instruction `operand`
+  kJumpIfFalse,  // pop a value; if it is false, jump to instruction `operand`
+  kAnd,          // if the top is false, replace it by false and jump to `operand`; otherwise pop it
+  kOr,           // if the top is true, replace it by true and jump to `operand`; otherwise pop it
+  kElvis,        // if the top is true, jump to `operand`; otherwise pop it
+  kFail,         // fail with the message failures[operand]
 };
 
 struct Instruction {
@@ -39,31 +40,32 @@ struct Instruction {
   uint32_t operand = 0;
 };
 
-/// Immutable after compilation.
+/// A compiled expression. A program is immutable after compilation.
 struct Program {
   std::vector<Instruction> code;
   std::vector<Value> constants;
-  std::vector<std::string> variables;  // in order of first use, without repeats
-  std::vector<std::string> failures;   // messages for code that parses but cannot be computed
+  std::vector<std::string> variables;  // names of variables in order of first use, without repeats
+  /// Error messages for parts that can be parsed but not computed.
+  std::vector<std::string> failures;
   uint32_t local_count = 0;
 };
 
 /// Compiles an expression. The message of InvalidArgument describes the error and its place:
 /// invalid syntax, a text longer than kExpressionBytesMax, nesting deeper than
-/// kExpressionNestingMax, a loop, or an expression without a variable.
+/// kExpressionNestingMax, a loop, or an expression that uses no variable.
 Result<Program> CompileExpression(std::string_view text);
 
-/// Runs one program repeatedly. Not thread-safe.
+/// Runs one program any number of times. An evaluator is not thread-safe.
 class Evaluator {
  public:
-  /// The program must outlive the evaluator.
+  /// `program` must outlive the evaluator.
   explicit Evaluator(const Program& program) : program_(program) {}
 
-  /// Runs the program with the values of its variables, in the order of Program::variables. The
-  /// result is a double; a boolean becomes 1 or 0. InvalidArgument: the result has another type, or
-  /// operands have the wrong types.
+  /// Runs the program. `variables` has the values of the variables in the order of
+  /// Program::variables. The result is a double; a boolean result becomes 1 or 0. InvalidArgument:
+  /// the result has another type, or an operand has a wrong type.
   Status Run(const std::vector<double>& variables, double* out);
-  /// Returns an upper bound for the cost of the last Run: the number of instructions, plus the cost
+  /// Returns an upper bound for the cost of the last Run: the number of instructions plus the cost
   /// of copying and reading texts.
   [[nodiscard]] uint64_t steps() const { return program_.code.size() + text_bytes_ / 8; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Values of the expression language and their arithmetic: JEXL 2.1.1 in its lenient mode, as it was
-// recorded (opentsdb-queries.md §11.3).
+// Values of the expression language and their arithmetic. The results are those of JEXL 2.1.1 in
+// lenient mode, as recorded from OpenTSDB (opentsdb-queries.md §11.3).
 
 #include <cstdint>
 #include <string>
@@ -11,22 +11,23 @@
 
 namespace hg::query {
 
-/// An Integer, Long or BigInteger of Java. The result of an operation has the narrowest width that
-/// the types of its operands allow.
+/// An Integer, Long or BigInteger of Java. The result of an operation has the narrowest of these
+/// types that the types of the operands allow.
 struct Integer {
   enum class Width : uint8_t { kInt, kLong, kBig };
   __int128 number = 0;
   Width width = Width::kInt;
 };
 
-/// A literal without suffix: a float32 that counts as the double of its shortest decimal text.
+/// A number literal without suffix. Its value is rounded to float32, and then converted to double
+/// through the shortest decimal text of the float32.
 struct Single {
   explicit Single(float v);
   float value;
   double wide;
 };
 
-/// A value of an expression. monostate is null.
+/// A value of an expression. The alternative std::monostate stands for null.
 using Value = std::variant<std::monostate, bool, Integer, Single, double, std::string>;
 
 enum class BinaryOperator : uint8_t {
@@ -47,14 +48,16 @@ enum class BinaryOperator : uint8_t {
 };
 
 /// Computes `left op right`. InvalidArgument: the operator does not accept these operands, or the
-/// result exceeds 128 bits or kTextBytesMax. Division and remainder by zero return 0.0.
+/// result exceeds 128 bits or kTextBytesMax. A division by zero and a remainder by zero return 0.0.
 Status Apply(BinaryOperator op, const Value& left, const Value& right, Value* out);
 Status Negate(const Value& operand, Value* out);
 Status Complement(const Value& operand, Value* out);
-/// Returns the value as a condition. null, zero, NaN, and texts other than "true" are false.
+/// Returns whether the value counts as true in a condition. null, zero, NaN, and texts other than
+/// "true" count as false.
 bool IsTrue(const Value& value);
 
-/// Like Apply, for two doubles. In comparisons NaN equals itself and is less than everything else.
+/// Computes `left op right` for two doubles. In comparisons, NaN equals NaN and is less than all
+/// other values.
 double ApplyArithmetic(BinaryOperator op, double left, double right);
 bool ApplyComparison(BinaryOperator op, double left, double right);
 constexpr bool IsArithmetic(BinaryOperator op) { return op <= BinaryOperator::kModulo; }
@@ -62,7 +65,7 @@ constexpr bool IsComparison(BinaryOperator op) {
   return op >= BinaryOperator::kEqual && op <= BinaryOperator::kGreaterOrEqual;
 }
 
-/// Returns the name of the value's type, such as "an integer" or "a text", for messages.
+/// Returns the name of the value's type for error messages, for example "an integer" or "a text".
 std::string_view TypeName(const Value& value);
 
 }  // namespace hg::query

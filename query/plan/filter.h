@@ -1,6 +1,6 @@
 #pragma once
 // Tag filters, compiled from their texts (opentsdb-queries.md §4.1). query/series/series_filter
-// finds the series that the filters admit.
+// finds the series that the filters select.
 
 #include <memory>
 #include <optional>
@@ -18,11 +18,11 @@
 
 namespace hg::query {
 
-/// The cost of compiling a filter or an expression (in steps; a step is about a point), and bytes
-/// of text per step.
+/// The cost of compiling one filter or expression, in steps (one step is about the cost of one
+/// point), and the number of text bytes that count as one further step.
 inline constexpr uint64_t kFilterSteps = 32, kTextBytesPerStep = 8;
 
-/// Returns whether an optional text of a request is absent or empty.
+/// Returns whether an optional text of a request is absent or is the empty string.
 inline bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
 
 enum class FilterKind : uint8_t {
@@ -34,31 +34,33 @@ enum class FilterKind : uint8_t {
   kRegexp,
 };
 
-/// Immutable and thread-safe.
+/// A compiled tag filter. It is immutable and thread-safe.
 class TagFilter {
  public:
-  /// Compiles a filter. InvalidArgument: unknown type, empty key or text, or a bad pattern.
-  /// Patterns and long literal lists take long to compile, so compiling them fails with Busy if
-  /// `context` may not wait. The filter stays charged to `context` until the request ends. Also
-  /// fails with errors of `context`. Use FilterSet to compile each filter of a request only once.
+  /// Compiles a filter. Use FilterSet to compile each filter of a request only once. The filter
+  /// stays charged to `context` until the request ends.
+  ///
+  /// InvalidArgument: the filter type is unknown, the key or the text is empty, or the pattern is
+  /// invalid. Busy: the filter is a pattern or a long list of literals, which take long to compile,
+  /// and `context` may not wait. Also fails with errors of `context`.
   static Result<std::shared_ptr<const TagFilter>> Compile(
       const FilterSpec& spec, RequestContext& context = RequestContext::Unlimited());
 
   [[nodiscard]] const FilterSpec& spec() const { return spec_; }
   [[nodiscard]] FilterKind kind() const { return kind_; }
-  /// Returns the alternatives of a literal filter, without repeats, in the order of the text. For
-  /// the AnyCase kinds they are in lower case.
+  /// Returns the alternatives of a literal filter, without repeats, in the order of the filter
+  /// text. For the AnyCase kinds, the alternatives are in lower case.
   [[nodiscard]] const std::vector<std::string>& literals() const { return literals_; }
-  /// Returns true for a wildcard that consists only of stars. It admits every series that has the
-  /// tag key.
+  /// Returns whether the filter is a wildcard that consists only of stars. Such a filter selects
+  /// every series that has the tag key.
   [[nodiscard]] bool matches_all() const { return matches_all_; }
 
-  /// Returns whether the filter admits a tag value (UTF-8). Reports the work to `context`.
+  /// Returns whether the filter accepts a tag value (UTF-8). Charges the work to `context`.
   /// LimitExceeded: the match of a regular expression took too many steps (uid/java_pattern.h).
   /// Also fails with errors of `context`.
   Result<bool> Matches(std::string_view value, RequestContext& context) const;
 
-  TagFilter(const TagFilter&) = delete;  // known_ has views into literals_
+  TagFilter(const TagFilter&) = delete;  // not copyable, because known_ has views into literals_
   TagFilter& operator=(const TagFilter&) = delete;
 
  private:
@@ -75,18 +77,17 @@ class TagFilter {
 };
 
 /// Parses the filter of a legacy tag `key=text` (opentsdb-queries.md §4.3). The text is "*",
-/// "type(text)", text with a star, or literals.
+/// "type(text)", a text with a star, or a list of literals.
 Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, bool group_by);
 
-/// Returns bytes that are equal for two filters if and only if OpenTSDB treats the filters as
-/// equal. OpenTSDB compares filters to remove repeated sub-queries, and repeated filters within the
-/// braces of a metric query. The group_by flag, the order of literals, and stars at either end of a
-/// wildcard have no influence (as in the equals methods of TagVFilter's subclasses, and as
-/// recorded).
+/// Returns a key that is equal for two filters if and only if OpenTSDB treats the filters as equal.
+/// OpenTSDB compares filters in order to remove repeated sub-queries, and to remove repeated
+/// filters within the braces of a metric query. OpenTSDB ignores the group_by flag, the order of
+/// literals, and stars at either end of a wildcard.
 Bytes FilterIdentity(const FilterSpec& spec);
 
-/// Converts ASCII and Latin-1 letters of UTF-8 text to lower case. Tag values contain no other
-/// letters.
+/// Converts the ASCII and Latin-1 letters of a UTF-8 text to lower case. Tag values contain no
+/// other letters.
 std::string LowerUtf8(std::string_view text);
 
 }  // namespace hg::query

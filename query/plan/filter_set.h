@@ -1,6 +1,6 @@
 #pragma once
-// The tag filters of one request. FilterSet compiles each different filter once and limits their
-// number.
+// The tag filters of one request. A FilterSet compiles each distinct filter only once and limits
+// the number of regular expressions.
 
 #include <cstddef>
 #include <map>
@@ -14,22 +14,22 @@
 
 namespace hg::query {
 
-/// Not thread-safe.
+/// The compiled filters of one request. A set is not thread-safe.
 class FilterSet {
  public:
-  /// The maximum number of different regular expressions that one request may have.
+  /// The maximum number of distinct regular expressions that one request may have.
   static constexpr size_t kRegexpsMax = 1000;
 
-  /// The filters are charged to `context`, which must outlive the set. The filters stay charged
-  /// until the request ends, because queries use them longer than the set exists.
+  /// The filters are charged to `context`, which must outlive the set. They stay charged until the
+  /// request ends, because queries use the filters after the set is destroyed.
   explicit FilterSet(RequestContext& context) : context_(context) {}
 
-  /// Returns the compiled filter. Fails like TagFilter::Compile. InvalidArgument: the set has more
-  /// than kRegexpsMax regular expressions.
+  /// Returns the compiled filter for `spec`. InvalidArgument: the request has more than kRegexpsMax
+  /// distinct regular expressions. Also fails with the errors of TagFilter::Compile.
   Result<std::shared_ptr<const TagFilter>> Get(const FilterSpec& spec);
 
  private:
-  // The fields of a filter, as views into the FilterSpec that the set stores.
+  // The fields of a filter, as views into the FilterSpec objects that the set stores.
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, bool, bool>;
 
   RequestContext& context_;

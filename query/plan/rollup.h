@@ -1,5 +1,5 @@
 #pragma once
-// Selects the rollup table that a sub-query reads (opentsdb-queries.md §14.2, §14.3). Free of I/O.
+// Selects the rollup table that a sub-query reads (opentsdb-queries.md §14.2, §14.3). Does no I/O.
 
 #include <cstdint>
 #include <string>
@@ -14,31 +14,33 @@
 
 namespace hg::query {
 
-/// The rollup tables that a query reads one after the other until one of them has series
-/// (opentsdb-queries.md §14.5). An empty plan means that the query reads raw data.
+/// The rollup tables of a query. The query reads one table after another until a table has series
+/// (opentsdb-queries.md §14.5). If the list of levels is empty, the query reads raw data.
 struct RollupPlan {
-  std::vector<const codec::RollupLevel*> levels;  // never contains the default level
-  bool then_raw = false;                          // whether to read raw data if no level has series
-  /// The stored aggregate that the query reads. For averages it is the sum, and the query also
-  /// reads the aggregate `count`.
+  /// Levels to read, in order; never contains the default level.
+  std::vector<const codec::RollupLevel*> levels;
+  bool then_raw = false;  // whether the query reads raw data if no level has series
+  /// The stored aggregate that the query reads. To compute averages, the query reads the aggregate
+  /// `sum`, and the aggregate `count` in addition.
   codec::RollupAggregate stored;
   bool average = false;
   codec::RollupAggregate count;
-  const Aggregator* function = nullptr;      // the function for stored values
-  const Aggregator* raw_function = nullptr;  // the function for raw data, if raw data is read
+  const Aggregator* function = nullptr;  // the aggregation function for stored rollup values
+  /// The aggregation function for raw data, if the query reads raw data.
+  const Aggregator* raw_function = nullptr;
 };
 
-/// Returns the rollup usage for a text (opentsdb-queries.md §14.5), in the form in which OpenTSDB
-/// prints it.
+/// Returns the rollup usage that a text of a request selects (opentsdb-queries.md §14.5), as
+/// OpenTSDB prints it.
 std::string_view RollupUsageName(const std::string& text);
 
-/// Decides which rollup tables a sub-query reads. The plan refers to `tables`. InvalidArgument: the
-/// configuration has no id for the function. Unsupported: the interval is below a second, for which
-/// OpenTSDB sends 500.
+/// Decides which rollup tables a sub-query reads. The plan has pointers into `tables`.
+/// InvalidArgument: the configuration has no id for the aggregation function. Unsupported: the
+/// interval is shorter than a second; OpenTSDB sends HTTP status 500 for such an interval.
 Result<RollupPlan> PlanRollup(const codec::RollupTables& tables, const SubQuery& text,
                               const DownsampleSpec* downsample);
 
-/// Returns whether a sub-query requests values that were aggregated over series
+/// Returns whether a sub-query requests values that clients aggregated over several series
 /// (opentsdb-queries.md §14.6). `raw_value` is the value of the aggregate tag for raw data.
 bool AsksForPreAggregates(const SubQuery& text, std::string_view aggregate_key,
                           std::string_view raw_value);

@@ -1,6 +1,6 @@
 #pragma once
 // Selects points of a sub-query by their values: the Hourglass extension "valueFilter"
-// (docs/extensions.md). The filter is applied to raw points before any other step.
+// (docs/extensions.md). The filter is applied to the raw points, before all other processing.
 
 #include <cstdint>
 #include <optional>
@@ -12,29 +12,31 @@
 
 namespace hg::query {
 
-/// Working memory of ValueFilter::Apply: the remaining points of one row.
+/// Working memory of ValueFilter::Apply: the points of one row that the filter accepted.
 struct KeptPoints {
   std::vector<uint32_t> offset_ms;
   std::vector<uint64_t> value;
   std::vector<uint8_t> is_double;
 };
 
-/// A condition: the comparison of a value with a number. If both are integers, the comparison is
-/// exact; otherwise both are compared as doubles. Only "!=" admits NaN. Immutable.
+/// A condition: it compares the value of a point with a number. If both are integers, the
+/// comparison is exact; otherwise both are compared as doubles. Among the operators, only "!="
+/// accepts NaN. A ValueFilter is immutable.
 class ValueFilter {
  public:
-  /// Parses an operator (`>`, `>=`, `<`, `<=`, `==` or `!=`) and a number. Blanks around both are
-  /// ignored. The message of InvalidArgument contains the text.
+  /// Parses an operator (`>`, `>=`, `<`, `<=`, `==` or `!=`) that is followed by a number. Blanks
+  /// before and after the operator and the number are ignored. The message of InvalidArgument
+  /// contains the text.
   static Result<ValueFilter> Parse(std::string_view text);
 
   [[nodiscard]] bool Admits(int64_t value) const;
   [[nodiscard]] bool Admits(double value) const;
   /// AdmitsSome returns whether a row with these statistics may have a point that the filter
-  /// admits. AdmitsAll returns whether the filter admits all points of the row.
+  /// accepts. AdmitsAll returns whether the filter accepts all points of the row.
   [[nodiscard]] bool AdmitsSome(const RowStatistics& row) const;
   [[nodiscard]] bool AdmitsAll(const RowStatistics& row) const;
-  /// Removes those points of a loaded row that the filter does not admit. The remaining points are
-  /// in `*kept`, and the row refers to them.
+  /// Removes the points that the filter does not accept from a loaded row. Stores the remaining
+  /// points in `*kept`, and makes the row refer to them.
   void Apply(RowHour* row, KeptPoints* kept) const;
 
  private:
@@ -55,7 +57,8 @@ class ValueFilter {
 
   Comparison comparison_ = Comparison::kGreater;
   double number_ = 0;
-  std::optional<int64_t> integer_;  // the number as an integer, if it is one
+  /// The number of the condition as an integer, if it is an integer.
+  std::optional<int64_t> integer_;
 };
 
 }  // namespace hg::query

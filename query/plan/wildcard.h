@@ -1,6 +1,6 @@
 #pragma once
-// Matches wildcards exactly as OpenTSDB does, including its peculiarities (opentsdb-queries.md
-// §4.2, quirk Q5).
+// Matches wildcard patterns exactly as OpenTSDB does, including its peculiarities
+// (opentsdb-queries.md §4.2, quirk Q5).
 
 #include <cstddef>
 #include <cstdint>
@@ -10,27 +10,30 @@
 
 namespace hg::query {
 
-/// Immutable.
+/// A wildcard pattern. It is immutable.
 class Wildcard {
  public:
-  /// `pattern` must have at least one '*'. To ignore case, pass texts in lower case.
+  /// `pattern` must have at least one '*'. To ignore case, pass the pattern and the values in lower
+  /// case.
   explicit Wildcard(std::string_view pattern);
 
   [[nodiscard]] bool Matches(std::string_view value) const;
-  /// Returns an upper bound for the cost of Matches, in steps of a RequestContext. For each part,
-  /// Matches may search the whole value.
+  /// Returns an upper bound for the cost of Matches, in steps of a RequestContext. Matches may
+  /// search the whole value for each part of the pattern.
   [[nodiscard]] uint64_t StepsFor(std::string_view value) const {
     constexpr size_t kComparedPerStep = 32;
     return parts_.size() + value.size() * parts_bytes_ / kComparedPerStep;
   }
-  /// Returns the texts between the stars, without empty texts for stars at either end.
+  /// Returns the texts between the stars. If the pattern begins or ends with a star, there is no
+  /// empty text for that end.
   [[nodiscard]] const std::vector<std::string>& parts() const { return parts_; }
 
  private:
   bool starts_with_star_ = false;
   bool ends_with_star_ = false;
-  size_t parts_bytes_ = 0;          // total length of all parts
-  std::vector<std::string> parts_;  // empty: the pattern has only stars and matches everything
+  size_t parts_bytes_ = 0;  // total length of all parts
+  /// Texts between stars; empty: the pattern has only stars and matches every value.
+  std::vector<std::string> parts_;
 };
 
 }  // namespace hg::query

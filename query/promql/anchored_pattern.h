@@ -1,6 +1,7 @@
 #pragma once
-// Regular expressions of label matchers and label_replace. They have RE2's syntax, as in
-// Prometheus, and must match the whole text. RE2 does not backtrack; Matches limits its work.
+// Regular expressions of label matchers and of label_replace. They have the syntax of RE2, as in
+// Prometheus, and a match must cover the whole text. RE2 does not backtrack, and Matches limits the
+// work of a match.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,48 +21,51 @@ class StringPiece;
 
 namespace hg::query::promql {
 
-/// The memory limit of a compiled pattern, including the states that RE2 caches during matches.
+/// The memory limit of one compiled pattern, in bytes. The memory includes the states that RE2
+/// caches during matches.
 inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
 
-/// Maximum size of a pattern in bytes. Each copy that a counted repetition such as {1000} makes
-/// counts as a byte, and each class such as \pL as 96 bytes.
+/// The maximum size of a pattern in bytes. Repetitions count as often as they repeat: in a{1000},
+/// the repeated part counts 1000 times. A character class such as \pL counts as 96 bytes.
 inline constexpr size_t kPatternNodesMax = 64 * 1024;
 
-/// Maximum number of alternatives that are compared as literal texts. A pattern with more
-/// alternatives is compiled with RE2, which limits its memory.
+/// The maximum number of alternatives that are compared as literal texts. RE2 compiles patterns
+/// with more alternatives and limits the memory of the compiled pattern.
 inline constexpr size_t kLiteralChoicesMax = 4096;
 
 /// If a pattern only lists literal texts ("a|b", "(a|b)", "10\\.0\\.0\\.1"), returns these texts,
-/// sorted and without repeats. Returns an empty vector for other patterns, and for lists of more
-/// than kLiteralChoicesMax texts.
+/// sorted and without repeats. For other patterns, and for patterns with more than
+/// kLiteralChoicesMax texts, returns an empty vector.
 std::vector<std::string> LiteralChoices(std::string_view pattern);
 
-/// Immutable and thread-safe. Texts are UTF-8.
+/// A compiled pattern. It is immutable and thread-safe. All texts are UTF-8.
 class AnchoredPattern {
  public:
-  /// Compiles a pattern. InvalidArgument: the pattern is invalid or too large. Compiling takes
-  /// long, so it fails with Busy if `context` may not wait. The pattern is charged to `context`
-  /// until the request ends. Also fails with errors of `context`.
+  /// Compiles a pattern. The pattern stays charged to `context` until the request ends.
+  /// InvalidArgument: the pattern is invalid or too large. Busy: `context` may not wait, and
+  /// compiling takes long. Also fails with errors of `context`.
   static Result<std::shared_ptr<const AnchoredPattern>> Compile(
       std::string_view pattern, RequestContext& context = RequestContext::Unlimited());
   ~AnchoredPattern();
   AnchoredPattern(const AnchoredPattern&) = delete;
   AnchoredPattern& operator=(const AnchoredPattern&) = delete;
 
-  /// Returns whether the pattern matches the whole text. Reports the work to `context`.
+  /// Returns whether the pattern matches the whole text. Charges the work to `context`.
   /// LimitExceeded: the text is too long for a pattern of this size, so the match could take more
   /// than about ten milliseconds. Also fails with errors of `context`.
   Result<bool> Matches(std::string_view text, RequestContext& context) const;
-  /// Replaces $1, ${1}, $name and ${name} in `form` by the groups of the match, and $$ by a dollar.
-  /// A group that does not exist becomes empty text. Returns nullopt if the text does not match.
-  /// InvalidArgument: the result would be longer than `bytes_max`; it never takes more memory than
-  /// that. Also fails like Matches.
+  /// Matches the whole text, and replaces $1, ${1}, $name and ${name} in `form` by the groups of
+  /// the match, and $$ by a dollar sign. A reference to a group that does not exist is replaced by
+  /// an empty text. Returns nullopt if the text does not match. InvalidArgument: the result would
+  /// be longer than `bytes_max`; the function never uses more memory than `bytes_max` for the
+  /// result. Also fails with the errors of Matches.
   Result<std::optional<std::string>> Expand(std::string_view text, std::string_view form,
                                             size_t bytes_max, RequestContext& context) const;
 
  private:
   explicit AnchoredPattern(std::unique_ptr<re2::RE2> pattern);
-  /// Matches the whole text and sets `groups` to the first `count` groups of the match.
+  /// Matches the whole text against the pattern and sets `groups` to the first `count` groups of
+  /// the match.
   Result<bool> Match(std::string_view text, re2::StringPiece* groups, size_t count,
                      RequestContext& context) const;
 

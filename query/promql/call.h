@@ -1,6 +1,6 @@
 #pragma once
-// A call during its evaluation, and the PromQL functions that do more than arithmetic on one
-// number.
+// A function call during its evaluation, and the PromQL functions that are more than arithmetic on
+// one number.
 
 #include <string_view>
 
@@ -25,15 +25,15 @@ struct CallSite {
 
 using CallFunction = Result<Value> (*)(const CallSite&);
 
-/// Evaluates a function of a range vector.
 Result<Value> EvaluateRangeCall(const CallSite& site);  // defined in call_range.cc
 
-// Each of these functions returns nullptr if it has no function with that name.
+// Each of these functions returns the implementation of a PromQL function, or nullptr if it does
+// not know a function with that name.
 CallFunction FindLabelFunction(std::string_view name);   // defined in call_labels.cc
 CallFunction FindVectorFunction(std::string_view name);  // defined in call_vector.cc
 CallFunction FindAbsentFunction(std::string_view name);  // defined in call_absent.cc
 
-/// Replaces each sample of a vector by `compute(step, value)`.
+/// Replaces the value of each sample of a vector by `compute(step, value)`.
 template <typename Compute>
 Status ForEachSample(const Steps& steps, MemoryTally* tally, Value* vector, Compute compute) {
   for (VectorSeries& series : vector->vector) {

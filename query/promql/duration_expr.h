@@ -1,6 +1,6 @@
 #pragma once
-// PromQL expressions that compute a duration, such as 5m * 2 in "m[5m * 2]" and step() + 1 in "m
-// offset (step() + 1)". They may be used for ranges, steps of subqueries and offsets.
+// PromQL expressions that compute a duration, such as 5m * 2 in "m[5m * 2]", and step() + 1 in "m
+// offset (step() + 1)". Ranges, steps of subqueries, and offsets may be such expressions.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,8 @@ struct Expr;
 struct DurationExpr;
 using DurationExprPtr = std::shared_ptr<const DurationExpr>;
 
-/// A node in the syntax tree of a computed duration. Immutable, so copies of a PromQL expression
-/// may share it.
+/// A node in the syntax tree of a computed duration. Nodes are immutable, so several copies of a
+/// PromQL expression may share them.
 struct DurationExpr {
   enum class Kind : uint8_t {
     kNumber,
@@ -36,12 +36,12 @@ struct DurationExpr {
   };
 
   Kind kind = Kind::kNumber;
-  double seconds = 0;               // value of a kNumber
-  bool duration = false;            // whether the number was written with units
-  bool parentheses = false;         // whether the node was written in parentheses
-  size_t at = 0;                    // byte offset in the text
-  DurationExprPtr left = nullptr;   // nullptr for a number, step(), range() and a sign
-  DurationExprPtr right = nullptr;  // nullptr for a number, step() and range()
+  double seconds = 0;              // seconds, if the node is a kNumber
+  bool duration = false;           // whether the number was written with units, for example 5m
+  bool parentheses = false;        // whether the node was written in parentheses
+  size_t at = 0;                   // byte offset of the node in the text
+  DurationExprPtr left = nullptr;  // left operand; nullptr for a number, step(), range() and a sign
+  DurationExprPtr right = nullptr;  // right operand; nullptr for a number, step() and range()
 };
 
 /// The values of step() and range() in milliseconds. Both are 0 for an instant query.
@@ -49,27 +49,28 @@ struct DurationTimes {
   int64_t step_ms = 0, range_ms = 0;
 };
 
-/// Parses the duration in brackets: a number, or a computed duration. InvalidArgument: the text is
-/// not a duration, or it has too many levels or operators.
+/// Parses the duration in square brackets: a number, or a computed duration. InvalidArgument: the
+/// text is not a duration, or it has too many levels or operators.
 Result<DurationExprPtr> TakeDurationExpr(TokenStream* tokens);
 
-/// Parses the duration after `offset`. The duration ends before an operator that is not in
-/// parentheses, unless the duration begins with a parenthesis or with two signs.
+/// Parses the duration after the word `offset`. The duration ends before the first operator that is
+/// not in parentheses. If the duration begins with a parenthesis or with two signs, it may contain
+/// such operators.
 Result<DurationExprPtr> TakeOffsetExpr(TokenStream* tokens);
 
-/// Converts a number of seconds to whole milliseconds.
+/// Converts the seconds of a number literal to whole milliseconds.
 int64_t LiteralMs(const DurationExpr& number);
 
-/// Prints the duration expression as Prometheus prints it.
+/// Returns the text of the duration expression in the form in which Prometheus prints it.
 std::string DurationExprText(const DurationExpr& expr);
 
-/// Returns the operator or function in Prometheus' notation; "" for a number.
+/// Returns the operator or function in the notation of Prometheus, and "" for a number.
 std::string_view DurationKindText(DurationExpr::Kind kind);
 
-/// Computes all durations of an expression and sets its ranges, steps and offsets to the results.
+/// Computes all durations of an expression, and sets its ranges, steps and offsets to the results.
 /// Call this function before you evaluate the expression. `text` is the text of the expression.
-/// InvalidArgument: a duration is not a number or out of range, or a range or a step is not greater
-/// than 0.
+/// InvalidArgument: a duration is not a number, a duration is out of range, or a range or step is
+/// not greater than 0.
 Status ResolveDurations(std::string_view text, const DurationTimes& times, Expr* expr);
 
 }  // namespace hg::query::promql

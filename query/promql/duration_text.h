@@ -9,13 +9,14 @@
 
 namespace hg::query::promql {
 
-/// Returns the milliseconds of a duration. A duration consists of whole numbers with the units y w
-/// d h m s ms, in this order, each at most once. A year has 365 days. A lone "0" needs no unit. The
-/// message of InvalidArgument contains the text.
+/// Returns a duration in milliseconds. The text consists of whole numbers with the units y w d h m
+/// s ms, in this order, each unit at most once. A year has 365 days. A text that is only "0" needs
+/// no unit. The message of InvalidArgument contains the text.
 Result<int64_t> ParseDurationMs(std::string_view text);
 
-/// Returns the text of a duration in the form of Prometheus, with the fewest units. Years and weeks
-/// are used only if the duration is a whole number of them. `ms` is not negative.
+/// Returns the text of a duration as Prometheus prints it, with as few units as possible. Years and
+/// weeks are used only if the duration is a whole number of years or weeks. `ms` must not be
+/// negative.
 std::string DurationText(int64_t ms);
 
 }  // namespace hg::query::promql

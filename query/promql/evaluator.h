@@ -1,5 +1,6 @@
 #pragma once
-// Evaluates a checked expression tree at the steps of a query, as Prometheus 3 does.
+// Evaluates an expression tree whose types were checked, at the steps of a query, with the results
+// of Prometheus 3.
 
 #include "query/promql/annotations.h"
 #include "query/promql/sample_reader.h"
@@ -14,7 +15,8 @@ namespace hg::query::promql {
 /// The maximum number of steps that a subquery may have.
 inline constexpr size_t kSubqueryStepsMax = size_t{1} << 24;
 
-/// Evaluates the expressions of one query on one thread. Does not own its arguments.
+/// Evaluates the expressions of one query on one thread. The evaluator does not own the arguments
+/// of its constructor.
 class Evaluator {
  public:
   /// `reader` and `watch` must outlive the evaluator, and the evaluator must outlive its results.
@@ -23,12 +25,13 @@ class Evaluator {
       : reader_(reader), watch_(watch), memory_(watch), times_(times) {}
 
   /// Evaluates an expression. Each selector reads its samples only once for all steps. A range
-  /// vector that is not an argument of a call is evaluated at the first step only. InvalidArgument:
-  /// this data does not allow the computation, for example because two series match one. Also fails
-  /// with errors of the reader and of `watch`.
+  /// vector that is not the argument of a call is evaluated only at the first step.
+  /// InvalidArgument: the data do not allow the computation, for example because two series match
+  /// one series. Also fails with errors of the reader and of `watch`.
   Result<Value> Evaluate(const Expr& expr, const Steps& steps);
 
-  /// A range vector as windows: all samples of the windows, and the times at which windows end.
+  /// A range vector as a list of windows: all samples of the windows, and the times at which the
+  /// windows end.
   struct Ranges {
     Value matrix;
     Steps ends;
@@ -40,7 +43,7 @@ class Evaluator {
   [[nodiscard]] MemoryTally& memory() { return memory_; }
   [[nodiscard]] const QueryTimes& times() const { return times_; }
   [[nodiscard]] SampleReader& reader() { return reader_; }
-  /// Returns the remarks about all evaluations so far.
+  /// Returns the remarks that all evaluations so far have added.
   [[nodiscard]] Annotations& annotations() { return annotations_; }
 
  private:
@@ -54,8 +57,8 @@ class Evaluator {
   Annotations annotations_;
 };
 
-// These functions evaluate the larger node types. Each is defined in its own file. `at` is the byte
-// offset of the call in the expression.
+// The following functions evaluate the larger types of nodes. Each function is defined in a file of
+// its own. `at` is the byte offset of the node in the expression.
 Result<Value> EvaluateCall(const Call& call, size_t at, const Steps& steps, Evaluator* evaluator);
 Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& steps,
                                   Evaluator* evaluator);

@@ -1,13 +1,14 @@
 #pragma once
-// Adds doubles and keeps the rounding error next to the sum (Neumaier, "Rundungsfehleranalyse
-// einiger Verfahren zur Summation endlicher Summen", 1974). The sums and averages of aggregations,
-// the _over_time functions and the linear regression of Prometheus add in this way.
+// Adds doubles and keeps the rounding error in addition to the sum (Neumaier,
+// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974). Prometheus adds
+// in this way in the sums and averages of aggregations, in the _over_time functions, and in the
+// linear regression.
 
 #include <cmath>
 
 namespace hg::query::promql {
 
-/// A running sum.
+/// A running sum and its rounding error.
 class ExactSum {
  public:
   void Add(double value) {
@@ -37,8 +38,9 @@ class ExactSum {
   double sum_ = 0, lost_ = 0;
 };
 
-/// A running average: a sum that is divided by the count at the end. If the sum exceeds the range
-/// of doubles, the object keeps the average instead, which is less exact.
+/// A running average. The object keeps a sum, and divides it by the count at the end. If the sum
+/// exceeds the range of doubles, the object keeps the average instead of the sum, which is less
+/// exact.
 class ExactMean {
  public:
   void Add(double value) {

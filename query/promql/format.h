@@ -1,5 +1,5 @@
 #pragma once
-// Prints an expression in the form of Prometheus' formatter.
+// Prints a PromQL expression in the form of Prometheus' formatter.
 
 #include <string>
 
@@ -9,15 +9,15 @@
 
 namespace hg::query::promql {
 
-/// Returns the expression without comments and with regular spaces. Operations, calls, aggregations
-/// and parentheses of more than 100 bytes are divided into lines. Unless the result is too long for
-/// ParseExpression, it parses to an expression with the same meaning, and formatting that
-/// expression gives the same text. Charges the text to `context` until the request ends. Fails with
-/// errors of `context`.
+/// Returns the text of the expression, without comments and with regular spaces. Operations, calls,
+/// aggregations and parentheses of more than 100 bytes are divided into several lines. Parsing the
+/// returned text gives an expression with the same meaning, and formatting that expression gives
+/// the same text again. The only exception is a text that is too long for ParseExpression. Charges
+/// the text to `context` until the request ends. Fails with errors of `context`.
 Result<std::string> FormatExpression(const Expr& expr,
                                      RequestContext& context = RequestContext::Unlimited());
 
-/// Returns the operator of a matcher in PromQL's notation.
+/// Returns the operator of a label matcher in PromQL's notation, for example "=~".
 std::string_view MatchKindText(MatchKind kind);
 
 }  // namespace hg::query::promql

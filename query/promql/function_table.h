@@ -1,6 +1,6 @@
 #pragma once
-// The functions of PromQL: types of arguments and results. The computations are in
-// range_functions.h, math_functions.h, date_functions.h and call_*.cc.
+// The list of PromQL functions, with the types of their arguments and results. The functions are
+// implemented in range_functions.h, math_functions.h, date_functions.h and call_*.cc.
 
 #include <cstddef>
 #include <string_view>
@@ -14,16 +14,17 @@ struct FunctionSpec {
   static constexpr size_t kUnlimited = SIZE_MAX;
 
   std::string_view name;
-  std::vector<ValueType> arguments;  // types; all further arguments have the last type
-  size_t least = 0, most = 0;        // number of arguments
+  /// Types of the arguments; the last type holds for all further arguments, too.
+  std::vector<ValueType> arguments;
+  size_t least = 0, most = 0;  // smallest and largest number of arguments
   ValueType returns = ValueType::kVector;
 };
 
-/// Returns the function with that name, or nullptr if there is none.
+/// Returns the PromQL function with that name, or nullptr if no function has this name.
 const FunctionSpec* FindFunction(std::string_view name);
 
-/// Returns whether Prometheus has a function or an aggregation of that name only if a feature flag
-/// is set. Hourglass does not support such functions.
+/// Returns whether Prometheus supports the function or aggregation of that name only if a feature
+/// flag is set. Hourglass does not support these functions and aggregations.
 bool IsExperimental(std::string_view name);
 
 }  // namespace hg::query::promql

@@ -13,10 +13,10 @@ struct SeriesGroups {
   MemoryHold memory;
 };
 
-/// Divides the series into groups. Charges the groups to `tally` and fails with errors of `tally`.
+/// Divides the series into groups. Charges the groups to `tally`, and fails with errors of `tally`.
 Result<SeriesGroups> GroupSeries(const Value& vector, const Grouping& grouping, MemoryTally* tally);
 
-/// Returns those of the labels that an aggregation keeps.
+/// Returns those labels of a series that an aggregation keeps.
 Labels GroupLabels(Labels labels, const Grouping& grouping);
 
 }  // namespace hg::query::promql

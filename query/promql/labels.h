@@ -1,5 +1,5 @@
 #pragma once
-// The labels of a series. The label "__name__" has the metric name.
+// The labels of a series. The label "__name__" contains the metric name.
 
 #include <compare>
 #include <cstddef>
@@ -15,39 +15,42 @@ namespace hg::query::promql {
 inline constexpr std::string_view kNameLabel = "__name__";
 inline constexpr std::string_view kTypeLabel = "__type__", kUnitLabel = "__unit__";
 inline constexpr std::string_view kBucketLabel = "le";
-/// The maximum length in bytes of a label value that an expression creates. Without a limit, each
-/// function in an expression could make the value many times longer.
+/// The maximum length in bytes of a label value that an expression creates. Without this limit,
+/// each function call in an expression could make the value many times longer.
 inline constexpr size_t kLabelValueBytesMax = 64 * 1024;
 
-/// A set of labels, sorted by name, with unique names. Empty values are not stored: an empty value
-/// means that the label is absent.
+/// A set of labels, sorted by name. Each name occurs only once. Labels with empty values are not
+/// stored, because an empty value means that the label is absent.
 class Labels {
  public:
   using Pair = std::pair<std::string, std::string>;
 
   Labels() = default;
-  /// `pairs` may be in any order. If a name occurs twice, its last value is used.
+  /// `pairs` may be in any order. If a name occurs several times, the last value is used.
   explicit Labels(std::vector<Pair> pairs);
 
-  /// Returns the value of a label, or "" if it is absent.
+  /// Returns the value of a label, or "" if the label is absent.
   [[nodiscard]] std::string_view Get(std::string_view name) const;
   /// Sets the value of a label. An empty value removes the label.
   void Set(std::string_view name, std::string_view value);
   void Remove(std::string_view name);
-  /// Removes the metric name. As in Prometheus, also removes the labels "__type__" and "__unit__".
+  /// Removes the metric name. Also removes the labels "__type__" and "__unit__", as Prometheus
+  /// does.
   void RemoveName();
-  /// Keep removes all labels except those in `names`; Drop removes those. `names` is sorted.
+  /// Keep removes all labels except those in `names`; Drop removes the labels in `names`. `names`
+  /// must be sorted.
   void Keep(std::span<const std::string> names);
   void Drop(std::span<const std::string> names);
 
   [[nodiscard]] const std::vector<Pair>& pairs() const { return pairs_; }
-  /// Returns the approximate number of bytes that the labels take.
+  /// Returns the approximate memory of the labels in bytes.
   [[nodiscard]] size_t bytes() const;
   /// Returns the cost of copying or comparing the labels, in steps of a RequestContext.
   [[nodiscard]] uint64_t steps() const { return 4 + 4 * pairs_.size(); }
-  /// Returns a string that is equal only for equal sets of labels. It can be used as a hash key.
+  /// Returns a string that is equal for two sets of labels only if the sets are equal. The string
+  /// can be used as a key of a hash table.
   [[nodiscard]] std::string Key() const;
-  /// Returns the labels as text for messages, such as {__name__="up", job="a"}.
+  /// Returns the labels as a text for messages, such as {__name__="up", job="a"}.
   [[nodiscard]] std::string Text() const;
 
   auto operator<=>(const Labels&) const = default;
@@ -56,7 +59,8 @@ class Labels {
   std::vector<Pair> pairs_;
 };
 
-/// Returns the text in quotes, as PromQL writes strings. Characters outside ASCII are not escaped.
+/// Returns the text in quotes, in the form of PromQL strings. Characters outside ASCII are not
+/// escaped.
 std::string Quoted(std::string_view text);
 
 }  // namespace hg::query::promql

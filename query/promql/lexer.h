@@ -13,36 +13,40 @@ namespace hg::query::promql {
 
 enum class TokenKind : uint8_t {
   kEnd,
-  kNumber,      // digits as written in the expression; "inf" and "nan" are identifiers
-  kDuration,    // digits and units as written in the expression
-  kString,      // the value, with escapes resolved
-  kIdentifier,  // words, including those with ':'
+  kNumber,      // the digits as written in the expression; "inf" and "nan" are kIdentifier
+  kDuration,    // the digits and units as written in the expression
+  kString,      // the value of the string, with escapes resolved
+  kIdentifier,  // a word; it may contain ':'
   kSymbol,
 };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::string text;
-  size_t at = 0;  // byte offset in the expression
+  size_t at = 0;  // byte offset of the token in the expression
 
   [[nodiscard]] bool Is(std::string_view symbol) const {
     return kind == TokenKind::kSymbol && text == symbol;
   }
-  /// Returns whether the token is the keyword `lower`, in any case.
+  /// Returns whether the token is the keyword `lower`. The case of the token's letters is ignored.
   [[nodiscard]] bool IsWord(std::string_view lower) const;
 };
 
 /// The maximum number of tokens of one expression.
 inline constexpr size_t kTokensMax = 32 * 1024;
 
-/// Returns all tokens; the last one is kEnd. Comments run from '#' to the end of the line. Charges
-/// the tokens, and the tree that a parser will make of them, to `context` until the request ends.
-/// InvalidArgument (the message has the place): an invalid character, an unterminated string, an
-/// invalid escape, or more than kTokensMax tokens. Also fails with errors of `context`.
+/// Returns all tokens of the text; the last token is kEnd. Comments begin with '#' and end at the
+/// end of the line. Charges the tokens, and the tree that a parser will make of them, to `context`
+/// until the request ends.
+///
+/// InvalidArgument: the text has an invalid character, an unterminated string, an invalid escape,
+/// or more than kTokensMax tokens; the message contains the place. Also fails with errors of
+/// `context`.
 Result<std::vector<Token>> Tokenize(std::string_view text,
                                     RequestContext& context = RequestContext::Unlimited());
 
-/// Returns InvalidArgument "1:5: parse error: MESSAGE": the line, and the byte in that line.
+/// Returns InvalidArgument with a message such as "1:5: parse error: MESSAGE". The numbers are the
+/// line, and the byte in that line.
 Status ParseFailure(std::string_view text, size_t at, std::string_view message);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,5 @@
 #pragma once
-// One condition on one label of a selector.
+// A label matcher: one condition on one label of a selector.
 
 #include <memory>
 #include <span>
@@ -14,30 +14,31 @@ namespace hg::query::promql {
 
 enum class MatchKind : unsigned char { kEqual, kNotEqual, kMatches, kMatchesNot };
 
-/// Immutable.
+/// A label matcher. It is immutable.
 struct Matcher {
   std::string label;
   MatchKind kind = MatchKind::kEqual;
   std::string value;
-  // For kMatches and kMatchesNot, either `pattern` or `choices` is set. `choices` is the sorted
-  // list of all texts that match.
+  // The regular expression. For kMatches and kMatchesNot, either `pattern` or `choices` is set.
+  // `choices` is the sorted list of all texts that match.
   std::shared_ptr<const AnchoredPattern> pattern;
   std::vector<std::string> choices = {};
 
-  /// Makes a matcher. InvalidArgument: the value is not a valid regular expression. Busy: `context`
-  /// is on an event loop, where patterns may not be compiled. Work is reported to `context`, and a
-  /// pattern stays charged to it until the request ends. Also fails with errors of `context`.
+  /// Makes a matcher. Charges the work to `context`. A compiled pattern stays charged to `context`
+  /// until the request ends. InvalidArgument: the value is not a valid regular expression. Busy:
+  /// `context` belongs to an event loop, where patterns may not be compiled. Also fails with errors
+  /// of `context`.
   static Result<Matcher> Make(std::string label, MatchKind kind, std::string value,
                               RequestContext& context = RequestContext::Unlimited());
 
-  /// If the matcher lists all values that it admits (=, and regular expressions that only list
-  /// texts), returns these values. Otherwise returns an empty span.
+  /// If the matcher accepts only a known list of values (operator =, or a regular expression that
+  /// only lists texts), returns these values. Otherwise returns an empty span.
   [[nodiscard]] std::span<const std::string> Choices() const;
-  /// Returns whether the matcher admits the value. "" stands for a series without the label.
-  /// Reports the work to `context`. Fails like AnchoredPattern::Matches.
+  /// Returns whether the matcher accepts a value. The value "" means that the series lacks the
+  /// label. Charges the work to `context`. Fails with the errors of AnchoredPattern::Matches.
   Result<bool> Admits(std::string_view text, RequestContext& context) const;
-  /// Like Admits with a context, but reports no work. Returns false for a text that is too long for
-  /// the pattern.
+  /// Returns whether the matcher accepts a value, as the function with `context` does, but charges
+  /// no work. Returns false for a text that is too long for the pattern.
   [[nodiscard]] bool Admits(std::string_view text) const;
 
  private:
@@ -46,8 +47,8 @@ struct Matcher {
 
 using Matchers = std::vector<Matcher>;
 
-/// Returns whether at least one matcher excludes series without its label. If none does, the
-/// matchers could select every series, which Prometheus does not allow.
+/// Returns whether at least one matcher rejects series that lack its label. If no matcher does so,
+/// the matchers could select every series, which Prometheus does not allow.
 bool SaysSomething(const Matchers& matchers);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,5 @@
 #pragma once
-// PromQL functions of one number, and the arithmetic of PromQL operators.
+// PromQL functions of one number, and the arithmetic and comparison operators of PromQL.
 
 #include <string_view>
 
@@ -9,21 +9,21 @@ namespace hg::query::promql {
 
 using MathFunction = double (*)(double);
 
-/// Returns the function "abs", "ln", "sin" and so on, or nullptr for other names.
+/// Returns the PromQL function "abs", "ln", "sin" and so on, or nullptr for other names.
 MathFunction FindMathFunction(std::string_view name);
 
 /// Returns the multiple of `unit` that is nearest to the value. If two multiples are equally near,
-/// returns the larger one.
+/// returns the larger of them.
 double RoundTo(double value, double unit);
 
-// Least returns the minimum, and Most the maximum. If one argument is NaN, the result is NaN, with
-// one exception: Least(NaN, -Inf) is -Inf, and Most(NaN, +Inf) is +Inf.
+// Least returns the minimum of two numbers, and Most the maximum. If one argument is NaN, the
+// result is NaN, with one exception: Least(NaN, -Inf) is -Inf, and Most(NaN, +Inf) is +Inf.
 double Least(double a, double b);
 double Most(double a, double b);
 
-/// Returns the result of an arithmetic operator for two numbers.
+/// Returns the result of the arithmetic operator `op` for two numbers.
 double Compute(BinaryOperator op, double a, double b);
-/// Returns whether a comparison of two numbers is true.
+/// Returns whether the comparison `a op b` is true.
 bool Holds(BinaryOperator op, double a, double b);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,6 @@
 #pragma once
-// Aggregations that need all samples of a group at once: topk, bottomk, quantile, count_values.
+// The PromQL aggregations that need all samples of a group at the same time: topk, bottomk,
+// quantile, count_values.
 
 #include <string>
 
@@ -7,16 +8,18 @@
 
 namespace hg::query::promql {
 
-/// Computes topk and bottomk: keeps the series with the largest (smallest) samples of each group at
-/// each step. NaN comes last. If there is a single step, the series are returned in this order.
-/// InvalidArgument: a count does not fit an int64.
+/// Computes topk and bottomk. At each step, topk keeps the series of each group with the largest
+/// samples, and bottomk those with the smallest samples. NaN is ranked last. If there is only one
+/// step, the series are returned in the order of rank. InvalidArgument: a count does not fit into
+/// an int64.
 Result<Value> PickOfGroups(const Aggregation& aggregation, const Column& counts, Value vector,
                            const Steps& steps, MemoryTally* tally);
 
 Result<Value> QuantilesOfGroups(const Aggregation& aggregation, const Column& phis,
                                 const Value& vector, const Steps& steps, MemoryTally* tally);
 
-/// Counts the series of a group that have equal values. The value becomes the label `label`.
+/// Computes count_values: counts the series of a group that have equal values. The value becomes
+/// the label `label` of the result.
 Result<Value> CountValues(const Aggregation& aggregation, const std::string& label,
                           const Value& vector, const Steps& steps, MemoryTally* tally);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Quoted strings: '…' and "…" with Go's escapes, `…` without escapes.
+// Parses quoted strings: '…' and "…" may contain escapes as in Go; `…` contains no escapes.
 
 #include <string>
 #include <string_view>
@@ -8,9 +8,10 @@
 
 namespace hg::query::promql {
 
-/// Parses a quoted string at the front of `rest`, which begins with the quote, and removes it from
-/// `rest`. NotFound: the string has no end. InvalidArgument: the string has an unknown escape, and
-/// `rest` then begins with that escape; or the string is not UTF-8.
+/// Parses a quoted string at the begin of `rest`, and removes the string from `rest`. The first
+/// character of `rest` must be the quote. NotFound: the string has no end. InvalidArgument: the
+/// string is not UTF-8, or it has an unknown escape. If an escape is unknown, `rest` begins with
+/// that escape after the call.
 Status TakeQuotedText(std::string_view* rest, std::string* value);
 
 }  // namespace hg::query::promql

@@ -1,6 +1,6 @@
 #pragma once
 // Functions that compute the change of counters and gauges over a window (range_functions.h). If
-// the value of a counter falls, the counter was reset and has counted from 0 since then.
+// the value of a counter falls, the counter is assumed to have restarted from 0.
 
 #include <optional>
 
@@ -8,15 +8,15 @@
 
 namespace hg::query::promql {
 
-// These functions return the change from the first to the last sample, extrapolated to the ends of
-// the window, or nullopt if there are fewer than two samples. Increase and Rate treat the values as
-// a counter, and the result of Rate is per second.
+// The following three functions return the change from the first to the last sample, extrapolated
+// to the begin and the end of the window. They return nullopt if there are fewer than two samples.
+// Increase and Rate treat the values as a counter, and Rate returns the change per second.
 std::optional<double> Delta(const Window& window);
 std::optional<double> Increase(const Window& window);
 std::optional<double> Rate(const Window& window);
 
-// These functions return the change between the last two samples. InstantRate treats the values as
-// a counter, and its result is per second.
+// InstantDelta and InstantRate return the change between the last two samples of the window.
+// InstantRate treats the values as a counter, and returns the change per second.
 std::optional<double> InstantDelta(const Window& window);
 std::optional<double> InstantRate(const Window& window);
 

@@ -12,60 +12,61 @@
 
 namespace hg::query::promql {
 
-/// The kinds of values of a rollup interval. A function needs one of them if retention has deleted
-/// the raw points of the interval.
+/// The kinds of values that a rollup interval provides. If retention has deleted the raw points of
+/// the interval, a function uses one of these values.
 enum class RolledValue : unsigned char { kMean, kSum, kCount, kLeast, kMost };
 
-/// A rollup interval that a reader returns instead of its points (docs/promql.md).
+/// A rollup interval that a reader delivers instead of the points of the interval (docs/promql.md).
 struct RolledSample {
-  int64_t begin_ms = 0, end_ms = 0;  // the interval; both ends are inclusive
+  int64_t begin_ms = 0, end_ms = 0;  // first and last millisecond of the interval
   bool ends_within = true;           // whether end_ms is within the requested time range
   double value = 0;                  // the value that SampleSink::rolled_value selects
   double count = 0;                  // number of points in the interval
 };
 
-/// Receives samples. Not thread-safe.
+/// Receives samples from a reader. A sink is not thread-safe.
 class SampleSink {
  public:
   virtual ~SampleSink() = default;
-  /// Adds a series. Series are numbered from 0 in the order of these calls.
+  /// Adds a series. The first series that is added has the number 0, the second 1, and so on.
   virtual Status AddSeries(Labels labels) = 0;
-  /// Adds samples. Times of a series must ascend across all calls. The spans are valid only during
-  /// the call.
+  /// Adds samples to a series. The times of a series must ascend, also from one call to the next.
+  /// The spans are valid only during the call.
   virtual Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                             std::span<const double> values) = 0;
-  /// Returns the kind of value that AddRolled needs. The result is constant for each sink.
+  /// Returns the kind of value that AddRolled needs. A sink always returns the same kind.
   [[nodiscard]] virtual RolledValue rolled_value() const { return RolledValue::kMean; }
-  /// Adds a rollup interval that overlaps the requested time range. It is ordered among the samples
-  /// by its end. By default it becomes one sample at that time.
+  /// Adds a rollup interval that overlaps the requested time range. The end of the interval
+  /// determines its order among the samples. By default, the interval becomes one sample at the
+  /// time of its end.
   virtual Status AddRolled(size_t series, const RolledSample& sample) {
     if (!sample.ends_within) return {};
     return AddSamples(series, {&sample.end_ms, 1}, {&sample.value, 1});
   }
-  /// Tells the sink that the series gets no more samples, so that the sink may free its state. Not
-  /// every reader calls this function.
+  /// Tells the sink that the series gets no more samples, so the sink may free the memory for the
+  /// series. Not every reader calls this function.
   virtual Status EndSeries(size_t series) {
     (void)series;
     return {};
   }
-  /// Returns sinks for `parts` parts of the samples that follow. Each of these sinks may be used on
-  /// its own thread and numbers its series from 0. They are valid until Join, and this sink must
-  /// outlive them. An empty result means that the sink cannot be divided.
+  /// Returns several sinks, for `parts` parts of the samples that follow. Each returned sink may be
+  /// used on a thread of its own, and numbers its series from 0. The returned sinks are valid until
+  /// Join, and this sink must outlive them. An empty result means that this sink cannot be divided.
   virtual std::vector<SampleSink*> Cut(size_t parts) {
     (void)parts;
     return {};
   }
-  /// Takes over the results of the sinks that Cut returned. Their series get the next numbers in
-  /// this sink, in the order of the parts.
+  /// Takes over the results of the sinks that Cut returned. The series of these sinks get the next
+  /// numbers in this sink, in the order of the parts.
   virtual Status Join() { return {}; }
 };
 
 class SampleReader {
  public:
   virtual ~SampleReader() = default;
-  /// Delivers to the sink the samples within [from_ms, to_ms] of all series that the matchers
-  /// admit. The sink may also get series that have no sample in this range. Fails with errors of
-  /// storage and of the sink.
+  /// Delivers to the sink the samples in [from_ms, to_ms] of all series that the matchers select.
+  /// The sink may also get series that have no sample in this range. Fails with errors of storage
+  /// and of the sink.
   virtual Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms,
                       SampleSink* sink) = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Sinks that compute the results of selectors from samples.
+// Sinks that compute the results of PromQL selectors from samples.
 
 #include <memory>
 #include <vector>
@@ -10,14 +10,15 @@
 
 namespace hg::query::promql {
 
-/// Whether an instant vector contains the value or the time of a sample.
+/// Whether the values of an instant vector are the values or the times of the samples.
 enum class SampleShown : unsigned char { kValue, kTime };
 
-/// Finds the newest sample of each series at each instant. A sample is used if its age is less than
-/// the look-back and if it is not a stale marker. Samples are not stored. Not thread-safe.
+/// Finds the newest sample of each series at each evaluation time. A sample is used if it is not a
+/// stale marker and its age is less than `lookback_ms`. Samples are not stored. The sink is not
+/// thread-safe.
 class InstantSink : public VectorSink {
  public:
-  /// `tally` and its request context must outlive the sink and its result.
+  /// `tally` and the request context of `tally` must outlive the sink and its result.
   InstantSink(const Steps& instants, int64_t lookback_ms, SampleShown shown, RequestContext* watch,
               MemoryTally* tally)
       : VectorSink(instants.count, watch, tally),
@@ -27,16 +28,16 @@ class InstantSink : public VectorSink {
 
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Adds a rollup interval. The interval counts as a sample at each instant within it. The
-  /// look-back starts at the end of the interval.
+  /// Adds a rollup interval. The interval provides a sample at each evaluation time within it.
+  /// After the interval, its sample has the time of the end of the interval.
   Status AddRolled(size_t series, const RolledSample& sample) override;
   Status EndSeries(size_t series) override;
 
  private:
   struct Cursor {
-    size_t next = 0;  // index of the first instant that has no sample yet
+    size_t next = 0;  // index of the first evaluation time that has no sample yet
     bool any = false;
-    int64_t time_ms = 0;  // time of the newest sample, if `any` is set
+    int64_t time_ms = 0;  // time of the newest sample; valid only if `any` is set
     double value = 0;
   };
   void BeginSeries() override { cursors_.emplace_back(); }
@@ -49,11 +50,11 @@ class InstantSink : public VectorSink {
   const Steps instants_;
   const int64_t lookback_ms_;
   const SampleShown shown_;
-  std::vector<Cursor> cursors_;  // in the order of series numbers
+  std::vector<Cursor> cursors_;  // one cursor per series, in the order of series numbers
 };
 
-/// Collects the samples in the windows of length `range_ms` that end at the instants. A window
-/// includes its end but not its begin. Not thread-safe.
+/// Collects the samples in the windows of length `range_ms` that end at the given times. A window
+/// includes its end but not its begin. The sink is not thread-safe.
 class RangeSink : public SampleSink {
  public:
   /// `tally` must outlive the sink and its result.
@@ -63,7 +64,8 @@ class RangeSink : public SampleSink {
   Status AddSeries(Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Returns the result, without series that have no sample. Call this function once, at the end.
+  /// Returns the collected samples, without the series that have no sample. Call this function only
+  /// once, at the end.
   Value Finish();
 
  private:

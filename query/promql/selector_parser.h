@@ -1,5 +1,6 @@
 #pragma once
-// Parses the parts of PromQL that select series and times: matchers, ranges, `offset` and `@`.
+// Parses the parts of a PromQL expression that select series and times: matchers, ranges, `offset`
+// and `@`.
 
 #include <string>
 #include <string_view>
@@ -10,32 +11,33 @@
 
 namespace hg::query::promql {
 
-/// Parses a metric name, matchers in braces, or both.
+/// Parses a selector: a metric name, matchers in braces, or a name that is followed by matchers.
 Result<Selector> TakeSelector(TokenStream* tokens);
 
 struct LabelList {
-  std::vector<std::string> sorted;   // sorted, without repeats
-  std::vector<std::string> written;  // in the order of the text
+  std::vector<std::string> sorted;   // label names, sorted, without repeats
+  std::vector<std::string> written;  // label names in the order of the text
 };
 
-/// Parses a list of label names such as "(a, b)". The names may be quoted.
+/// Parses a list of label names such as "(a, b)". The names may be in quotes.
 Result<LabelList> TakeLabelList(TokenStream* tokens);
 
-/// Returns whether TakeNumber can parse the token.
+/// Returns whether the token is one that TakeNumber can parse.
 bool IsNumber(const Token& token);
 
-/// Parses a number, or a duration such as "5m", and returns the number or the seconds.
+/// Parses a number, or a duration such as "5m". Returns the number, or the duration in seconds.
 Result<double> TakeNumber(TokenStream* tokens);
 
-/// Returns the error for a feature that Prometheus has only behind a feature flag. `what` is the
-/// name of the feature, for example "the function info".
+/// Returns the error for a feature that Prometheus offers only if a feature flag is set. `what` is
+/// the name of the feature, for example "the function info".
 Status RefuseExperimental(const TokenStream& tokens, size_t at, std::string_view what);
 
-/// Parses all suffixes of an operand: "[5m]", "[1h:5m]", "offset 5m", "@ 1700000000". Changes or
-/// replaces *operand.
+/// Parses all suffixes of an operand, for example "[5m]", "[1h:5m]", "offset 5m" or "@ 1700000000".
+/// Changes *operand or replaces it.
 Status TakeSuffixes(TokenStream* tokens, ExprPtr* operand);
 
-/// Returns whether the word cannot be a metric name at the begin of an operand.
+/// Returns whether the word is reserved, so that it cannot be a metric name at the begin of an
+/// operand.
 bool IsReserved(const Token& word);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,5 @@
 #pragma once
-// Reads stored series and their labels for an evaluation.
+// Reads stored series and their labels for the evaluation of PromQL.
 
 #include <cstddef>
 #include <functional>
@@ -20,52 +20,54 @@
 
 namespace hg::query::promql {
 
-/// The threads that may read for one query. By default, only the query's own thread reads.
+/// The threads that may read for one query. By default, only the thread that runs the query reads.
 struct ReadingThreads {
-  size_t count = 1;  // includes the query's own thread
+  size_t count = 1;  // number of threads, including the thread that runs the query
   SideBySide side_by_side;
 };
 
-/// Reads stored series for one query, and caches names. The query's thread calls its functions.
-/// Helper threads may read parts of a scan.
+/// Reads stored series for one query, and caches names. Only the thread that runs the query calls
+/// the functions of this class. Helper threads may read parts of a scan.
 class StoredSeries : public SampleReader {
  public:
   /// The references must outlive the object. Work and memory are charged to `watch`. `naming` has
-  /// the current settings for names of written series. `cells` has the rollup tables and `rolled`
-  /// has their state. Both are used for times whose raw points were deleted. If either is nullptr,
-  /// the object does not read rollups.
+  /// the current settings for the names of written series. `cells` is the store with the rollup
+  /// tables, and `rolled` has the state of these tables. Both are used for times whose raw points
+  /// were deleted. If `cells` or `rolled` is nullptr, the object does not read rollups.
   StoredSeries(Points& points, uid::Names& names, const Options& options, RequestContext& watch,
                ReadingThreads threads = {}, const LabelNaming& naming = {}, Store* cells = nullptr,
                RolledHoursSource* rolled = nullptr);
 
-  /// Delivers raw points, and rollups for times at which raw points were deleted. Besides the
-  /// errors of SampleReader::Read, fails if a stored id has no name.
+  /// Delivers raw points, and rollups for times at which raw points were deleted. Fails with the
+  /// errors of SampleReader::Read, and if a stored id has no name.
   Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms, SampleSink* sink) override;
 
-  /// Returns true if retention deleted raw points since the last call while this object read them.
-  /// The samples read since that call may then be incomplete, and the caller must read them again.
+  /// Returns true if retention deleted raw points while this object read them since the previous
+  /// call of KeptMeanwhile. In this case, the samples may be incomplete, and the caller must read
+  /// them again.
   [[nodiscard]] bool KeptMeanwhile();
 
   /// A range of times, which includes both ends.
   struct Times {
     int64_t from_ms = 0, to_ms = 0;
   };
-  /// Calls `visit` with the TSUID of each series that the matchers admit. If `times` is set, leaves
-  /// out series without samples there. The range is rounded to the days (UTC) that it touches, or
-  /// to hours if the store knows them. If retention deleted raw points of the metric in the range,
-  /// visits all series of the metric, because rollups may remain. Stops with the first error of
-  /// `visit` and returns it.
+  /// Calls `visit` with the TSUID of each series that the matchers select. If `times` is set,
+  /// leaves out series without samples in that range. The range is widened to whole days (UTC), or
+  /// to whole hours if the store knows the hours of a series. If retention deleted raw points of a
+  /// metric in the range, visits all selected series of the metric, because rollups may remain.
+  /// Stops at the first error of `visit` and returns this error.
   Status List(const Matchers& matchers, const std::optional<Times>& times,
               const std::function<Status(ByteView tsuid)>& visit);
 
   [[nodiscard]] LabelNames& names() { return names_; }
 
  private:
-  /// Visits series of the metric ("" = of all metrics) with rows in `rows`.
+  /// Visits the series of the metric that have rows in `rows`. If `metric` is empty, visits the
+  /// series of all metrics.
   Status ListMetric(ByteView metric, const RowRange& rows, LabelSelector* selector,
                     const std::function<Status(ByteView tsuid)>& visit);
-  /// The series of a metric that a scan must read: none, all, or those that the selector
-  /// admits.
+  /// The series of a metric that a scan must read: no series, all series, or the series that the
+  /// selector accepts.
   enum class Choice : unsigned char { kNone, kAll, kAsk };
   Result<Choice> Choose(LabelSelector* selector, PointScanSpec* spec, MemoryTally* memory);
   struct Part;
@@ -73,15 +75,15 @@ class StoredSeries : public SampleReader {
     Bytes metric;
     uint32_t begin_s = 0, kept_before_s = 0;
   };
-  /// Returns the hours of the metric whose raw points may have been deleted, so that only rollups
-  /// remain. Stores the result for KeptMeanwhile.
+  /// Returns the hours of the metric whose raw points retention may have deleted, so that only
+  /// rollups remain. Stores the returned hours for KeptMeanwhile.
   RolledHours PlanKept(const PointScanSpec& spec);
-  /// Reads the rows of `spec` in several scans, one after the other in time. Each scan reads either
-  /// raw points or rollups.
+  /// Reads the rows of `spec` in several scans, one after another in the order of time. Each scan
+  /// reads either raw points or rollups.
   Status ReadKept(const RolledHours& rolled, PointScanSpec spec, RolledValue value,
                   const std::function<Status(PointScan*)>& read);
   /// Reads the rest of the scan on several threads. Returns false if the scan or the sink cannot be
-  /// divided.
+  /// divided into parts.
   Result<bool> ReadParts(PointScan* scan, int64_t from_ms, int64_t to_ms, SampleSink* sink,
                          size_t* series);
 

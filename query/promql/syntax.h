@@ -1,6 +1,6 @@
 #pragma once
-// A PromQL expression as a tree. parser.h creates the tree, type_check.h checks it, and evaluator.h
-// evaluates it.
+// The syntax tree of a PromQL expression. parser.h creates the tree, type_check.h checks its types,
+// and evaluator.h evaluates it.
 
 #include <cstdint>
 #include <memory>
@@ -29,15 +29,15 @@ std::string_view ValueTypeName(ValueType type);
 struct TimeShift {
   enum class At : uint8_t { kNone, kTime, kStart, kEnd };
 
-  std::optional<int64_t> offset_ms;  // nullopt until a computed offset is resolved
-  DurationExprPtr offset_expr;       // a computed offset, or nullptr
+  std::optional<int64_t> offset_ms;  // nullopt until a computed offset has been resolved
+  DurationExprPtr offset_expr;       // the expression of a computed offset; otherwise nullptr
   At at = At::kNone;
-  int64_t at_ms = 0;  // for At::kTime
+  int64_t at_ms = 0;  // the time of `@`; used only for At::kTime
 };
 
 struct NumberLiteral {
   double value = 0;
-  bool duration = false;  // the literal is a duration, and its value is in seconds
+  bool duration = false;  // whether the literal was written as a duration; `value` is in seconds
 };
 
 struct StringLiteral {
@@ -45,18 +45,19 @@ struct StringLiteral {
 };
 
 struct Selector {
-  Matchers matchers;     // including one for the metric name
-  bool named = false;    // matchers[0] is the metric name that was written in front of the braces
-  int64_t range_ms = 0;  // 0 = an instant vector
-  DurationExprPtr range_expr;  // a computed range, or nullptr
+  Matchers matchers;           // all label matchers, including the one for the metric name
+  bool named = false;          // whether matchers[0] is a metric name in front of the braces
+  int64_t range_ms = 0;        // length of the range; 0 = the selector is an instant vector
+  DurationExprPtr range_expr;  // the expression of a computed range; otherwise nullptr
   TimeShift shift;
 };
 
 struct Subquery {
   ExprPtr inner;
   int64_t range_ms = 0;
-  int64_t step_ms = 0;                    // 0 = not given
-  DurationExprPtr range_expr, step_expr;  // computed range and step, or nullptr
+  int64_t step_ms = 0;  // step of the subquery; 0 = no step was given
+  /// Expressions of a computed range and of a computed step; otherwise nullptr.
+  DurationExprPtr range_expr, step_expr;
   TimeShift shift;
 };
 
@@ -67,8 +68,9 @@ struct Call {
 
 struct Grouping {
   bool without = false;
-  std::vector<std::string> labels;          // sorted, without repeats
-  std::vector<std::string> written_labels;  // the same labels as written
+  std::vector<std::string> labels;  // labels of by (...) or without (...), sorted, without repeats
+  /// The same labels as the client wrote them, in the order of the text.
+  std::vector<std::string> written_labels;
 };
 
 enum class Aggregator : uint8_t {
@@ -89,7 +91,7 @@ enum class Aggregator : uint8_t {
 struct Aggregation {
   Aggregator aggregator = Aggregator::kSum;
   Grouping grouping;
-  ExprPtr parameter;  // only for topk, bottomk, quantile, count_values
+  ExprPtr parameter;  // argument of topk, bottomk, quantile, count_values; otherwise nullptr
   ExprPtr inner;
 };
 
@@ -114,25 +116,28 @@ enum class BinaryOperator : uint8_t {
 
 bool IsComparison(BinaryOperator op);
 bool IsSetOperator(BinaryOperator op);
-/// Returns whether the operator removes the metric name from its results, as all arithmetic does.
+/// Returns whether the operator removes the metric name from its results. All arithmetic operators
+/// do so.
 bool DropsName(BinaryOperator op);
 /// Returns the operator in PromQL's notation.
 std::string_view OperatorText(BinaryOperator op);
 /// Returns the aggregation in PromQL's notation.
 std::string_view AggregatorText(Aggregator aggregator);
 
-/// Decides which series of two vectors belong together.
+/// The rule that decides which series of two vectors match each other.
 struct Matching {
   enum class Side : uint8_t { kNone, kLeft, kRight };
 
   bool given = false;               // whether `on` or `ignoring` was written
   bool on = false;                  // true = `on`, false = `ignoring`
-  std::vector<std::string> labels;  // sorted, without repeats
-  // Which side has several series that may match one series of the other side: the side of
-  // group_left or group_right.
+  std::vector<std::string> labels;  // labels of on (...) or ignoring (...), sorted, without repeats
+  // The side (left or right) of which several series may match one series of the opposite side.
+  // group_left or group_right sets it.
   Side many = Side::kNone;
-  std::vector<std::string> included;  // labels to copy from the other side; sorted, without repeats
-  std::vector<std::string> written_labels, written_included;  // the same labels as written
+  /// Labels to copy from the side with one series; sorted, without repeats.
+  std::vector<std::string> included;
+  /// The same labels as the client wrote them, in the order of the text.
+  std::vector<std::string> written_labels, written_included;
 };
 
 struct Binary {
@@ -144,12 +149,12 @@ struct Binary {
 
 struct Negation {
   ExprPtr inner;
-  bool plus = false;  // unary plus, which changes nothing
+  bool plus = false;  // whether the sign is a plus, which does not change the value
 };
 
 struct Expr {
-  size_t at = 0;            // byte offset in the text
-  uint8_t parentheses = 0;  // the number of pairs of parentheses around the expression
+  size_t at = 0;            // byte offset of the expression in the text
+  uint8_t parentheses = 0;  // number of pairs of parentheses around the expression
   std::variant<NumberLiteral, StringLiteral, Selector, Subquery, Call, Aggregation, Binary,
                Negation>
       node;
@@ -163,8 +168,8 @@ struct Expr {
 /// Returns the type of the expression's result.
 ValueType TypeOf(const Expr& expr);
 
-/// Returns whether Prometheus evaluates the expression once for all steps of a query, because its
-/// selectors have "@". It does not look at the parameter of an aggregation.
+/// Returns whether Prometheus evaluates the expression only once for all steps of a query, because
+/// all its selectors have "@". This function ignores the parameter of an aggregation.
 bool IsStepInvariant(const Expr& expr);
 
 }  // namespace hg::query::promql

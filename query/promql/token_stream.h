@@ -1,5 +1,5 @@
 #pragma once
-// Delivers tokens to the parser one by one.
+// A stream that delivers the tokens of an expression to the parser one by one.
 
 #include <algorithm>
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace hg::query::promql {
 
-/// Not thread-safe.
+/// The tokens of one expression. A stream is not thread-safe.
 class TokenStream {
  public:
-  /// `text` and `context` must outlive the stream. The parser charges the tree that it creates to
-  /// `context`. The last token must be kEnd.
+  /// The last token must be kEnd. `text` and `context` must outlive the stream. The parser charges
+  /// the syntax tree that it creates to `context`.
   TokenStream(std::string_view text, std::vector<Token> tokens, RequestContext& context)
       : text_(text), tokens_(std::move(tokens)), context_(context) {}
 
   [[nodiscard]] RequestContext& context() const { return context_; }
-  /// Returns the number of tokens taken so far. With this number, the parser checks that each pass
-  /// of a loop takes at least one token.
+  /// Returns the number of tokens that were removed so far. The parser uses this number to check
+  /// that each pass of a loop removes at least one token.
   [[nodiscard]] size_t place() const { return next_; }
 
   [[nodiscard]] const Token& Peek(size_t ahead = 0) const {
@@ -32,8 +32,8 @@ class TokenStream {
     if (next_ + 1 < tokens_.size()) ++next_;
     return token;
   }
-  /// Take: if the next token is this symbol, removes it and returns true; otherwise returns false.
-  /// TakeWord does the same for a word in any case.
+  /// If the next token is this symbol, Take removes the token and returns true; otherwise it
+  /// returns false. TakeWord does the same for a word, whose case is ignored.
   bool Take(std::string_view symbol) {
     if (!Peek().Is(symbol)) return false;
     Next();
@@ -44,16 +44,17 @@ class TokenStream {
     Next();
     return true;
   }
-  /// Counts one more regular expression. Returns the number of regular expressions so far.
+  /// Counts one more regular expression, and returns the number of regular expressions counted so
+  /// far.
   int CountPattern() { return ++patterns_; }
-  /// Removes the next token, which must be this symbol; otherwise fails. `where` is the context for
-  /// the error message, for example "in aggregation".
+  /// Removes the next token if it is this symbol; otherwise returns an error. `where` describes the
+  /// place in the error message, for example "in aggregation".
   Status Expect(std::string_view symbol, std::string_view where) {
     if (Take(symbol)) return {};
     return Unexpected(where, "\"" + std::string(symbol) + "\"");
   }
 
-  /// Returns the error for a next token that is not expected at this place.
+  /// Returns the error that the next token is not expected at this place.
   [[nodiscard]] Status Unexpected(std::string_view where, std::string_view expected = {}) const {
     const Token& token = Peek();
     std::string message = "unexpected ";
@@ -69,8 +70,8 @@ class TokenStream {
   [[nodiscard]] Status Fail(size_t at, std::string_view message) const {
     return ParseFailure(text_, at, message);
   }
-  /// Returns an error with the message of `status` and the place `at` in front of it. `status`
-  /// comes from Matcher::Make or ParseDurationMs.
+  /// Returns an error whose message is the place `at`, followed by the message of `status`.
+  /// `status` is an error of Matcher::Make or ParseDurationMs.
   [[nodiscard]] Status Fail(size_t at, const Status& status) const {
     return Fail(at, status.message());
   }

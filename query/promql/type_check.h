@@ -8,8 +8,8 @@
 
 namespace hg::query::promql {
 
-/// Checks a tree that was parsed from `text`. The message of InvalidArgument describes the wrong
-/// type and its place in `text`.
+/// Checks the types in a tree that was parsed from `text`. The message of InvalidArgument describes
+/// the wrong type and its place in `text`.
 Status CheckTypes(std::string_view text, const Expr& expr);
 
 }  // namespace hg::query::promql

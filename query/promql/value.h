@@ -1,5 +1,6 @@
 #pragma once
-// The results of expressions: a number or a column of numbers for each step.
+// The results of PromQL expressions: a number for each step, or a column of numbers for each
+// series.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace hg::query::promql {
 
-/// One number for each step. The number is Absent() at steps without a sample.
+/// One number for each step. At a step without a sample, the number is Absent().
 using Column = std::vector<double>;
 
 struct VectorSeries {
@@ -26,14 +27,14 @@ struct VectorSeries {
   Column values;
 };
 
-/// Raw samples, in ascending time order, without stale markers.
+/// The raw samples of one series, in ascending order of time, without stale markers.
 struct RangeSeries {
   Labels labels;
   std::vector<int64_t> times_ms;
   std::vector<double> values;
 };
 
-/// Keeps memory charged to a MemoryTally as long as the object exists. Movable.
+/// Keeps memory charged to a MemoryTally as long as the hold exists. A hold can be moved.
 class MemoryHold {
  public:
   MemoryHold() = default;
@@ -48,15 +49,16 @@ class MemoryHold {
     if (bytes_ > 0) tally_->Remove(bytes_);
   }
 
-  /// Charges more memory. `tally` must outlive the object and must be the same in all calls. Fails
-  /// with errors of `tally`.
+  /// Charges more memory to `tally`, which must outlive the hold. All calls for one hold must use
+  /// the same tally. Fails with errors of `tally`.
   Status Add(MemoryTally* tally, int64_t bytes) {
     RETURN_IF_ERROR(tally->Add(bytes));
     tally_ = tally;
     bytes_ += bytes;
     return {};
   }
-  /// Takes over the bytes of another hold, and charges them to `tally`. Fails like Add.
+  /// Takes over the bytes of the hold `other`, and charges them to `tally`. Fails with errors of
+  /// `tally`.
   Status Take(MemoryHold* other, MemoryTally* tally) {
     const int64_t bytes = other->bytes_;
     { const MemoryHold given_back = std::move(*other); }
@@ -68,53 +70,59 @@ class MemoryHold {
   int64_t bytes_ = 0;
 };
 
-/// The result of an expression. Only the member for the result's type is set. Movable.
+/// The result of an expression. Only the member that belongs to the type of the result is set. A
+/// value can be moved.
 struct Value {
   ValueType type = ValueType::kScalar;
-  Column scalar;                     // for kScalar
-  std::string text;                  // for kString
-  std::vector<VectorSeries> vector;  // for kVector; a series may have no sample at any step
-  std::vector<RangeSeries> matrix;   // for kMatrix
+  Column scalar;     // the result if the type is kScalar
+  std::string text;  // the result if the type is kString
+  /// The result if the type is kVector; a series may have no samples.
+  std::vector<VectorSeries> vector;
+  std::vector<RangeSeries> matrix;  // the result if the type is kMatrix
   MemoryHold memory;
 };
 
-/// Assigns numbers to sets of labels, from 0, in the order in which the sets appear. Charges its
-/// memory to a MemoryTally. Not thread-safe.
+/// Assigns the numbers 0, 1, 2, … to sets of labels, in the order in which new sets are passed to
+/// Of. Charges its memory to a MemoryTally. The object is not thread-safe.
 class SeriesNumbers {
  public:
-  /// `tally` must outlive the object.
+  /// `tally` must outlive the object; the object charges its memory to it.
   explicit SeriesNumbers(MemoryTally* tally) : tally_(tally) {}
 
-  /// The number of a set of labels. `fresh` is true if the set has just got this number.
+  /// The number of a set of labels. `fresh` is true if the call that returned this assigned the
+  /// number.
   struct Place {
     size_t number = 0;
     bool fresh = false;
   };
-  /// Returns the number of a set of labels, or assigns one. Fails with errors of `tally`.
+  /// Returns the number of a set of labels. If the set has no number yet, assigns the next one.
+  /// Fails with errors of `tally`.
   Result<Place> Of(const Labels& labels);
   [[nodiscard]] size_t size() const { return numbers_.size(); }
 
  private:
   MemoryTally* const tally_;
   MemoryHold memory_;
-  std::unordered_map<std::string, size_t> numbers_;  // by Labels::Key
+  /// The number of each set of labels; the key is Labels::Key.
+  std::unordered_map<std::string, size_t> numbers_;
 };
 
-/// Builds a vector, one series after the other. Merges series with equal labels. Not thread-safe.
+/// Builds a vector, one series after another. Merges series that have equal labels. The builder is
+/// not thread-safe.
 class VectorBuilder {
  public:
-  /// `tally` must outlive the builder and its result.
+  /// `tally` must outlive the builder and the vector that it builds.
   VectorBuilder(const Steps& steps, MemoryTally* tally)
       : steps_(steps), tally_(tally), numbers_(tally) {
     value_.type = ValueType::kVector;
   }
 
-  /// Returns the index of the series with these labels. If there is no such series, creates one
+  /// Returns the index of the series with these labels. If there is no such series, adds a series
   /// without samples.
   Result<size_t> SeriesOf(Labels labels);
   [[nodiscard]] Column& column(size_t series) { return value_.vector[series].values; }
-  /// Adds a whole series. InvalidArgument: a series with equal labels has a sample at the same
-  /// step.
+  /// Adds a whole series. InvalidArgument: an earlier series with equal labels has a sample at the
+  /// same step.
   Status Add(VectorSeries series);
 
   Value Take() { return std::move(value_); }
@@ -126,11 +134,11 @@ class VectorBuilder {
   SeriesNumbers numbers_;
 };
 
-/// Charges the memory of a series with a column of `count` numbers to `hold`.
+/// Charges the memory of one series to `hold`: its labels and a column of `count` numbers.
 Status HoldSeries(const Labels& labels, size_t count, MemoryTally* tally, MemoryHold* hold);
 
-/// Calls `at` for each step from 0 on. Reports the work after some steps, because some functions
-/// take a microsecond per number.
+/// Calls `at` for each step, from step 0 on. Charges the work after every few steps, because some
+/// functions take a microsecond for each number.
 template <typename At>
 Status ForEachStep(size_t count, MemoryTally* tally, At at) {
   constexpr size_t kStepsAtOnce = 1024;
@@ -142,7 +150,7 @@ Status ForEachStep(size_t count, MemoryTally* tally, At at) {
   return {};
 }
 
-/// Makes a scalar from the results of `at` for each step.
+/// Makes a scalar: its number at each step is the result of `at` for this step.
 template <typename At>
 Result<Value> MakeScalar(size_t count, MemoryTally* tally, At at) {
   Value out;
@@ -152,12 +160,12 @@ Result<Value> MakeScalar(size_t count, MemoryTally* tally, At at) {
   return out;
 }
 
-/// Removes the metric names of a vector and merges series that become equal. InvalidArgument: two
-/// such series have samples at the same step.
+/// Removes the metric names from a vector, and merges series whose labels become equal.
+/// InvalidArgument: two merged series have samples at the same step.
 Status DropNames(const Steps& steps, MemoryTally* tally, Value* vector);
 
-/// Returns InvalidArgument if two series with samples have equal labels. Also fails with errors of
-/// `tally`.
+/// Returns InvalidArgument if the vector has two series with samples and equal labels. Also fails
+/// with errors of `tally`.
 Status RefuseEqualSeries(const Value& vector, MemoryTally* tally);
 
 }  // namespace hg::query::promql

@@ -1,13 +1,13 @@
 #pragma once
-// Operators of two vectors. Labels decide which series of the two vectors are combined. At each
-// step, only series that have a sample at that step are used.
+// Binary operators whose operands are two vectors. The labels decide which series of the two
+// vectors are combined. At each step, only series that have a sample at that step are combined.
 
 #include "query/promql/value.h"
 
 namespace hg::query::promql {
 
-/// Computes arithmetic and comparisons. InvalidArgument: several series of a side match although
-/// only one may match, or several results have equal labels.
+/// Computes arithmetic operators and comparisons. InvalidArgument: several series of one side match
+/// although only one may match, or several results have equal labels.
 Result<Value> CombineVectors(const Binary& binary, const Value& left, const Value& right,
                              const Steps& steps, MemoryTally* tally);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The common base of sinks that build an instant vector from samples.
+// The base class of sinks that build an instant vector from samples.
 
 #include <deque>
 #include <memory>
@@ -10,23 +10,25 @@
 
 namespace hg::query::promql {
 
-/// Has one column for each series; derived classes set its values. Not thread-safe.
+/// A sink with one column of values for each series. Derived classes set the values. The sink is
+/// not thread-safe.
 class VectorSink : public SampleSink {
  public:
   Status AddSeries(Labels labels) override;
   std::vector<SampleSink*> Cut(size_t parts) override;
   Status Join() override;
-  /// Returns the result, without series that have no sample. Call this function once, at the end.
+  /// Returns the vector, without the series that have no sample. Call this function only once, at
+  /// the end.
   Result<Value> Finish();
 
  protected:
-  /// `tally` and `watch` must outlive the sink and its result.
+  /// `tally` and `watch` must outlive the sink and the vector that Finish returns.
   VectorSink(size_t steps, RequestContext* watch, MemoryTally* tally)
       : steps_(steps), watch_(watch), tally_(*tally) {}
 
-  /// Creates the state for the series that was added last.
+  /// Creates the state of the derived class for the series that was added last.
   virtual void BeginSeries() = 0;
-  /// Creates an empty sink of the same type.
+  /// Creates an empty sink that has the same derived class.
   virtual std::unique_ptr<VectorSink> MakePart(MemoryTally* tally) const = 0;
 
   [[nodiscard]] RequestContext* watch() const { return watch_; }
@@ -45,7 +47,7 @@ class VectorSink : public SampleSink {
   RequestContext* const watch_;
   MemoryTally& tally_;
   Value value_;
-  std::deque<Part> parts_;  // used between Cut and Join; otherwise empty
+  std::deque<Part> parts_;  // sinks that Cut returned; empty after Join
 };
 
 }  // namespace hg::query::promql

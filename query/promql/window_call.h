@@ -1,6 +1,6 @@
 #pragma once
-// Evaluates a function of a range vector. A window slides over the samples of a series, from one
-// step to the next.
+// Evaluates a PromQL function of a range vector. From one step to the next, a window moves over the
+// samples of a series.
 
 #include <span>
 #include <string_view>
@@ -12,37 +12,41 @@
 
 namespace hg::query::promql {
 
-/// How far the windows have moved over the samples of one series.
+/// Records how far the window of a function has moved over the samples of one series.
 struct WindowPlace {
-  size_t step = 0;            // the first step that was not evaluated yet
-  size_t begin = 0, end = 0;  // the window of the previous step, as indices of samples
+  size_t step = 0;  // the first step that has not been evaluated
+  /// Window of the previous step: the samples with the indices [begin, end).
+  size_t begin = 0, end = 0;
 };
 
-/// Immutable.
+/// A call of a range function, with its windows and scalar arguments. The object is immutable.
 class WindowCall {
  public:
-  /// `name` is a function of a range vector. For each step of `steps`, the function gets the
-  /// samples of the window of length `range_ms` that ends at the instant with the same index in
-  /// `ends`. `scalars` are the other arguments, in their order.
+  /// `name` is a function of a range vector. For step i of `steps`, the function gets the samples
+  /// in the window that ends at time i of `ends` and has the length `range_ms`. `scalars` are the
+  /// scalar arguments of the call, in their order.
   WindowCall(std::string_view name, const Steps& steps, const Steps& ends, int64_t range_ms,
              std::vector<Value> scalars);
 
-  /// Evaluates the steps before `step_end` and stores the results in `*to`. The samples must
-  /// include those of all these windows, but no stale markers. `place` refers to samples by index.
-  /// `counts` has the number of points in each sample; if it is empty, each sample is one point.
-  /// InvalidArgument: the function does not accept a scalar. Also fails with errors of `tally`.
+  /// Evaluates the steps from place.step up to `step_end`, exclusive, and stores the results in
+  /// `*to`. The given samples must include all samples of the windows of these steps, but no stale
+  /// markers. `place` refers to samples by index. `counts` has the number of points in each sample;
+  /// if `counts` is empty, each sample is one point.
+  ///
+  /// InvalidArgument: the function does not accept a scalar argument. Also fails with errors of
+  /// `tally`.
   Status Slide(std::span<const int64_t> times_ms, std::span<const double> values,
                std::span<const double> counts, size_t step_end, WindowPlace* place,
                MemoryTally* tally, Column* to) const;
 
   [[nodiscard]] const std::vector<Value>& scalars() const { return scalars_; }
-  /// Returns the kind of value of a rollup interval that the function needs.
+  /// Returns which value of a rollup interval the function needs.
   [[nodiscard]] RolledValue rolled_value() const { return rolled_value_; }
-  /// Returns whether the function needs the number of points in each sample.
+  /// Returns whether the function needs to know how many points each sample stands for.
   [[nodiscard]] bool weighs() const { return weighs_; }
   [[nodiscard]] size_t steps() const { return steps_.count; }
-  /// Returns the begin of the window of a step. The window does not contain a sample at this time,
-  /// only later samples.
+  /// Returns the begin of the window of a step. The window contains only samples that are later
+  /// than this time.
   [[nodiscard]] int64_t begin_ms(size_t step) const { return ends_.At(step) - range_ms_; }
   /// Returns the first step whose window ends after `time_ms`.
   [[nodiscard]] size_t StepAfter(int64_t time_ms) const;
@@ -52,7 +56,7 @@ class WindowCall {
 
   const RangeFunction function_;
   const bool weighs_, smooths_;
-  const bool sorts_;  // whether the function sorts a copy of each window
+  const bool sorts_;  // whether the function needs a sorted copy of each window
   const RolledValue rolled_value_;
   const Steps steps_, ends_;
   const int64_t range_ms_;

@@ -1,6 +1,6 @@
 #pragma once
-// Computes the results of a range function while samples arrive. The sink keeps a sample only as
-// long as a window needs it.
+// Computes the results of a range function while samples arrive. The sink stores a sample only as
+// long as a window needs the sample.
 
 #include <memory>
 #include <vector>
@@ -10,10 +10,11 @@
 
 namespace hg::query::promql {
 
-/// Not thread-safe.
+/// A sink that evaluates a range function. The sink is not thread-safe.
 class WindowSink : public VectorSink {
  public:
-  /// `call` must outlive the sink. `tally` and `watch` must also outlive the result of the sink.
+  /// `call` must outlive the sink. `tally` and `watch` must outlive the sink and the result of the
+  /// sink.
   WindowSink(const WindowCall& call, RequestContext* watch, MemoryTally* tally)
       : VectorSink(call.steps(), watch, tally), call_(call) {}
 
@@ -24,11 +25,12 @@ class WindowSink : public VectorSink {
   Status EndSeries(size_t series) override;
 
  private:
-  /// Those samples of one series that later windows need.
+  /// The samples of one series that later windows still need.
   struct Pending {
     std::vector<int64_t> times_ms;
     std::vector<double> values;
-    std::vector<double> counts;  // number of points in each sample; empty = one point each
+    /// Number of points in each sample; empty = each sample is one point.
+    std::vector<double> counts;
     WindowPlace place;
     MemoryHold memory;
   };
@@ -39,17 +41,18 @@ class WindowSink : public VectorSink {
   }
   Pending& PendingOf(size_t series);
   Status Keep(std::span<const int64_t> times_ms, std::span<const double> values, Pending* pending);
-  /// Stores `count` as the number of points of each sample in `pending`, except for the first
-  /// `before` samples.
+  /// Stores `count` as the number of points of each sample in `pending`. The first `before` samples
+  /// keep the counts that they had.
   Status KeepCounts(size_t before, double count, Pending* pending);
-  /// Adds samples of a series. `count` is the number of points in each sample.
+  /// Adds samples to a series. `count` is the number of points in each of these samples.
   Status Add(size_t series, std::span<const int64_t> times_ms, std::span<const double> values,
              double count);
   Status Slide(size_t series, size_t step_end, Pending* pending);
 
   const WindowCall& call_;
-  std::vector<std::unique_ptr<Pending>> pending_;  // by series number; nullptr: no sample is kept
-  std::vector<std::unique_ptr<Pending>> spare_;    // objects of series that have ended, for reuse
+  /// Indexed by series number; nullptr: no sample is stored.
+  std::vector<std::unique_ptr<Pending>> pending_;
+  std::vector<std::unique_ptr<Pending>> spare_;  // objects of ended series; new series reuse them
 };
 
 }  // namespace hg::query::promql

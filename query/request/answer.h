@@ -1,5 +1,6 @@
 #pragma once
-// The result of a query: groups with their points in columns. Names are in UTF-8 (uid/names.h).
+// The result of a query: groups of series, with the points of each group in columns. Names are in
+// UTF-8 (uid/names.h).
 
 #include <cstdint>
 #include <string>
@@ -14,13 +15,14 @@
 
 namespace hg::query {
 
-/// The points of one series or group, in ascending order of time. All columns have equal length.
-/// `kinds` is empty if all points are integers or all are doubles.
+/// The points of one series or group, in ascending order of time. The columns for times and values
+/// have equal length. `kinds` is empty if all points are integers or if all points are doubles.
 struct PointColumns {
   std::vector<int64_t> time_ms;
-  std::vector<uint64_t> bits;  // an int64, or the bits of a double
-  std::vector<uint8_t> kinds;  // 1 = double; filled only if integers and doubles are mixed
-  bool all_double = false;     // meaningful only if `kinds` is empty
+  std::vector<uint64_t> bits;  // for each point, an int64 or the bits of a double
+  /// For each point, 1 = double; filled only if integers and doubles are mixed.
+  std::vector<uint8_t> kinds;
+  bool all_double = false;  // whether all values are doubles; used only if `kinds` is empty
 
   [[nodiscard]] size_t size() const { return time_ms.size(); }
   [[nodiscard]] bool double_at(size_t i) const {
@@ -28,76 +30,80 @@ struct PointColumns {
   }
 };
 
-/// The value of Group::query_index for a group that was computed from several sub-queries
+/// The value of Group::query_index for a group that expressions computed from several sub-queries
 /// (query/expression/gexp_run.h).
 inline constexpr size_t kComputedGroup = SIZE_MAX;
 
-/// One group of series: one output object of the response.
+/// One group of series. Each group becomes one output object of the response.
 struct Group {
-  size_t query_index = 0;  // index into the request's sub-queries
-  Bytes id;  // identifies the group; the groups of a sub-query are in ascending order of their ids
-  Bytes metric;  // empty for a group that has annotations only
-  // All groups that come from one group of histograms share these lists.
-  SharedVector<std::pair<Bytes, Bytes>> tags;  // in the order of tag key UIDs
-  SharedVector<Bytes> aggregate_tags;          // in the order of tag key UIDs
-  SharedVector<Bytes> tsuids;                  // binary, sorted
-  // Annotations inside and outside the range of the query, sorted by start time; empty if the query
-  // did not request annotations.
+  size_t query_index = 0;  // index of the sub-query in the request
+  Bytes id;                // identifies the group; groups of a sub-query are sorted by id
+  Bytes metric;            // metric name; empty for a group that has only annotations
+  // The tags of the group. If several groups are outputs of one group of histograms, they share
+  // these lists.
+  SharedVector<std::pair<Bytes, Bytes>> tags;  // tags in the order of the UIDs of their keys
+  SharedVector<Bytes> aggregate_tags;          // aggregated tag keys in the order of their UIDs
+  SharedVector<Bytes> tsuids;                  // sorted TSUIDs in binary form
+  // The annotations of the group, sorted by start time. They may be inside or outside the time
+  // range of the query. The list is empty if the query did not request annotations.
   SharedVector<codec::Annotation> annotations;
   PointColumns points;
-  int64_t aggregate_ns = 0, names_ns = 0;  // time spent on this group
+  /// Time in nanoseconds for aggregation, and for looking up names.
+  int64_t aggregate_ns = 0, names_ns = 0;
 };
 
-/// Statistics of a sub-query. showStats and showSummary print them. "before" and "after" mean
-/// before and after filtering. Times of groups are sums over all groups.
+/// Statistics of a sub-query. The response shows them if the request has showStats or showSummary.
+/// In names of members, "before" and "after" mean before and after filtering. Times of groups are
+/// sums over all groups.
 struct SubQueryStats {
   uint64_t rows_before = 0, rows_after = 0;
   uint64_t points_before = 0, points_after = 0;
   uint64_t emitted_points = 0;
-  uint64_t names_resolved = 0;  // tag values whose names the filters looked up
-  int64_t scan_ns = 0;          // reading storage and filtering
-  int64_t filter_ns = 0;        // the part of scan_ns for looking up names for filters
+  uint64_t names_resolved = 0;  // number of tag values whose names the filters looked up
+  int64_t scan_ns = 0;          // time for reading storage and for filtering
+  int64_t filter_ns = 0;        // the part of scan_ns in which names for filters were looked up
   int64_t group_ns = 0;
   int64_t aggregate_ns = 0;
-  int64_t names_ns = 0;  // time for looking up the names of the groups
+  int64_t names_ns = 0;  // time for looking up the names of all groups
   int64_t print_ns = 0;  // time for printing the response
-  std::string scan;      // the scanned rows, as readable text
+  std::string scan;      // description of the scanned rows as readable text
 };
 
-/// Statistics of a whole query, in addition to those of its sub-queries.
+/// Statistics of a whole query. The sub-queries have statistics of their own.
 struct QueryStats {
   std::vector<SubQueryStats> queries;
-  int64_t before_print_ns = 0;  // time until the first byte was printed
+  int64_t before_print_ns = 0;  // time until the server printed the first byte of the response
 };
 
-/// What to do if the rows of a sub-query were read but its evaluation failed.
+/// What the query does if the rows of a sub-query were read but its evaluation failed.
 enum class OnFailure : unsigned char {
-  kFail,  // the request fails
-  // The failed sub-query returns no groups, and SubQueryInfo has the failure. Expressions use this
-  // value, because they may not need the failed sub-query.
+  kFail,  // the whole request fails
+  // The failed sub-query returns no groups, and SubQueryInfo contains the error. Expressions use
+  // this option, because they may not need the failed sub-query.
   kLeaveNothing,
-  // The sub-query returns the groups before the failing one, and the failing group with its points
-  // before the first infinite one. SubQueryInfo has the failure. The command line uses this value,
-  // because it prints while it evaluates.
+  // The failed sub-query returns the groups before the group that failed, and the points of this
+  // group before its first infinite point. SubQueryInfo contains the error. The command line uses
+  // this option, because it prints results during the evaluation.
   kLeaveWhatPrecedes
 };
 
 /// The value of SubQueryInfo::rollup_table for a sub-query that read raw points.
 inline constexpr std::string_view kRawTable = "raw";
 
-/// The part of the response that describes one sub-query, in addition to its groups.
+/// The description of one sub-query in the response, in addition to the groups of the sub-query.
 struct SubQueryInfo {
-  Status failure;  // why the evaluation failed; see OnFailure
-  // UIDs of the tag keys that have filters, ascending, without repeats
+  Status failure;  // the error of the evaluation; see OnFailure
+  // The UIDs of the tag keys that have filters, ascending, without repeats.
   std::vector<Bytes> filter_keys;
-  std::string rollup_table{kRawTable};  // the rollup interval that was read, for example "1h"
+  /// The rollup interval that was read, for example "1h"; "raw" = raw points.
+  std::string rollup_table{kRawTable};
   SubQueryStats stats;
 };
 
 struct Answer {
-  std::vector<Group> groups;                          // in output order (opentsdb-queries.md §9.3)
-  std::vector<codec::Annotation> global_annotations;  // in storage order
-  std::vector<SubQueryInfo> queries;                  // one entry per sub-query
+  std::vector<Group> groups;  // groups in output order (opentsdb-queries.md §9.3)
+  std::vector<codec::Annotation> global_annotations;  // global annotations in the order of storage
+  std::vector<SubQueryInfo> queries;                  // one element per sub-query
 };
 
 }  // namespace hg::query

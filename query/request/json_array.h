@@ -1,5 +1,5 @@
 #pragma once
-// Parses settings that are written as a JSON array.
+// Parses the values of settings that are JSON arrays.
 
 #include <rapidjson/document.h>
 
@@ -9,8 +9,9 @@
 
 namespace hg::query {
 
-/// Parses `json` into the document. `what` names the items of the array in error messages.
-/// InvalidArgument: the text is not an array, or not JSON (the message has the byte offset).
+/// Parses the JSON array `json` into the document. Error messages use `what` as the name of the
+/// items in the array. InvalidArgument: the text is not an array, or is not JSON. The message for
+/// text that is not JSON contains the byte offset.
 Status ParseJsonArray(std::string_view json, std::string_view what, rapidjson::Document* document);
 
 }  // namespace hg::query

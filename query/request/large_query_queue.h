@@ -1,8 +1,8 @@
 #pragma once
-// The queue of large queries. Every query starts outside of the queue. A query that exceeds the
-// limits of small queries, for rows read or memory held, must enter the queue before it continues.
-// Only a limited number of large queries work at once. The others wait in order of arrival, so
-// small queries never wait for large ones.
+// The queue of large queries. A query starts without entering the queue. When a query has read more
+// rows or holds more memory than a small query may, it must enter the queue before it continues.
+// The server runs only a limited number of large queries at a time. Further large queries wait in
+// order of arrival, so small queries never wait for large ones.
 
 #include <condition_variable>
 #include <cstdint>
@@ -17,34 +17,34 @@
 namespace hg::query {
 
 struct LargeQueryQueueOptions {
-  size_t width = 0;         // queries that may work at once; 0 = no limit
-  size_t waiting_max = 64;  // queries that may wait; more are rejected
+  size_t width = 0;         // maximum number of large queries that run at a time; 0 = no limit
+  size_t waiting_max = 64;  // maximum number of large queries that wait; more are rejected
   int64_t wait_max_ms = 60'000;
 };
 
-/// Thread-safe.
+/// The queue of large queries. It is thread-safe.
 class LargeQueryQueue {
  public:
-  /// Both references must outlive the object. No large query starts while more than half of
-  /// `memory` is in use by other requests than those that wait in this queue. The memory of waiting
-  /// queries is not counted, because they free it only after they have started.
+  /// Both references must outlive the queue. The queue starts no large query while more than half
+  /// of `memory` is in use. Memory of queries that wait in the queue does not count as in use here,
+  /// because they cannot free it before they have started.
   LargeQueryQueue(LargeQueryQueueOptions options, const MemoryBudget& memory, const Clock& clock)
       : options_(options), memory_(memory), clock_(clock) {}
 
-  /// Waits until the query may work. `held` is the memory in bytes that this query holds. Busy: too
-  /// many queries wait, or the wait was too long. While it waits, it calls `look` repeatedly,
-  /// without a lock. If `look` returns an error, Enter returns this error.
+  /// Waits until the query may run. `held` is the memory in bytes that the query holds. While it
+  /// waits, Enter calls `look` repeatedly, without holding a lock. If `look` returns an error,
+  /// Enter returns this error. Busy: too many queries wait, or this query has waited too long.
   Status Enter(int64_t held, const std::function<Status()>& look);
-  /// Ends the work of a large query, so that the next query may start. Call this function once
-  /// after each successful Enter.
+  /// Tells the queue that a large query has ended, so that the next query may start. Call this
+  /// function once after each successful Enter.
   void Leave();
 
   [[nodiscard]] size_t working();
   [[nodiscard]] size_t waiting();
 
  private:
-  /// Returns whether a large query may start. `waiting_bytes` is the memory of all queries that
-  /// wait, including the caller.
+  /// Returns whether a large query may start now. `waiting_bytes` is the memory of all waiting
+  /// queries, including the query that calls this function.
   [[nodiscard]] bool MayStart(int64_t waiting_bytes) const;
 
   const LargeQueryQueueOptions options_;
@@ -53,9 +53,10 @@ class LargeQueryQueue {
 
   std::mutex mutex_;
   std::condition_variable moved_;
-  size_t working_ = 0;         // number of queries that run now; guarded by mutex_
-  int64_t waiting_bytes_ = 0;  // guarded by mutex_; sum of the elements of waiting_
-  // Guarded by mutex_; in order of arrival: the bytes that each waiting query held when it arrived.
+  size_t working_ = 0;         // number of large queries that run now; guarded by mutex_
+  int64_t waiting_bytes_ = 0;  // sum of the elements of waiting_; guarded by mutex_
+  // The waiting queries in order of arrival. Each element is the number of bytes that the query
+  // held when it arrived. Guarded by mutex_.
   std::list<int64_t> waiting_;
 };
 

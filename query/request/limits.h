@@ -1,6 +1,7 @@
 #pragma once
-// Limits of one sub-query (opentsdb-queries.md §15.1) for cells and bytes that it reads from
-// storage. They are checked after each batch of rows, so one batch always passes.
+// Limits for the number of cells and bytes that one sub-query reads from storage
+// (opentsdb-queries.md §15.1). The limits are checked after each batch of rows, so a sub-query may
+// always read one batch.
 
 #include <cstdint>
 #include <string>
@@ -21,23 +22,23 @@ struct Limits {
   size_t batch_rows = 128;
 };
 
-/// Returns the limits that the limits file has for the metric, or the limits of the options if the
-/// file has none. `lift_bytes` and `lift_cells` remove a limit if the options allow this.
-/// InvalidArgument: the limits file cannot be read.
+/// Returns the limits of a metric. They come from the limits file, or from the options if the file
+/// has no limits for the metric. `lift_bytes` and `lift_cells` remove the limit for bytes or cells
+/// if the options allow clients to do so. InvalidArgument: the limits file cannot be read.
 Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_view metric,
                          RequestContext& context, bool lift_bytes, bool lift_cells);
 
-/// Not thread-safe.
+/// Counts what one sub-query reads, and checks its limits. A counter is not thread-safe.
 class LimitCounter {
  public:
   /// `watch` must outlive the counter.
   LimitCounter(const Limits& limits, RequestContext& watch) : limits_(limits), watch_(watch) {}
 
-  /// Counts a row. Call this function before the row is used. Fails with LimitExceeded or with
-  /// errors of the request context.
+  /// Counts one row. Call this function before you use the row. LimitExceeded: the sub-query has
+  /// read more than a limit allows. Also fails with errors of the request context.
   Status Count(const RowHour& row);
-  /// Counts rows of which the caller uses only the statistics. Call this function only if limited()
-  /// is false.
+  /// Counts rows of which the caller uses only the statistics, not the points. Call this function
+  /// only if limited() is false.
   Status CountHours(uint64_t rows, uint64_t points);
 
   [[nodiscard]] bool limited() const { return limits_.bytes_max > 0 || limits_.cells_max > 0; }
@@ -51,7 +52,7 @@ class LimitCounter {
   RequestContext& watch_;
   uint64_t rows_ = 0;
   uint64_t points_ = 0;
-  uint64_t steps_ = 0;  // steps that were not reported to watch_ yet
+  uint64_t steps_ = 0;  // steps that were not yet charged to watch_
   int64_t bytes_ = 0;
   int64_t cells_ = 0;
 };

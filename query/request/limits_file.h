@@ -1,6 +1,7 @@
 #pragma once
 // Limits for each metric, from JSON text: [{"regex","byteLimit","dataPointsLimit"}]. The value of
-// tsd.query.limits.overrides.config is the path of a file with this text, or the text itself.
+// tsd.query.limits.overrides.config is either the path of a file with such text, or the text
+// itself.
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +17,7 @@
 
 namespace hg::query {
 
-/// The limits of one entry; 0 = no limit.
+/// The limits of one element of a limits file; 0 = no limit.
 struct MetricLimits {
   std::shared_ptr<const uid::JavaPattern> pattern;
   int64_t bytes_max = 0;
@@ -26,32 +27,34 @@ struct MetricLimits {
 /// Parses the text of a limits file. The message of InvalidArgument describes the error.
 Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json);
 
-/// Thread-safe. The first Find reads the file. Later calls read it again if the interval has passed
-/// since the last read. If the file can no longer be read, the previous entries stay.
+/// A limits file that is read again at intervals. The first call of Find reads the file. A later
+/// call reads the file again if the interval has passed since the last read. If the file can no
+/// longer be read, the previous limits stay in effect. The object is thread-safe.
 class LimitsFile {
  public:
-  /// `clock` must outlive the object. If `path` is empty, there are no entries. If it begins with
-  /// '[', it is not a path but the text with the entries.
+  /// `clock` must outlive the object. If `path` is empty, there are no limits. If `path` begins
+  /// with '[', it is not a path but the JSON text itself.
   LimitsFile(std::string path, int64_t interval_s, const Clock& clock)
       : path_(std::move(path)), interval_ns_(interval_s * 1'000'000'000), clock_(clock) {}
 
-  /// Finds the first entry whose pattern is found in the metric name. Returns true and its limits,
-  /// or false if there is no such entry. InvalidArgument: the file could not be read, and it was
-  /// never read before. Busy: the file must be read, and `context` may not wait.
+  /// Finds the first element of the file whose regular expression matches a part of the metric
+  /// name. Returns true and the limits of the element, or false if there is no such element.
+  /// InvalidArgument: the file cannot be read, and no earlier read succeeded. Busy: the file must
+  /// be read now, but `context` may not wait.
   Result<bool> Find(std::string_view metric, RequestContext& context, int64_t* bytes_max,
                     int64_t* cells_max);
 
  private:
-  Status Reload();  // the caller must hold mutex_
+  Status Reload();  // reads the file; the caller must hold mutex_
 
   const std::string path_;
   const int64_t interval_ns_;
   const Clock& clock_;
 
   std::mutex mutex_;
-  bool loaded_ = false;                // guarded by mutex_
-  int64_t loaded_ns_ = 0;              // guarded by mutex_
-  std::vector<MetricLimits> entries_;  // guarded by mutex_
+  bool loaded_ = false;                // whether the file was read successfully; guarded by mutex_
+  int64_t loaded_ns_ = 0;              // monotonic time of the last read; guarded by mutex_
+  std::vector<MetricLimits> entries_;  // limits in the order of the file; guarded by mutex_
 };
 
 }  // namespace hg::query

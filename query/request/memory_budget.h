@@ -1,19 +1,20 @@
 #pragma once
-// The maximum memory of all running queries in total (tsd.query.memory.limit).
+// The memory budget of queries: the maximum memory of all running queries together
+// (tsd.query.memory.limit).
 
 #include <atomic>
 #include <cstdint>
 
 namespace hg::query {
 
-/// Thread-safe.
+/// A memory budget that all queries share. It is thread-safe.
 class MemoryBudget {
  public:
-  /// `limit_bytes`: the size of the budget; 0 = no limit.
+  /// `limit_bytes` is the size of the budget; 0 = no limit.
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
 
-  /// Takes memory from the budget. If less than `reserve` bytes would be left, takes nothing and
-  /// returns false.
+  /// Takes `bytes` from the budget and returns true. If less than `reserve` bytes would be left,
+  /// takes nothing and returns false.
   bool Take(int64_t bytes, int64_t reserve = 0) {
     const int64_t taken = taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (limit_ <= 0 || taken <= limit_ - reserve) return true;
@@ -24,8 +25,8 @@ class MemoryBudget {
 
   [[nodiscard]] int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t limit() const { return limit_; }
-  /// Returns whether a large query may start: whether at most half of the budget is in use, not
-  /// counting `own` bytes of the memory in use.
+  /// Returns whether a large query may start. This is so if at most half of the budget is in use;
+  /// `own` bytes of the memory in use are not counted.
   [[nodiscard]] bool roomy(int64_t own) const { return limit_ <= 0 || taken() - own <= limit_ / 2; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// A query as a client wrote it: unparsed texts in UTF-8 (opentsdb-queries.md §3). http/wire and the
-// command line create it, and query/plan/validate checks it.
+// A query as a client wrote it: texts in UTF-8 that have not been parsed (opentsdb-queries.md §3).
+// http/wire and the command line create it, and query/plan/validate checks it.
 
 #include <cstdint>
 #include <optional>
@@ -18,8 +18,8 @@ struct FilterSpec {
   std::string tagk;
   std::string filter;
   bool group_by = false;
-  /// Set for the legacy form `k=we*b`, which ignores case although its type is "wildcard"
-  /// (opentsdb-queries.md §4.3).
+  /// Whether matching ignores case. This is set for the legacy form `k=we*b`, which ignores case
+  /// although its type is "wildcard" (opentsdb-queries.md §4.3).
   bool ignore_case = false;
 
   bool operator==(const FilterSpec&) const = default;
@@ -28,7 +28,7 @@ struct FilterSpec {
 struct RateOptions {
   bool counter = false;
   int64_t counter_max = INT64_MAX;
-  int64_t reset_value = 0;  // 0 = off
+  int64_t reset_value = 0;  // value at which a counter is treated as reset; 0 = off
   bool drop_resets = false;
 
   bool operator==(const RateOptions&) const = default;
@@ -37,23 +37,24 @@ struct RateOptions {
 struct SubQuery {
   std::optional<std::string> aggregator;
   std::optional<std::string> metric;
-  std::optional<SharedVector<std::string>> tsuids;  // hex; if not empty, used instead of the metric
+  /// TSUIDs in hexadecimal; if not empty, they are used instead of the metric.
+  std::optional<SharedVector<std::string>> tsuids;
   std::optional<std::string> downsample;
   bool rate = false;
   std::optional<RateOptions> rate_options;
   SharedVector<FilterSpec> filters;
-  /// Whether the request has a list of filters, even an empty one. OpenTSDB treats a sub-query with
-  /// an empty list and a sub-query without a list as different (TSSubQuery.equals).
+  /// Whether the request has a list of filters, even if the list is empty. OpenTSDB treats a
+  /// sub-query with an empty list as different from a sub-query without a list (TSSubQuery.equals).
   bool filters_given = false;
   bool explicit_tags = false;
   bool pre_aggregate = false;
   std::optional<std::string> rollup_usage;
   std::optional<std::vector<double>> percentiles;
   bool show_histogram_buckets = false;
-  /// Hourglass extension: the condition for the value of a point (value_filter.h).
+  /// Hourglass extension: the condition that the value of a point must fulfil (value_filter.h).
   std::optional<std::string> value_filter;
-  bool use_fuzzy_filter = true;  // the response repeats it; it has no other effect
-  bool use_multi_gets = true;    // the response repeats it; it has no other effect
+  bool use_fuzzy_filter = true;  // has no effect, except that the response repeats the value
+  bool use_multi_gets = true;    // has no effect, except that the response repeats the value
 
   bool operator==(const SubQuery&) const = default;
 };
@@ -65,7 +66,7 @@ inline bool AsksForHistograms(const SubQuery& query) {
 
 struct Request {
   std::string start;
-  std::optional<std::string> end;  // nullopt = now
+  std::optional<std::string> end;  // end time of the query; nullopt = now
   std::optional<std::string> timezone;
   std::vector<SubQuery> queries;
 

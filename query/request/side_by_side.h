@@ -9,18 +9,20 @@
 
 namespace hg::query {
 
-/// There are more parts than threads, so that no thread waits long for the last part.
+/// Number of parts per thread. There are more parts than threads, so that no thread has to wait
+/// long for another thread's last part.
 inline constexpr size_t kPartsPerThread = 2;
-/// All threads of a query share one request context, so each reports this many steps at once.
+/// Number of steps that a thread charges at once. All threads of a query share one request context,
+/// so they call it rarely.
 inline constexpr uint64_t kStepsAtOnce = 2048;
 
-/// A function that works like RunSideBySide with a fixed pool and a fixed number of helpers.
+/// A function that calls RunSideBySide with a fixed pool and a fixed number of helper threads.
 using SideBySide = std::function<void(size_t count, const std::function<bool(size_t)>& task)>;
 
-/// Calls task(0), task(1), … task(count − 1), each once, on the calling thread and on up to
-/// `helpers` threads of the pool. If no pool thread is free, the calling thread runs all tasks.
-/// Once a task has returned false or thrown, no further task is started. Returns when all started
-/// tasks have ended, then rethrows the first exception.
+/// Calls task(0), task(1), … task(count − 1), each once. The tasks run on the calling thread and on
+/// up to `helpers` threads of the pool. If no thread of the pool is free, the calling thread runs
+/// all tasks. After a task has returned false or thrown an exception, no further task is started.
+/// The function returns when all started tasks have ended, and then rethrows the first exception.
 void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
                    const std::function<bool(size_t)>& task);
 

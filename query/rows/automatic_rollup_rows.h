@@ -1,6 +1,6 @@
 #pragma once
-// Reads a sub-query from automatic rollups (docs/rollups.md) and, for hours without rollups, from
-// raw points. The result is the same as from raw points only.
+// Reads a sub-query from automatic rollups (docs/rollups.md). Hours without rollups are read from
+// raw points. The result is the same as if only raw points were read.
 
 #include <cstdint>
 #include <memory>
@@ -12,25 +12,27 @@
 
 namespace hg::query {
 
-/// Remembers the state of automatic rollups and retention at the time when a sub-query was planned.
-/// Not thread-safe.
+/// Remembers the state of automatic rollups and of retention at the time when a sub-query was
+/// planned. The object is not thread-safe.
 class AutomaticRollups {
  public:
   explicit AutomaticRollups(SubQueryPlan* plan) : plan_(*plan) {}
 
-  /// Stores the current state. Returns nullptr if no hour can be read from rollups. The Read of the
-  /// result returns Conflict if the buckets do not start at rollup intervals.
+  /// Stores the current state of the rollups, and opens a source of rows. Returns nullptr if no
+  /// hour can be read from rollups. Read of the returned source fails with Conflict if the buckets
+  /// do not start at rollup intervals.
   Result<std::unique_ptr<RowSource>> Open();
-  /// Returns whether rows that the sub-query planned to read at Open may be missing now, because
-  /// retention has deleted raw points and kept only their rollups, or because all rollups are being
-  /// computed again. If true, the caller must discard the rows that it has read.
+  /// Returns true if rows that the sub-query planned to read at Open may be missing now. The reason
+  /// is either that retention has deleted raw points and kept only their rollups, or that all
+  /// rollups are being computed again. In these cases the caller must discard the rows that it has
+  /// read.
   [[nodiscard]] bool Changed() const;
 
  private:
   SubQueryPlan& plan_;
-  // RolledHours::kept_before_s at Open; nullopt: the sub-query cannot use rollups.
+  // The value of RolledHours::kept_before_s at Open; nullopt: the sub-query cannot use rollups.
   std::optional<uint32_t> kept_before_s_;
-  uint64_t times_forgotten_ = 0;  // RolledHours::times_forgotten at Open
+  uint64_t times_forgotten_ = 0;  // value of RolledHours::times_forgotten at Open
 };
 
 }  // namespace hg::query

@@ -1,6 +1,6 @@
 #pragma once
-// Reads a list of time ranges (pieces) in one scan. Each piece comes either from a rollup table or
-// from raw points.
+// Reads a list of time ranges (pieces) in one scan. Each piece is read either from a rollup table
+// or from raw points.
 
 #include <memory>
 #include <vector>
@@ -13,19 +13,23 @@
 
 namespace hg::query {
 
-/// The stores from which pieces are read. They must outlive the scans.
+/// The stores from which a scan reads its pieces. The stores must outlive the scan.
 struct RolledSources {
   Store* cells = nullptr;
   Points* points = nullptr;
   const codec::RollupTables* tables = nullptr;
 };
 
-/// Scans the pieces, which must be in ascending order and not overlap. `spec` and `options` select
-/// the series; the rows of `spec` are ignored. An interval of a rollup table is returned as a row
-/// that starts with the interval and has only statistics: the values that `function` (sum, avg,
-/// count, min or max) needs. Their sum may be rounded differently from the sum of the points in
-/// order. Load of such a row fails with Conflict, because it has no points. Next fails like scans
-/// of raw points, and with Corruption on invalid cells.
+/// Scans the pieces, which must be in ascending order and must not overlap. `spec` and `options`
+/// select the series; the row range of `spec` is ignored.
+///
+/// An interval of a rollup table is returned as a row that starts at the begin of the interval.
+/// Such a row has no points but only statistics: the values that `function` (sum, avg, count, min
+/// or max) needs. The sum in the statistics may be rounded differently from the sum of the points
+/// in order. Load fails with Conflict for such a row, because the row has no points.
+///
+/// Next fails with the errors of scans of raw points, and with Corruption if the rollup table has
+/// invalid cells.
 std::unique_ptr<PointScan> ScanPieces(const RolledSources& sources, std::vector<HoursPiece> pieces,
                                       const PointScanSpec& spec, const ReconcileOptions& options,
                                       Function function);

@@ -1,12 +1,12 @@
 #pragma once
 // Caches the downsampled old hours of sub-queries. Dashboards send the same query every few
-// seconds, and only the newest hour of the result is new. The cache holds the buckets before
-// filling, rates, grouping and interpolation. So the result of a query is the same to the last bit
-// with and without the cache, for any time range.
+// seconds, and only the newest hour of its result changes. The cache holds buckets as they are
+// before filling, rates, grouping and interpolation. So the result of a query is the same to the
+// last bit with and without the cache, for any time range.
 //
-// A cached hour is valid until a row of its metric in that hour changes. Changes that are made
-// while the hour is being read from the store make it invalid, too. The storage engine reports such
-// changes before it acknowledges them (storage/points/watched_points.h).
+// A cached hour is valid until a row of its metric in that hour changes. If a row changes while the
+// hour is being read from the store, the hour is invalid, too. The storage engine reports changes
+// to the cache before it acknowledges them to the client (storage/points/watched_points.h).
 
 #include <array>
 #include <atomic>
@@ -26,55 +26,59 @@
 namespace hg::query {
 
 struct BucketCacheStats {
-  // Numbers of old hours of sub-queries: `hits` were in the cache, and `misses` had to be read from
-  // the store.
+  // Counters for the old hours of sub-queries. `hits` counts hours that were in the cache, and
+  // `misses` counts hours that had to be read from the store.
   uint64_t hits = 0, misses = 0;
-  uint64_t stale = 0;    // cached hours that had changed; included in `misses`
-  uint64_t evicted = 0;  // hours removed because the cache was full
-  uint64_t hours = 0;    // hours that are now in the cache
+  uint64_t stale = 0;    // number of cached hours that had changed; included in `misses`
+  uint64_t evicted = 0;  // number of hours removed because the cache was full
+  uint64_t hours = 0;    // number of hours that are in the cache now
   int64_t bytes = 0, bytes_max = 0;
 };
 
-/// Thread-safe.
+/// The cache of old hours. It is thread-safe.
 class BucketCache : public ChangeListener {
  public:
-  /// The old hours of one sub-query, from its first hour on. `found` has the cached hours before
-  /// the first hour that is not in the cache. `missing` has all later hours. Some hours can never
-  /// be cached, for example if a row has only histograms. Each query then reads such an hour and
-  /// all later ones from the store.
+  /// The old hours of one sub-query. `found` has the cached hours before the first hour that is not
+  /// in the cache. `missing` is the range of all old hours after `found`. Some hours can never be
+  /// cached, for example an hour in which a row has only histograms. Each query reads such an hour
+  /// and all later hours from the store.
   struct OldHours {
-    std::vector<std::shared_ptr<const BucketHour>> found;  // consecutive hours from the first one
-    RowRange missing{0, 0};  // the old hours after `found`; they may be added to the cache
-    std::vector<uint64_t> generations;  // for each missing hour, the argument for Keep
+    /// Consecutive cached hours; the first is the first hour of the sub-query.
+    std::vector<std::shared_ptr<const BucketHour>> found;
+    RowRange missing{0, 0};  // the old hours after `found`; Keep may add them to the cache
+    std::vector<uint64_t> generations;  // for each missing hour, the value to pass to Keep
   };
 
-  /// The cache registers itself as listener of `watched`. `watched` and `clock` must outlive the
-  /// cache.
+  /// Creates a cache and registers it as a listener of `watched`. `watched` and `clock` must
+  /// outlive the cache.
   static std::shared_ptr<BucketCache> Make(int64_t bytes_max, WatchedPoints& watched,
                                            const Clock& clock);
 
-  /// Returns the cached buckets of those hours of `rows` that are older than the horizon. Call this
-  /// function before the scan that reads the missing hours. `shape` encodes everything on which the
-  /// buckets depend, except the hour.
+  /// Returns the cached buckets of the hours of `rows` that are older than the horizon. Call this
+  /// function before you scan the missing hours. `shape` encodes everything on which the buckets
+  /// depend, except the hour.
   OldHours Find(const Bytes& shape, ByteView metric, const RowRange& rows);
-  /// Puts an hour into the cache. `generation` is the element of OldHours::generations that Find
-  /// returned for this hour before it was read. If the hour has changed since then, it is not
-  /// cached. Throws bad_alloc if memory is exhausted; the cache is then unchanged.
+  /// Puts an hour into the cache. `generation` is the element of OldHours::generations for this
+  /// hour; the caller must have called Find before it read the hour. If the hour has changed since
+  /// that call of Find, the hour is not cached. Throws bad_alloc if memory is exhausted; the cache
+  /// is then unchanged.
   void Keep(const Bytes& shape, uint64_t generation, BucketHour hour);
-  /// Returns the number of bytes that `hour` needs in the cache.
+  /// Returns the number of bytes that `hour` would use in the cache.
   [[nodiscard]] static int64_t BytesOf(const BucketHour& hour);
-  /// Returns the maximum number of bytes in the cache for one sub-query, including hours that it
-  /// found there. The limit prevents one query from evicting the hours of all others.
+  /// Returns the maximum number of bytes that one sub-query may have in the cache, including the
+  /// hours that the sub-query found there. This limit prevents one query from evicting the hours of
+  /// all other queries.
   [[nodiscard]] int64_t share() const;
-  /// Returns the number of rows above which a sub-query exceeds its share.
+  /// Returns the maximum number of rows with which a sub-query stays within share().
   [[nodiscard]] size_t rows_max() const;
-  /// Stores that a sub-query of this shape had to read most of its rows although it used
+  /// Stores that a sub-query with this shape had to read most of its rows although it used
   /// ExtremeFold, which skips rows that cannot change the result. The next query with this shape
-  /// should use the cache instead.
+  /// should use the cache instead of ExtremeFold.
   void PreferHours(const Bytes& shape);
-  /// Returns whether PreferHours was called for this shape recently.
+  /// Returns whether PreferHours was called recently for this shape.
   [[nodiscard]] bool prefers_hours(const Bytes& shape) const;
-  /// Returns false if rows expire without a report (a TTL is set). Then nothing may be cached.
+  /// Returns false if rows may expire without a report to the cache, because a TTL is set. In this
+  /// case nothing may be cached.
   [[nodiscard]] bool usable() const { return !watched_.RowsExpire(); }
 
   void AfterChange(const ChangedRows& rows) override;
@@ -92,22 +96,23 @@ class BucketCache : public ChangeListener {
     int64_t bytes = 0;
     std::shared_ptr<const BucketHour> hour;
   };
-  using ByUse = std::list<Kept>;  // least recently used entry first
+  using ByUse = std::list<Kept>;  // entries, least recently used first
   struct Shape {
-    const Bytes* name = nullptr;                          // key of this shape in shapes_
-    int64_t bytes = 0;                                    // memory of the shape without its hours
-    std::unordered_map<uint32_t, ByUse::iterator> hours;  // key: row base in seconds
+    const Bytes* name = nullptr;  // points to the key of this shape in shapes_
+    int64_t bytes = 0;            // memory of the shape in bytes, without its hours
+    std::unordered_map<uint32_t, ByUse::iterator> hours;  // cached hours by row base in seconds
   };
 
-  // There is a counter for each hash of a metric and an hour. It is never reset. Two pairs with the
-  // same hash share a counter; the only effect is that there may be more cache misses.
+  // Number of change counters. The hash of a metric and an hour selects the counter. Counters are
+  // never reset. If two pairs of metric and hour share a counter, there may be more cache misses,
+  // but results stay correct.
   static constexpr size_t kGenerations = 1 << 14;
   [[nodiscard]] static size_t SlotOf(ByteView metric, uint32_t base);
-  /// Sets the horizon to the end of the newest hour that counts as old, and returns it. The engine
-  /// reports changes of hours before the horizon.
+  /// Sets the horizon to the end of the newest hour that counts as old, and returns the horizon.
+  /// The storage engine reports changes of hours before the horizon.
   uint32_t RaiseHorizon();
-  /// The caller must hold mutex_. Moves the entry to `gone`, so that the caller can free it after
-  /// releasing the lock. Does not throw.
+  /// Moves the entry to `gone`, so that the caller can free it after releasing the lock. Does not
+  /// throw. The caller must hold mutex_.
   void Erase(ByUse::iterator kept, ByUse* gone);
 
   const int64_t bytes_max_;
@@ -115,8 +120,8 @@ class BucketCache : public ChangeListener {
   const Clock& clock_;
   std::array<std::atomic<uint64_t>, kGenerations> generations_{};
 
-  // Hashes of shapes for which PreferHours was called. A hash is in the slot that it selects. If
-  // two hashes select the same slot, the second one overwrites the first one.
+  // The hashes of shapes for which PreferHours was called. The hash selects the slot that stores
+  // it. If two hashes select the same slot, the later one overwrites the earlier one.
   std::array<std::atomic<size_t>, 1 << 10> preferred_{};
 
   mutable std::mutex mutex_;

@@ -11,14 +11,17 @@
 
 namespace hg::query {
 
-/// Returns whether the cache may have hours of this sub-query. Returns false if there is no cache.
+/// Returns whether the query cache may contain hours of this sub-query. Returns false if there is
+/// no cache.
 [[nodiscard]] bool MayCache(const SubQueryPlan& plan);
-/// Encodes everything on which the buckets of an hour depend, except its rows. Needs MayCache.
+/// Returns the cache key of a sub-query: it encodes everything on which the buckets of an hour
+/// depend, except the rows of the hour. Call this function only if MayCache returns true.
 [[nodiscard]] Bytes CacheShapeOf(const SubQueryPlan& plan);
 
-/// Returns nullptr if the sub-query has no old hours, or none that may be cached. Read returns
-/// Conflict at a row that cannot be combined with cached hours (SeriesSet::RefuseStrayRows). Finish
-/// joins cached hours and read rows, and puts the old hours that were read into the cache.
+/// Opens a source that uses the cache. Returns nullptr if the sub-query has no old hours, or none
+/// that may be cached. Read of the source fails with Conflict at a row that cannot be combined with
+/// cached hours (SeriesSet::RefuseStrayRows). Finish joins the cached hours with the rows that were
+/// read, and puts the old hours among these rows into the cache.
 Result<std::unique_ptr<RowSource>> OpenCachedHours(SubQueryPlan* plan);
 
 }  // namespace hg::query

@@ -1,12 +1,12 @@
 #pragma once
 // Computes, over many series, the maximum of buckets that are themselves maxima (or the minimum of
-// minima). Most rows cannot change such a maximum. A row is skipped if the maximum in its
-// statistics is not above the value of any bucket of its hour.
+// minima). Most rows cannot change such a maximum. A row is skipped if the maximum in the
+// statistics of the row is not above the value of any bucket of its hour.
 //
-// ExtremeFold keeps one number for each bucket of the result instead of the series. So it accepts
-// only series without a gap between their buckets: OpenTSDB interpolates in gaps and needs the
-// series' own buckets there. It also accepts no -0.0, because the order of the series decides
-// whether the result is 0.0 or -0.0. SeriesSet checks both conditions.
+// ExtremeFold stores one number for each bucket of the result instead of all series. So it accepts
+// only series without a gap between their buckets: OpenTSDB interpolates in gaps, and for that it
+// needs the buckets of each series. ExtremeFold also accepts no -0.0, because the order of the
+// series would decide whether the result is 0.0 or -0.0. SeriesSet checks both conditions.
 
 #include <atomic>
 #include <cstdint>
@@ -20,18 +20,19 @@
 
 namespace hg::query {
 
-/// Thread-safe. All parts of a scan share one object, so each part can skip rows that another part
-/// has made unnecessary.
+/// Computes the maximum of maxima, or the minimum of minima. The object is thread-safe. All parts
+/// of a scan share one object, so each part can skip rows that another part has made unnecessary.
 class ExtremeFold {
  public:
-  /// `function` is kMax or kMin. The result consists of the buckets that start in [first_ms,
-  /// last_ms]. The interval must divide an hour.
+  /// `function` is kMax or kMin. The result has the buckets that start in [first_ms, last_ms].
+  /// `interval_ms` must divide an hour.
   ExtremeFold(Function function, int64_t interval_ms, int64_t first_ms, int64_t last_ms);
 
-  /// Returns the memory in bytes of an object with `buckets` buckets.
+  /// Returns the memory in bytes of an ExtremeFold with `buckets` buckets.
   [[nodiscard]] static int64_t BytesOf(int64_t buckets);
   [[nodiscard]] int64_t interval_ms() const { return interval_ms_; }
-  /// Return the starts of the first and the last bucket of the result.
+  /// `first_ms` returns the start of the first bucket of the result, and `last_ms` the start of the
+  /// last bucket.
   [[nodiscard]] int64_t first_ms() const { return first_ms_; }
   [[nodiscard]] int64_t last_ms() const { return last_ms_; }
   [[nodiscard]] bool shows(int64_t bucket_ms) const {
@@ -41,16 +42,16 @@ class ExtremeFold {
   /// Returns whether the points of a row may change the result. The base of the row must be the
   /// begin of an hour.
   [[nodiscard]] bool Needs(int64_t base_ms, const RowStatistics& row) const;
-  /// Adds the buckets of a row: their starts and values. Returns the number of other buckets that
-  /// it compared; callers report this number as work.
+  /// Adds the buckets of a row: their starts and values. Returns the number of further buckets that
+  /// the function compared; callers charge this number as work.
   size_t Take(const PointColumns& buckets);
 
-  /// Returns the result. Call this function after the last Take. Consecutive buckets without a gap
-  /// form one element.
+  /// Returns the result. Call this function after the last Take. Each element of the result is a
+  /// series of consecutive buckets without a gap.
   [[nodiscard]] std::vector<PointColumns> Runs() const;
 
  private:
-  /// The range that the buckets of an hour have in values_.
+  /// The range of indices in values_ that the buckets of one hour have.
   struct Places {
     size_t begin, end;
   };
@@ -61,22 +62,23 @@ class ExtremeFold {
   [[nodiscard]] size_t PlaceOf(int64_t bucket_ms) const {
     return static_cast<size_t>((bucket_ms - first_ms_) / interval_ms_);
   }
-  /// Sets the element of floors_ for the hour to the minimum of the hour's buckets. Returns the
-  /// number of buckets in the hour.
+  /// Sets the element of floors_ for the hour to the minimum of all buckets of the hour. Returns
+  /// the number of buckets in the hour.
   size_t RaiseFloor(size_t hour);
 
   static constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;
 
-  const double sign_;  // -1 for minima: values are negated, so that the code only computes maxima
+  /// 1 for maxima, -1 for minima: negated values let the code compute only maxima.
+  const double sign_;
   const int64_t interval_ms_;
-  const int64_t first_ms_, last_ms_;  // bucket starts
-  // For each hour, a lower bound of the values of all its buckets.
+  const int64_t first_ms_, last_ms_;  // starts of the first and the last bucket
+  // For each hour, a lower bound of the values of all buckets in the hour.
   std::vector<std::atomic<double>> floors_;
 
   std::mutex mutex_;
   // The following members are guarded by mutex_ while rows are read.
-  std::vector<double> values_;    // for each bucket, multiplied by sign_
-  std::vector<uint8_t> filled_;   // for each bucket: 1 if a series has a value there
+  std::vector<double> values_;    // for each bucket, its value multiplied by sign_
+  std::vector<uint8_t> filled_;   // for each bucket: 1 if some series has a value there
   std::vector<size_t> unfilled_;  // for each hour: number of buckets without a value
 };
 

@@ -10,10 +10,10 @@
 
 namespace hg::query {
 
-/// Returns nullptr if the sub-query has another form, or if another source is probably faster. If
-/// this becomes clear only after a scan was opened, returns a source that reads all rows with this
-/// scan. Read returns Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish sets
-/// SeriesRead::folded.
+/// Opens a source that uses ExtremeFold. Returns nullptr if the sub-query does not compute such a
+/// result, or if another source is probably faster. If this becomes clear only after a scan was
+/// opened, returns a source that reads all rows with the opened scan. Read of the source fails with
+/// Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish sets SeriesRead::folded.
 Result<std::unique_ptr<RowSource>> OpenExtremes(SubQueryPlan* plan);
 
 }  // namespace hg::query

@@ -1,6 +1,6 @@
 #pragma once
-// The ways to read the rows of a sub-query. All of them return the same series, so the later steps
-// (rates, groups, merging) do not depend on the way that was chosen.
+// The sources from which a sub-query can read its rows. All sources return the same series, so the
+// later steps (rates, groups, merging) do not depend on the source that was chosen.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,66 +19,71 @@
 
 namespace hg::query {
 
-/// The series of a sub-query, and the memory that they take.
+/// The series that a sub-query has read, and the memory that they use.
 struct SeriesRead {
-  /// Statistics are stored in `about`. Both arguments must outlive the object.
+  /// Stores statistics in `about`. Both arguments must outlive the object.
   SeriesRead(RequestContext* watch, SubQueryInfo* about) : info(*about), memory(watch) {}
 
   /// Frees all series, so that they can be read again. Keeps the statistics.
   void Clear();
 
   SubQueryInfo& info;
-  std::deque<SeriesSet> sets;  // one for each scan; they charge the memory of `series`
-  std::vector<Series> series;  // sorted by Series::order
-  /// The result of ExtremeFold, if the source used one. It replaces the points of the series, which
-  /// `series` then does not have. The source charges the memory of this result.
+  std::deque<SeriesSet> sets;  // one set for each scan; the sets charge the memory of `series`
+  std::vector<Series> series;  // the series, sorted by Series::order
+  /// The result of ExtremeFold, if the source used ExtremeFold. In this case the elements of
+  /// `series` have no points, and this result replaces them. The source charges the memory of this
+  /// result.
   std::optional<std::vector<PointColumns>> folded;
-  MemoryTally memory;  // charges memory of this object that is not in the sets
+  MemoryTally memory;  // charges the memory of this object that is not in the sets
 };
 
-/// The sources of raw points, and of values computed from raw points. A source in this list reads
-/// less than the sources after it.
+/// The kinds of sources that read raw points or values computed from raw points. Each source in
+/// this list reads less than the sources after it.
 enum class RowSourceKind : unsigned char {
-  kAutomaticRollups,  // automatic_rollup_rows.h
-  kExtremes,          // folded_rows.h
-  kCachedHours,       // cached_rows.h
+  kAutomaticRollups,  // defined in automatic_rollup_rows.h
+  kExtremes,          // defined in folded_rows.h
+  kCachedHours,       // defined in cached_rows.h
   kRawPoints,
 };
 
-/// Not thread-safe. Uses the plan with which it was opened. Must outlive the results of Finish.
+/// A source of the rows of a sub-query. It uses the plan with which it was opened, and must outlive
+/// the results of Finish. It is not thread-safe.
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  /// Returns an estimate of the number of rows to read, or 0 if there is none.
+  /// Returns an estimate of the number of rows to read, or 0 if there is no estimate.
   [[nodiscard]] virtual uint64_t RowsExpected() const = 0;
-  /// Reads the rows into the sets of `out`, which must be clear. Call this function once. If Read
-  /// returns Conflict and fallback() is set, the caller must read the rows again from that source.
+  /// Reads the rows into the sets of `out`, which must be empty. Call this function only once. If
+  /// Read fails with Conflict and fallback() returns a kind, the caller must read the rows again
+  /// from a source of that kind.
   virtual Status Read(SeriesRead* out) = 0;
-  /// Moves the series from the sets to `out->series`, complete and sorted. Call this function after
-  /// Read.
+  /// Moves the complete series from the sets to `out->series`, and sorts them. Call this function
+  /// after Read.
   virtual Status Finish(SeriesRead* out);
-  /// Returns the source that replaces this one if Read returns Conflict; nullopt = none.
+  /// Returns the kind of source that replaces this source if Read fails with Conflict; nullopt =
+  /// there is no replacement.
   [[nodiscard]] virtual std::optional<RowSourceKind> fallback() const { return {}; }
 };
 
-/// Reads all rows of the plan.
+/// Opens a source that reads all rows of the plan.
 Result<std::unique_ptr<RowSource>> OpenRawPoints(SubQueryPlan* plan);
-/// Like OpenRawPoints, for a scan that is already open for the rows of the plan.
+/// Returns a source that reads all rows of the plan with a scan that is already open.
 std::unique_ptr<RowSource> RawPointsOf(SubQueryPlan* plan, std::unique_ptr<PointScan> scan);
 
-// Functions that several sources use.
+// The following functions are used by several sources.
 
-/// Returns Busy on an event loop if the scan expects so many rows that another thread should read
-/// them (RequestContext::MayWait).
+/// Returns Busy if this is an event loop (RequestContext::MayWait) and the scan is expected to
+/// return so many rows that another thread should read them.
 Status MayReadHere(const SubQueryPlan& plan, const PointScan& scan);
-/// Like MayReadHere for a scan, but for `rows` rows that are in memory.
+/// Does the same as MayReadHere for a scan, but for `rows` rows that are in memory.
 Status MayReadHere(const SubQueryPlan& plan, uint64_t rows);
-/// Adds to `out` a set for a part of the scan, with the buckets of `grid` (null = raw points).
+/// Adds to `out` a set for one part of the scan. The set computes the buckets of `grid`; if `grid`
+/// is null, it collects raw points.
 SeriesSet& AddSet(SubQueryPlan* plan, const BucketGrid* grid, SeriesRead* out);
-/// Reads the whole scan into the set and counts its rows.
+/// Reads the whole scan into the set and counts the rows of the scan.
 Status ReadInto(const SubQueryPlan& plan, PointScan* scan, SeriesSet* set, SeriesRead* out);
-/// Reads the scan. Several threads read parts of a large scan. Before reading starts, `add_set` is
-/// called once for each part, with the number of parts.
+/// Reads the scan. If the scan is large, several threads read parts of it. Before the reading
+/// starts, `add_set` is called once for each part; its argument is the number of parts.
 Status ReadInParts(const SubQueryPlan& plan, std::unique_ptr<PointScan> scan,
                    const std::function<SeriesSet&(size_t parts)>& add_set, SeriesRead* out);
 

@@ -27,7 +27,7 @@
 
 namespace hg::query {
 
-/// Objects that all sub-queries of one query share. These objects must outlive the sub-queries.
+/// The objects that all sub-queries of one query share. They must outlive the sub-queries.
 struct RunContext {
   const ValidQuery& query;
   const Options& options;
@@ -42,14 +42,15 @@ struct RunContext {
   WorkerPool& helpers;  // threads that run parts of the work concurrently
   size_t helper_count;
   ResolvedFilters& filters;
-  BucketCache* cache;         // nullptr = no cache
+  BucketCache* cache;         // nullptr = there is no query cache
   RolledHoursSource* rolled;  // nullptr = this process does not compute rollups
 };
 
-/// Not thread-safe, but the threads of one scan may read the plan at the same time. Errors of its
-/// functions are those of Engine::Run.
+/// The plan of one sub-query. It is not thread-safe, but the threads of one scan may read the plan
+/// at the same time. Functions fail with the errors of Engine::Run.
 struct SubQueryPlan {
-  /// The range to scan is [start_ms, end_ms]. Later, the result is trimmed to the query's range.
+  /// The sub-query scans the time range [start_ms, end_ms]. Later steps trim the result to the time
+  /// range of the query.
   SubQueryPlan(const RunContext& run, size_t index, int64_t start, int64_t end)
       : context(run),
         sub(run.query.queries[index]),
@@ -62,22 +63,23 @@ struct SubQueryPlan {
   /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call this
   /// function once, before any other function.
   Status Resolve();
-  /// Applies filters that compare names to the known series, so that the scan reads only series
-  /// that the filters admit. Returns false if the filters admit no series.
+  /// Applies the filters that compare names to the known series, so that the scan reads only series
+  /// that the filters accept. Returns false if the filters accept no series.
   Result<bool> ChooseSeries();
-  /// Plans the hours and buckets of raw points. `downsample` may be null.
+  /// Plans the hours and buckets for reading raw points. `downsample` may be null.
   Status PlanRaw(const DownsampleSpec* downsample);
-  /// Computes the buckets of `window`. Returns Busy on an event loop if a fill policy needs many
-  /// buckets (RequestContext::MayWait).
+  /// Computes the bucket grid of `window`. Returns Busy on an event loop (RequestContext::MayWait)
+  /// if a fill policy needs many buckets.
   Status MakeGrid(const DownsampleSpec& downsample);
-  /// Frees the buckets. After this call, no source may read.
+  /// Frees the bucket grid. After this call, no row source may read.
   void FreeGrid();
 
   [[nodiscard]] const KeyLayout& layout() const { return context.points.layout(); }
-  /// Returns whether the number of bytes or cells is limited. Limits count rows in the order in
-  /// which they are read, so such a sub-query reads all rows on one thread.
+  /// Returns whether the number of bytes or cells is limited. In a limited sub-query, one thread
+  /// reads all rows, because the limits count rows in the order in which they are read.
   [[nodiscard]] bool limited() const { return limits.bytes_max > 0 || limits.cells_max > 0; }
-  /// Returns whether names decide which of the scanned series the filter admits.
+  /// Returns whether the filter must look up names of scanned series to decide which of them it
+  /// accepts.
   [[nodiscard]] bool filters_by_name() const { return filter->decides() && !chosen; }
 
   const RunContext& context;
@@ -86,18 +88,19 @@ struct SubQueryPlan {
   const int64_t end_ms;
   NameMemo names;
   Limits limits;
-  std::optional<SeriesFilter> filter;  // set by Resolve
-  bool chosen = false;                 // whether `spec` selects only series that the filter admits
+  std::optional<SeriesFilter> filter;  // the filters of the sub-query; set by Resolve
+  bool chosen = false;                 // whether `spec` selects only series that the filter accepts
   ScanWindow window;
-  std::optional<BucketGrid> grid;  // empty = the sub-query is not downsampled
+  std::optional<BucketGrid> grid;  // bucket grid; empty = the sub-query is not downsampled
   PointScanSpec spec;
-  MemoryTally memory;  // charges the filters, and the series that they selected
+  MemoryTally memory;  // charges the memory of the filters and of the series that they selected
 
  private:
-  /// Charges the memory and work that Resolve will need for filters. Call this function first.
+  /// Charges the memory and the work that Resolve needs for filters. Resolve calls this function
+  /// first.
   Status ChargeFilters();
 
-  MemoryTally grid_memory_;  // charges the buckets of the fill policy
+  MemoryTally grid_memory_;  // charges the memory of the buckets of the fill policy
 };
 
 }  // namespace hg::query

@@ -1,5 +1,5 @@
 #pragma once
-// Selects the series to scan by their names, before the scan.
+// Selects series by their names before the scan, so that the scan reads only these series.
 
 #include "query/series/series_filter.h"
 #include "storage/base/request_context.h"
@@ -9,10 +9,10 @@
 
 namespace hg::query {
 
-/// Returns a matcher with the TSUIDs of all known series of the metric that the filter admits.
-/// `tsuids` is empty if the filter admits no series. Charges the matcher to `memory`, and reports a
-/// step to it for each series. Work on names is reported to the context of the filter's NameMemo.
-/// Fails with errors of `memory`, `points` and `filter`.
+/// Returns a matcher with the TSUIDs of all known series of the metric that the filter accepts. The
+/// list `tsuids` of the matcher is empty if the filter accepts no series. Charges the matcher to
+/// `memory`, and one step for each series. Work on names is charged to the context of the filter's
+/// NameMemo. Fails with errors of `memory`, `points` and `filter`.
 Result<SeriesMatcher> ChooseSeries(Points& points, ByteView metric, SeriesFilter* filter,
                                    MemoryTally* memory);
 

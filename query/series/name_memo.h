@@ -1,5 +1,5 @@
 #pragma once
-// Caches names and ids for one query, so that each id is looked up once.
+// Caches the names and ids that one query uses, so that the query looks up each id only once.
 
 #include <string>
 #include <string_view>
@@ -11,25 +11,27 @@
 
 namespace hg::query {
 
-/// Not thread-safe.
+/// The names and ids of one query. The object is not thread-safe.
 class NameMemo {
  public:
-  /// Both arguments must outlive the memo. The cache is charged to `watch`, which may be nullptr.
+  /// Both arguments must outlive the memo. The memory of the cache is charged to `watch`, which may
+  /// be nullptr.
   explicit NameMemo(uid::Names& names, RequestContext* watch = nullptr)
       : names_(names),
         context_(watch != nullptr ? *watch : RequestContext::Unlimited()),
         memory_(watch) {}
 
-  /// Returns the UID of a name in UTF-8. NotFound: "No such name for 'tagk': 'X'". InvalidArgument:
-  /// the name is empty.
+  /// Returns the UID of a name in UTF-8. NotFound: no UID has this name; the message is "No such
+  /// name for 'tagk': 'X'". InvalidArgument: the name is empty.
   Result<Bytes> Find(UidKind kind, std::string_view name);
-  /// Returns the UTF-8 name of a UID. NotFound: the UID has no name, so the query fails. The
-  /// pointer is valid as long as the memo exists.
+  /// Returns the UTF-8 name of a UID. The pointer is valid as long as the memo exists. NotFound:
+  /// the UID has no name, so the query must fail.
   Result<const Bytes*> NameOf(UidKind kind, ByteView id);
-  /// Returns the request context to which work on these names is reported. The result is an
-  /// unlimited context if the memo was created without a context.
+  /// Returns the request context to which work on these names is charged. If the memo was created
+  /// without a context, the result is a context without limits.
   [[nodiscard]] RequestContext& context() const { return context_; }
-  /// Charges memory until the memo is destroyed, for example for results about its names.
+  /// Charges memory until the memo is destroyed, for example for results that callers derived from
+  /// names.
   Status Hold(int64_t bytes) { return memory_.Add(bytes); }
   /// Returns the number of UIDs whose names were looked up.
   [[nodiscard]] uint64_t resolved() const {

@@ -1,7 +1,7 @@
 #pragma once
-// Selects the series of a sub-query. Filters whose names were resolved become conditions of the
-// scan (SeriesMatcher). SeriesFilter evaluates the other filters, with the names of tag values
-// (opentsdb-queries.md §4; OpenTSDB TsdbQuery.findGroupBys).
+// Selects the series of a sub-query. If the names in a filter can be resolved to ids, the filter
+// becomes a condition of the scan (SeriesMatcher). SeriesFilter evaluates all other filters with
+// the names of tag values (opentsdb-queries.md §4; OpenTSDB TsdbQuery.findGroupBys).
 
 #include <memory>
 #include <mutex>
@@ -19,52 +19,55 @@
 
 namespace hg::query {
 
-/// Not thread-safe, because it caches results.
+/// The filters of one sub-query. The object is not thread-safe, because it caches results.
 class SeriesFilter {
  public:
-  /// Resolves the names of the filters. NotFound or InvalidArgument: an unknown or empty name. The
-  /// memo must outlive the filter.
+  /// Resolves the names of the filters. The memo must outlive the filter. NotFound: a name is
+  /// unknown. InvalidArgument: a name is empty.
   static Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                       const KeyLayout& layout, NameMemo* names);
 
-  /// Returns a copy with its own memo, for another sub-query. Call this function before the first
-  /// call of Admits.
+  /// Returns a copy that uses another memo, for another sub-query. Call this function before the
+  /// first call of Admits.
   [[nodiscard]] SeriesFilter With(NameMemo* names) const {
     SeriesFilter out = *this;
     out.names_ = names;
     return out;
   }
 
-  /// Returns the condition on series with which the caller must scan.
+  /// Returns the condition on series that the caller must pass to the scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
-  /// Returns true if the scan cannot evaluate all filters. The caller must then check each scanned
-  /// series with Admits.
+  /// Returns true if the scan cannot evaluate all filters. In this case, the caller must check each
+  /// scanned series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty() || !one_differs_.empty(); }
-  /// Returns whether the filters admit a series of the scan. Work and cached results are charged to
-  /// the memo's context. NotFound: a tag value has no name. Also fails with errors of
-  /// TagFilter::Matches and of the context.
+  /// Returns whether the filters accept a series that the scan returned. Charges the work and the
+  /// cached results to the context of the memo. NotFound: a tag value has no name. Also fails with
+  /// errors of TagFilter::Matches and of the context.
   Result<bool> Admits(ByteView tsuid);
 
-  /// Returns the tag keys whose values separate groups, in ascending order. If the result is empty,
-  /// all series form one group.
+  /// Returns the tag keys whose values separate groups, in ascending order. If there are no such
+  /// tag keys, all series form one group.
   [[nodiscard]] const std::vector<Bytes>& group_by() const { return group_by_; }
   /// Returns the UIDs of the tag keys that have filters, ascending, without repeats. The response
-  /// contains them if the request has showQuery. The list is empty if TSUIDs select the series.
+  /// contains these tag keys if the request has showQuery. The list is empty if the sub-query
+  /// selects its series by TSUIDs.
   [[nodiscard]] const std::vector<Bytes>& filtered_keys() const { return filtered_keys_; }
-  /// Returns true if the scan must also read the hour that begins at the end of the window, as
-  /// OpenTSDB's fuzzy row filter does.
+  /// Returns whether the scan must also read the hour that begins at the end of the scan window.
+  /// OpenTSDB reads this hour if it uses its fuzzy row filter.
   [[nodiscard]] bool reads_extra_hour() const { return extra_hour_; }
 
  private:
-  /// The filters of one tag key that compare names, in their order, and the cached results: for
-  /// each value, whether all these filters admit it.
+  /// The filters of one tag key that compare names, in their order. Caches results: for each tag
+  /// value, whether all these filters accept it.
   struct Check {
     Bytes tagk;
     std::vector<std::shared_ptr<const TagFilter>> filters;
-    bool admits_missing = true;                // whether a series without the key is admitted
-    std::unordered_map<Bytes, bool> verdicts;  // key: UID of the tag value; charged to the memo
+    bool admits_missing = true;  // whether the filters accept a series without the tag key
+    /// Cached results by UID of the tag value; charged to the memo.
+    std::unordered_map<Bytes, bool> verdicts;
   };
-  /// For quirk Q7 of opentsdb-queries.md: a tag key with several literals, and its lowest literal.
+  /// A tag key that is filtered by several literals, and the lowest of these literals. Needed for
+  /// quirk Q7 of opentsdb-queries.md.
   struct LowestLiteral {
     Bytes tagk;
     Bytes lowest;
@@ -72,7 +75,7 @@ class SeriesFilter {
 
   SeriesFilter(const KeyLayout& layout, NameMemo* names) : layout_(&layout), names_(names) {}
   [[nodiscard]] ByteView ValueOf(ByteView tsuid, ByteView tagk) const;
-  /// Computes whether the filters admit a value that is not cached.
+  /// Computes whether the filters accept a tag value that is not in the cache.
   Result<bool> Decide(const Check& check, ByteView value);
 
   const KeyLayout* layout_;
@@ -85,18 +88,18 @@ class SeriesFilter {
   bool extra_hour_ = false;
 };
 
-/// The filters of one request. All sub-queries with the same filters as the first sub-query share
-/// one resolution of the names. Thread-safe.
+/// The resolved filters of one request. The names are resolved only once for all sub-queries that
+/// have the same filters as the first sub-query. The object is thread-safe.
 class ResolvedFilters {
  public:
-  /// Like SeriesFilter::Resolve. The sub-queries must outlive the object.
+  /// Returns the same as SeriesFilter::Resolve. The sub-queries must outlive the object.
   Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                const KeyLayout& layout, NameMemo* names);
 
  private:
   std::mutex mutex_;
-  const ValidSubQuery* of_ = nullptr;   // guarded by mutex_; the first sub-query
-  std::optional<SeriesFilter> filter_;  // guarded by mutex_; a copy without cached results
+  const ValidSubQuery* of_ = nullptr;   // the first sub-query; guarded by mutex_
+  std::optional<SeriesFilter> filter_;  // a copy without cached results; guarded by mutex_
 };
 
 }  // namespace hg::query

@@ -1,6 +1,7 @@
 #pragma once
-// Calendar intervals: days, weeks, months and so on in a time zone (opentsdb-queries.md §7.4).
-// Follows java.util.GregorianCalendar when clocks are set forward or back. Immutable.
+// Calendar intervals: days, weeks, months and so on, in a time zone (opentsdb-queries.md §7.4).
+// When clocks are set forward or back, the results are those of java.util.GregorianCalendar. A
+// calendar is immutable.
 
 #include <cstdint>
 
@@ -13,17 +14,19 @@ class Calendar {
  public:
   Calendar(Duration interval, TimeZone zone) : interval_(interval), zone_(zone) {}
 
-  /// Returns the last boundary at or before `t`. Boundaries are counted in intervals from the begin
-  /// of the enclosing larger unit. For weeks, every week begins an interval, whatever the count is.
+  /// Returns the last interval boundary at or before `t`. Intervals are counted from the begin of a
+  /// larger unit, for example hours from the begin of the day. Weeks are an exception: each week
+  /// begins a new interval, whatever the count is.
   [[nodiscard]] int64_t PreviousBoundary(int64_t t) const;
-  /// Returns the boundary one interval after `boundary`. For weeks, an interval is count × 7 days.
+  /// Returns the boundary that is one interval after `boundary`. An interval of weeks has count × 7
+  /// days.
   [[nodiscard]] int64_t Next(int64_t boundary) const;
-  /// Returns the last boundary at or before `t`, counted in whole intervals from `boundary`, which
-  /// must be at or before `t`. Adds the number of examined boundaries to `*steps`. All days up to
-  /// the next clock change are skipped at once; months and years are counted one by one.
+  /// Returns the last boundary at or before `t`, counted in whole intervals from `boundary`.
+  /// `boundary` must not be after `t`. Adds the number of examined boundaries to `*steps`. All days
+  /// up to the next clock change are skipped at once; months and years are examined one by one.
   [[nodiscard]] int64_t LastUpTo(int64_t boundary, int64_t t, uint64_t* steps) const;
-  /// Returns the boundary from which on a series is read: PreviousBoundary(t), or the next boundary
-  /// if that is before `t`.
+  /// Returns the boundary from which a series is read: the result of PreviousBoundary(t) if it is
+  /// equal to `t`, and otherwise the boundary after this result.
   [[nodiscard]] int64_t Seek(int64_t t) const;
 
  private:

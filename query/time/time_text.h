@@ -1,6 +1,6 @@
 #pragma once
-// Parses times of a query: "now", "1h-ago", dates, seconds, milliseconds (opentsdb-queries.md §3.3;
-// OpenTSDB class DateTime).
+// Parses the times of a query: "now", "1h-ago", dates, seconds, milliseconds (opentsdb-queries.md
+// §3.3; OpenTSDB class DateTime).
 
 #include <cstdint>
 #include <string_view>
@@ -10,9 +10,9 @@
 
 namespace hg::query {
 
-/// Parses a time and returns milliseconds since the epoch. Dates are in the time zone `zone`.
-/// Values out of range roll over (month 13 is next January). The message of InvalidArgument has the
-/// text and its error.
+/// Parses a time and returns milliseconds since the epoch. Dates are in the time zone `zone`. Parts
+/// of a date that are out of range roll over: month 13 is January of the next year. The message of
+/// InvalidArgument contains the text and describes the error.
 Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone& zone);
 
 }  // namespace hg::query

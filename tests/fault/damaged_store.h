@@ -1,5 +1,6 @@
 #pragma once
-// Creates a small store on a disk in memory. Tests damage the store and then read it.
+// Creates a small store on a disk in memory. Tests damage the files of the store and then read the
+// store.
 
 #include <doctest/doctest.h>
 
@@ -46,7 +47,7 @@ inline std::vector<std::string> FilesEndingWith(FaultyFileSystem& disk, const st
   return *names;
 }
 
-/// Replaces the length and the trailer checksum that the manifest has for a file.
+/// Replaces the length and the trailer checksum of a file in the manifest.
 inline void NameAnew(FaultyFileSystem& disk, const std::string& path, uint64_t bytes,
                      uint32_t crc) {
   auto manifest = lsm::LoadManifest(disk, "data");
@@ -64,8 +65,8 @@ inline void NameAnew(FaultyFileSystem& disk, const std::string& path, uint64_t b
   REQUIRE(lsm::SaveManifest(disk, "data", *manifest).ok());
 }
 
-/// Writes data, and returns the content of the store as text after each write. At the end, the last
-/// third of the writes is only in the log.
+/// Writes data to a store, and returns the content of the store as text after each write. At the
+/// end, the last third of the writes is in the log only.
 inline std::vector<std::string> WriteStore(FaultyFileSystem& disk) {
   std::vector<std::string> states;
   auto store = Open(disk);
@@ -78,7 +79,8 @@ inline std::vector<std::string> WriteStore(FaultyFileSystem& disk) {
   return states;
 }
 
-/// The content of a store as text. It is read by a scan, and then again row by row.
+/// The content of a store as text. A Reading reads the store with a scan, and then reads each row
+/// again by itself.
 struct Reading {
   Status status;
   std::string shown;
@@ -97,7 +99,8 @@ inline Reading Read(FaultyFileSystem& disk, const std::vector<Bytes>& keys = {})
   return {Status(), *shown};
 }
 
-/// Writes rows of two metrics. The rows fill several blocks in one points file and one cell file.
+/// Writes rows of two metrics. The rows fill several blocks in one points file and in one cell
+/// file.
 inline void WriteManyRows(Embedded& store) {
   std::mt19937_64 random(1);
   for (uint64_t i = 0; i < 400; ++i) {
@@ -131,7 +134,7 @@ inline std::vector<Bytes> Keys() {
 
 struct RowCount {
   size_t readable = 0;
-  size_t complete = 0;  // rows that contain all cells that were written to them
+  size_t complete = 0;  // number of rows that have all cells that were written to them
 };
 
 inline RowCount CountRows(Embedded& store) {
@@ -148,7 +151,7 @@ inline RowCount CountRows(Embedded& store) {
   return count;
 }
 
-/// Returns the path of the largest file whose name has this extension.
+/// Returns the path of the largest file whose name has the extension `kind`.
 inline std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) {
   std::string name;
   for (const std::string& candidate : FilesEndingWith(disk, kind)) {
@@ -160,7 +163,7 @@ inline std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) 
   return name;
 }
 
-/// Returns the path of the cell file of the table of series. The keys of this table are numbers.
+/// Returns the path of the cell file of the series table. The keys of the series table are numbers.
 inline std::string SeriesFile(FaultyFileSystem& disk) {
   for (const std::string& name : FilesEndingWith(disk, ".cells")) {
     const auto file = lsm::BlockFile::Open(disk, "data/" + name);

@@ -1,7 +1,8 @@
 #pragma once
-// Runs a store on a disk that fails: a fixed workload until the first failure, then the end of the
-// process, then a restart and more writes. After the restart, the store must equal the model after
-// one of these writes: the last acknowledged write, the last attempted write, or one in between.
+// Runs a store on a disk that fails. A fixed workload runs until the first failure. Then the
+// process ends, the store is opened again, and more writes follow. After the restart, the content
+// of the store must be that of the model after one of these writes: the last acknowledged write,
+// the last attempted write, or a write between them.
 
 #include <memory>
 #include <string>
@@ -17,21 +18,21 @@ class FaultRound {
   FaultRound(uint64_t seed, Durability durability);
 
   FaultyFileSystem& disk() { return disk_; }
-  /// From now on, acknowledged writes may be lost unless a flush came after them.
+  /// Allows acknowledged writes to be lost from now on, unless a flush came after them.
   void CountFlushesOnly() { only_flushes_count_ = true; }
 
   /// Runs the workload until the first failure or until the workload ends.
   void Run();
-  /// Ends the process without closing the store properly.
+  /// Simulates that the process ends without closing the store.
   void Die();
-  /// Opens the store on a disk without faults and compares the store with the model. The error
+  /// Opens the store on a disk without faults, and compares the store with the model. The error
   /// describes the difference.
   Status Reopen();
-  /// Call this function after Reopen. It performs further writes, all of which must succeed. If
-  /// `with_files` is true, it also flushes and merges.
+  /// Performs further writes, all of which must succeed. If `with_files` is true, also flushes and
+  /// merges. Call this function after Reopen.
   Status GoOn(bool with_files);
-  /// Call this function after GoOn, with kSynced. It ends the process, cuts the power and checks
-  /// that all writes of GoOn are in the store.
+  /// Ends the process, cuts the power, and checks that all writes of GoOn are in the store. Call
+  /// this function after GoOn, and only with kSynced.
   Status CutAndCompare();
 
  private:
@@ -42,11 +43,11 @@ class FaultRound {
   FaultyFileSystem disk_;
   ManualClock clock_{1'700'000'000'000};
   EmbeddedOptions options_;
-  size_t tried_ = 0;  // number of writes that the workload attempted
+  size_t tried_ = 0;  // number of writes that the workload has attempted
   size_t acknowledged_ = 0;
   bool only_flushes_count_ = false;
-  size_t found_ = 0;   // number of writes whose effects Reopen found
-  uint64_t more_ = 0;  // number of writes that GoOn made
+  size_t found_ = 0;   // number of writes whose effects Reopen has found in the store
+  uint64_t more_ = 0;  // number of writes that GoOn has made
   std::unique_ptr<Embedded> store_;
 };
 

@@ -1,14 +1,16 @@
 #pragma once
-// A disk in memory that fails in the ways a real one may (the fault model of tests/fault):
+// A disk in memory that fails in the ways in which a real disk may fail (the fault model of
+// tests/fault):
 //
-//   power cut   Content without a later successful Sync of its file is lost from a random byte on,
-//               or in random pages. Of created, renamed and removed names without a later
-//               SyncFolder, none, the first ones or a random subset take effect.
-//   call n      It fails once with an I/O error. A write leaves some of its bytes.
+//   power cut   If a file has content without a later successful Sync, this content is lost from a
+//               random byte on, or in random pages. If names were created, renamed or removed
+//               without a later SyncFolder, none of these changes, the first ones or a random
+//               subset of them take effect.
+//   call n      The changing call n fails once with an I/O error. A write leaves some of its bytes.
 //   full disk   From call n on, every call that needs space fails.
-//   read n      It fails once with an I/O error.
-//   a lie       Sync returns ok and does nothing, everywhere or at one kind of place. The tests of
-//               durability must detect it.
+//   read n      The read n fails once with an I/O error.
+//   a lie       Sync returns OK and does nothing, everywhere or at one kind of place. The tests of
+//               durability must detect this.
 
 #include <cstdint>
 #include <map>
@@ -22,20 +24,22 @@
 
 namespace hg {
 
-/// The kinds of places at which the engine syncs, as far as a disk can distinguish them.
+/// The kinds of places at which the engine syncs a file or a folder, as far as the disk can
+/// distinguish them.
 enum class SyncSite : uint8_t {
-  kLogWritten,        // a log file to which writes are appended
-  kLogRecovered,      // a log file that was replayed at start
-  kCells,             // a cell file
-  kPoints,            // a points file
-  kReplacement,       // the file that will replace the manifest
-  kFolderOfLog,       // names of new log files
-  kFolderOfFiles,     // names of new files, before the manifest names them
-  kFolderOfManifest,  // the name of the manifest
+  kLogWritten,        // a log file to which writes are being appended
+  kLogRecovered,      // a log file that was replayed at the start
+  kCells,             // a file with cells
+  kPoints,            // a file with points
+  kReplacement,       // the file that will replace the manifest file
+  kFolderOfLog,       // the folder, after new log files were created
+  kFolderOfFiles,     // the folder, after new files were created that the manifest will list
+  kFolderOfManifest,  // the folder, after the manifest file was replaced
   kCount
 };
 
-/// Thread-safe. Close all files and release all locks before you call PowerCut.
+/// A disk in memory that fails as a test requests. The object is thread-safe. Close all files and
+/// release all locks before you call PowerCut.
 class FaultyFileSystem : public FileSystem {
  public:
   explicit FaultyFileSystem(uint64_t seed) : random_(seed) {}
@@ -43,31 +47,34 @@ class FaultyFileSystem : public FileSystem {
   /// Returns a new disk with the same content. All content of the new disk is durable.
   [[nodiscard]] FaultyFileSystem Copy() const { return FaultyFileSystem(*this); }
 
-  /// Makes the n-th changing call from now on fail; 0 = none. Restarts the count of calls.
+  /// Makes the n-th changing call from now on fail; if n is 0, no call fails. The count of calls
+  /// restarts at 0.
   void FailCall(uint64_t n);
-  /// Makes the n-th changing call and all later ones fail, as if the process had died or the power
-  /// had failed during the n-th call.
+  /// Makes the n-th changing call and all changing calls after it fail, as if the process had died
+  /// or the power had failed during the n-th call.
   void DieAtCall(uint64_t n);
-  /// Makes calls that need space fail, from the n-th changing call on until FailCall is called.
+  /// Makes calls that need space fail. They fail from the n-th changing call on, until FailCall is
+  /// called.
   void FillUpAtCall(uint64_t n);
-  /// Makes the n-th read from now on fail; 0 = none.
+  /// Makes the n-th read from now on fail; if n is 0, no read fails.
   void FailRead(uint64_t n);
-  /// Makes all changing calls fail until FailCall is called, as if the process had died.
+  /// Makes all changing calls fail, as if the process had died. They fail until FailCall is called.
   void FailAllCalls();
-  /// Returns the number of changing calls since the last call of FailCall.
+  /// Returns the number of changing calls since the previous call of FailCall.
   [[nodiscard]] uint64_t calls() const;
-  /// Returns whether the call that FailCall, DieAtCall or FillUpAtCall selected has failed.
+  /// Returns whether the call that FailCall, DieAtCall or FillUpAtCall has selected was made and
+  /// failed.
   [[nodiscard]] bool failed() const;
   void LieAboutSync(bool lie) { lie_ = lie; }
   void LieAboutSyncAt(SyncSite site) { lie_at_ = site; }
-  /// Returns the number of syncs at this kind of place so far.
+  /// Returns the number of syncs at this kind of place since the disk was created.
   [[nodiscard]] uint64_t syncs(SyncSite site) const;
   void PowerCut();
-  /// Like PowerCut, but only for the files of one folder, as if the folder were a separate disk.
+  /// Cuts the power only for the files of one folder, as if the folder were on a disk of its own.
   void PowerCutBelow(const std::string& folder);
-  /// Makes all calls of Link return Unsupported, or work again.
+  /// If `cannot` is true, all calls of Link return Unsupported. Otherwise, Link works.
   void CannotLink(bool cannot) { cannot_link_ = cannot; }
-  /// Flips one bit of a file's content. The change is durable.
+  /// Changes one bit in the content of a file. The change is durable.
   void FlipBit(const std::string& path, uint64_t byte, int bit);
 
   Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
@@ -91,7 +98,8 @@ class FaultyFileSystem : public FileSystem {
     Bytes durable;
   };
   using Names = std::map<std::string, std::shared_ptr<Node>>;
-  // A name that was created (`from` is ""), renamed, or removed (`to` is "").
+  // A change of a name in a folder: the name was created (`from` is ""), renamed, or removed (`to`
+  // is "").
   struct NameChange {
     std::string from;
     std::string to;
@@ -109,7 +117,8 @@ class FaultyFileSystem : public FileSystem {
   std::mt19937_64 random_;
   Names names_;
   Names durable_names_;
-  std::vector<NameChange> unsynced_names_;  // in the order of the changes
+  /// Changes without a later SyncFolder, in the order in which they were made.
+  std::vector<NameChange> unsynced_names_;
   std::map<std::string, std::string> locks_;
   uint64_t calls_ = 0;
   uint64_t fail_at_ = 0;

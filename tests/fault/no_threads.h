@@ -7,8 +7,9 @@
 
 namespace hg {
 
-/// While this object exists, std::thread cannot start threads, because there is no memory for the
-/// stack. Running threads continue. At most one such object may exist.
+/// Makes std::thread fail to start threads as long as this object exists, because there is no
+/// memory for their stacks. Threads that are already running continue. At most one NoThreads object
+/// may exist at a time.
 class NoThreads {
  public:
   NoThreads() {

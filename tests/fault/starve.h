@@ -1,6 +1,6 @@
 #pragma once
 // Simulates an allocation failure at any allocation of a thread. A program that links the library
-// test_starve uses the operator new of that library.
+// test_starve uses the operator new of this library.
 
 #include <cstdint>
 #include <new>
@@ -8,13 +8,14 @@
 namespace hg {
 
 namespace internal {
-/// The number of allocations that this thread makes before one fails. Negative: none fails.
+/// The number of allocations of this thread that succeed before one allocation fails. If the number
+/// is negative, no allocation fails.
 int64_t& AllocationsLeft();
 }  // namespace internal
 
-/// Runs `work`, which returns a Status, and makes allocation n of this thread fail meanwhile.
-/// Returns whether the status was ok. Sets *failed to whether `work` made that many allocations.
-/// The only exception that `work` may throw is bad_alloc.
+/// Runs `work`, which returns a Status, and makes allocation n of this thread fail during the run.
+/// Returns whether the status was OK. Sets *failed to whether `work` made so many allocations that
+/// allocation n failed. The only exception that `work` may throw is bad_alloc.
 template <typename Work>
 bool Starve(int64_t n, bool* failed, const Work& work) {
   int64_t& left = internal::AllocationsLeft();

@@ -1,6 +1,7 @@
 #pragma once
-// Makes random writes to a cell store and a point store, the same ones for every store, and returns
-// the content as text. tests/fault uses these functions to compare an engine with the model.
+// Makes random writes to a cell store and a point store, and returns the content of a store as
+// text. Every store gets the same writes for the same seed. tests/fault compares an engine with the
+// model in this way.
 
 #include <cstdint>
 #include <string>
@@ -10,21 +11,21 @@
 
 namespace hg {
 
-/// Start of the first row-hour that WriteSome writes to, in seconds.
+/// The start of the first row-hour to which WriteSome writes, in seconds.
 inline constexpr uint32_t kWorkloadBase = 1700002800;
 
-/// Returns every cell of the tables tsdb and tsdb-uid as text. It leaves out timestamps, because
-/// stored points do not have their own. A failing scan ends the test case.
+/// Returns every cell of the tables tsdb and tsdb-uid as text. The text has no timestamps, because
+/// stored points have no cell timestamps of their own. If a scan fails, the test case ends.
 std::string DumpCells(Store& store);
-/// Like DumpCells, but returns the error of a failing scan.
+/// Returns the same text as DumpCells, or the error if a scan fails.
 Result<std::string> TryDumpCells(Store& store);
 
-/// The number of series in the workload. They are numbered from 0.
+/// The number of series in the workload. The series are numbered from 0.
 inline constexpr uint64_t kWorkloadSeries = 4;
 Bytes WorkloadTsuid(uint64_t i);
 
-/// Makes one write to the cell store or the point store, chosen by the seed. The write is committed
-/// when the call returns ok.
+/// Makes one write to the cell store or to the point store. The seed determines the write. The
+/// write is committed when the function returns OK.
 Status WriteSome(uint64_t seed, Store& cells, Points& points);
 
 }  // namespace hg

@@ -1,5 +1,5 @@
 #pragma once
-// Creates certificates for tests, and files that contain the certificates.
+// Creates certificates for tests, and writes files that contain certificates.
 
 #include <filesystem>
 #include <string>
@@ -7,26 +7,28 @@
 
 namespace hg::http {
 
-/// The content of a certificate to create.
+/// The content of a certificate that a test wants to create.
 struct CertificateWish {
   std::string common_name;
   std::vector<std::string> dns_names = {};
   bool authority = false;
-  int valid_days = 1;  // days until the certificate expires; negative: days since then
+  /// Number of days until the certificate expires; if negative, days since it expired.
+  int valid_days = 1;
 };
 
 struct Certificate {
-  std::string certificate, key;  // PEM
+  std::string certificate, key;  // certificate and key in PEM form
 };
 
-/// Creates a certificate signed by `authority`, or by itself if `authority` is nullptr.
+/// Creates a certificate. `authority` signs the certificate; if `authority` is nullptr, the
+/// certificate is self-signed.
 Certificate MakeCertificate(const CertificateWish& wish, const Certificate* authority = nullptr);
 
 /// Returns the certificate revocation list of `authority` in PEM form.
 std::string MakeRevocations(const Certificate& authority,
                             const std::vector<const Certificate*>& revoked, int valid_days = 1);
 
-/// A folder for the files of a test. The destructor removes it.
+/// A folder for the files of a test. The destructor removes the folder.
 class TestFolder {
  public:
   TestFolder();
@@ -34,7 +36,7 @@ class TestFolder {
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
 
-  /// Writes a file in the folder and returns the path of the file.
+  /// Writes a file into the folder, and returns the path of the file.
   std::string Write(const std::string& name, const std::string& text) const;
   [[nodiscard]] std::string Path(const std::string& name) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// A plain blocking socket to a server under test.
+// A blocking socket without TLS that connects to a server under test.
 
 #include <sys/types.h>
 
@@ -9,29 +9,31 @@
 
 namespace hg::http {
 
-/// Use on one thread at a time. A call fails its test case if the server is silent for kPatienceS.
+/// A client of a server under test. Only one thread at a time may use the object. A call fails the
+/// test case if the server sends nothing for kPatienceS seconds.
 class ClientSocket {
  public:
-  /// `receive_bytes`: approximate size of the system's receive buffer; 0 = the system's default.
+  /// `receive_bytes` is the approximate size of the receive buffer of the socket; 0 = the default
+  /// size of the system.
   explicit ClientSocket(uint16_t port, int receive_bytes = 0);
   virtual ~ClientSocket();
   ClientSocket(const ClientSocket&) = delete;
   ClientSocket& operator=(const ClientSocket&) = delete;
 
   void Send(std::string_view bytes);
-  /// Closes the sending direction. The socket can still receive.
+  /// Closes the sending side of the connection. The socket can still receive.
   virtual void HalfClose();
   virtual void Close();
 
-  /// Reads everything until the server closes the connection.
+  /// Reads all bytes until the server closes the connection.
   std::string ReadAll();
-  /// Reads that many bytes and drops them. Returns false if the server closed the connection before
-  /// they had all arrived.
+  /// Reads `bytes` bytes and drops them. Returns false if the server closed the connection before
+  /// all these bytes had arrived.
   bool Skip(size_t bytes);
-  /// Reads exactly that many bytes.
+  /// Reads exactly `bytes` bytes.
   std::string Read(size_t bytes);
-  /// An HTTP response with Content-Length or in chunks: its head, including the blank line after
-  /// it, and its body.
+  /// An HTTP response with Content-Length or in chunks. It consists of the head, including the
+  /// blank line after the head, and the body.
   struct Response {
     std::string head, body;
     [[nodiscard]] int status() const { return std::stoi(head.substr(9, 3)); }
@@ -39,8 +41,8 @@ class ClientSocket {
   Response ReadResponse();
 
  protected:
-  /// These functions return the number of bytes sent or received. 0 or less: the server has closed
-  /// the connection.
+  /// SendSome returns the number of bytes that were sent, and ReceiveSome the number of bytes that
+  /// were received. If the result is 0 or less, the server has closed the connection.
   virtual ssize_t SendSome(std::string_view bytes);
   virtual ssize_t ReceiveSome(char* room, size_t size);
   [[nodiscard]] int fd() const { return fd_; }

@@ -1,5 +1,6 @@
 #pragma once
-// All objects of the write path over a store in memory. Tests use them with or without a socket.
+// All objects of the write path, over a store in memory. Tests use these objects with or without a
+// socket.
 
 #include <atomic>
 #include <functional>
@@ -26,13 +27,15 @@
 
 namespace hg::http {
 
-/// A point store for tests. A test can make it reject points or delay commits. Thread-safe.
+/// A point store for tests. A test can make the store reject points or delay commits. The object is
+/// thread-safe.
 class GatedPoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
 
   Result<SeriesNumber> Register(ByteView tsuid) override;
-  /// Also lists series that were registered but have no points, as the embedded store does.
+  /// Lists series. The result includes series that were registered but have no points, as in the
+  /// embedded store.
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   Result<LogPosition> Append(std::span<const PointEntry> batch) override;
@@ -41,26 +44,27 @@ class GatedPoints : public points::PointsOverCells {
                                           const ReconcileOptions& options) override;
   [[nodiscard]] bool ReadsAskToWait() const override { return reads_ask; }
 
-  /// Forgets all series that have no points.
+  /// Makes the store forget all series that have no points.
   void ForgetSeries() {
     std::lock_guard lock(mutex_);
     told_of_.clear();
   }
-  /// Makes the next `appends` calls of Append return `why`.
+  /// Makes the next `appends` calls of Append fail with the error `why`.
   void RefuseAppends(int appends, Status why = Status::Busy("the memory for new points is full"));
-  /// Makes Register return `why` for each series that was not registered before.
+  /// Makes Register return the error `why` for each series that was not registered before.
   void RefuseNewSeries(Status why);
   /// Makes the next `appends` calls of Append throw bad_alloc.
   void ThrowOnAppends(int appends) { throws_.store(appends); }
-  /// Delays all commits until Release is called.
+  /// Delays all commits from now on until Release is called.
   void Hold();
   void Release(const Status& status);
   [[nodiscard]] size_t held();
 
-  /// This function is called before each Register. If it returns an error, Register returns that
-  /// error. It may be empty. Set it only while no thread writes.
+  /// A function that the store calls before each Register. If the function returns an error,
+  /// Register returns this error. The member may be empty. Set it only while no thread writes.
   std::function<Status()> before_register;
-  /// Called before each call of Append. May be empty. Set this member only while no thread writes.
+  /// A function that the store calls before each Append. The member may be empty. Set it only while
+  /// no thread writes.
   std::function<void()> before_append;
 
   std::atomic<int> appends{0}, commits{0}, lists{0};
@@ -70,15 +74,15 @@ class GatedPoints : public points::PointsOverCells {
  private:
   std::atomic<int> refusals_{0}, throws_{0};
   std::mutex mutex_;
-  std::set<Bytes> told_of_;  // guarded by mutex_
-  Status refusal_;           // guarded by mutex_
-  Status refusal_of_new_;    // guarded by mutex_; OK unless RefuseNewSeries was called
+  std::set<Bytes> told_of_;  // registered series; guarded by mutex_
+  Status refusal_;           // error of the next calls of Append; guarded by mutex_
+  Status refusal_of_new_;    // OK unless RefuseNewSeries was called; guarded by mutex_
   bool holding_ = false;
   std::vector<std::function<void(Status)>> held_;
 };
 
-/// A sink for histograms and rollups. A test can make it reject values. It keeps a line of text for
-/// each accepted value.
+/// A sink for histograms and rollups. A test can make the sink reject values. The sink keeps a line
+/// of text for each value that it has accepted.
 class GatedAggregates : public HistogramSink, public RollupSink {
  public:
   Status Put(const NamedHistogram& histogram, WriteContext& context) override;
@@ -86,7 +90,7 @@ class GatedAggregates : public HistogramSink, public RollupSink {
   [[nodiscard]] std::string_view aggregate_key() const override { return "_aggregate"; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
 
-  /// The number of calls of Put that return Busy from now on.
+  /// The number of further calls of Put that return Busy.
   int refusals = 0;
   std::vector<std::string> taken;
 
@@ -101,12 +105,13 @@ class EdgeFixture {
 
   static tsd::IngestOptions AllAutomatic();
 
-  /// Sends a request through the table of endpoints. It does not use the fast path for points.
+  /// Sends a request through the table of endpoints. The fast path for points is not used.
   BufferResponse Post(std::string_view target, std::string_view body);
 
-  /// Returns the cells of the data table in order, as "row qualifier value" in hexadecimal.
+  /// Returns the cells of the data table in their order. Each cell has the form "row qualifier
+  /// value" in hexadecimal.
   std::vector<std::string> Cells();
-  /// Returns the cells of the table of ids in the same form.
+  /// Returns the cells of the table of ids, in the same form as Cells.
   std::vector<std::string> Ids();
 
   Options options;

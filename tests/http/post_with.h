@@ -1,5 +1,5 @@
 #pragma once
-// Sends requests with header fields, for ingestion protocols that need such fields.
+// Sends requests with header fields, for the ingestion protocols that need header fields.
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace hg::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// Sends a request through the table of endpoints. It does not use the fast path for points.
+/// Sends a request through the table of endpoints. The fast path for points is not used.
 inline BufferResponse PostWith(EdgeFixture& edge, const Headers& headers, std::string_view target,
                                std::string_view body) {
   BufferResponse reply;

@@ -13,27 +13,30 @@ struct ssl_st;
 namespace hg::http {
 
 struct TlsClientOptions {
-  std::string authority;  // certificate of the authority that the client trusts, as PEM
-  const Certificate* certificate = nullptr;  // the client's certificate; nullptr = none
-  int version_max = 0;    // newest TLS version, as OpenSSL's constant; 0 = no limit
-  int receive_bytes = 0;  // as in the constructor of ClientSocket
-  // Session of an earlier connection to resume; nullptr = a new session.
+  std::string authority;  // certificate of the authority that the client trusts, in PEM form
+  /// Certificate of the client; nullptr = the client has none.
+  const Certificate* certificate = nullptr;
+  int version_max = 0;    // newest allowed TLS version, as a constant of OpenSSL; 0 = no limit
+  int receive_bytes = 0;  // has the same meaning as in the constructor of ClientSocket
+  // The session of an earlier connection that the client resumes; nullptr = the client starts a new
+  // session.
   ssl_session_st* session = nullptr;
 };
 
-/// Use on one thread at a time.
+/// A client that uses TLS. Only one thread at a time may use the object.
 class TlsClient : public ClientSocket {
  public:
-  /// Connects and performs the handshake.
+  /// Connects to the server and performs the TLS handshake.
   TlsClient(uint16_t port, const TlsClientOptions& options);
   ~TlsClient() override;
 
-  /// Returns whether the handshake is complete and the server's certificate was verified.
+  /// Returns whether the handshake is complete and the client has verified the certificate of the
+  /// server.
   [[nodiscard]] bool established() const { return established_; }
-  /// Returns the common name of the server's certificate.
+  /// Returns the common name in the certificate of the server.
   [[nodiscard]] std::string ServerName() const;
-  /// Returns the session, which a later connection may resume. The result is valid once something
-  /// was read, and as long as this object exists.
+  /// Returns the TLS session, which a later connection may resume. The session is valid after
+  /// something was read, and as long as this object exists.
   [[nodiscard]] ssl_session_st* Session() const;
   [[nodiscard]] bool Resumed() const;
   /// Returns the TLS version of the connection in the form "TLSv1.3".

@@ -1,5 +1,5 @@
 #pragma once
-// Short notation for points in tests.
+// Short notation for points, for use in tests.
 
 #include <bit>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace hg::query {
 using Ints = std::vector<std::pair<int64_t, int64_t>>;
 using Doubles = std::vector<std::pair<int64_t, double>>;
 
-/// Returns points with integer values. Their times are given in seconds.
+/// Returns points that have integer values. The times of `points` are in seconds.
 inline PointColumns OfInts(const Ints& points) {
   PointColumns out;
   for (const auto& [t, v] : points) {
@@ -36,8 +36,8 @@ inline PointColumns OfDoubles(const Doubles& points) {
   return out;
 }
 
-/// Returns points as "0:1 10:2.5": times in seconds, and values in the form that responses have, so
-/// that integers and doubles look different.
+/// Returns points as text such as "0:1 10:2.5". Times are in seconds. Values have the form that
+/// they have in responses, so integers and doubles look different.
 inline std::string Text(const PointColumns& points) {
   std::string out;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -54,7 +54,7 @@ inline std::string Text(const PointColumns& points) {
   return out;
 }
 
-/// Returns the statistics of a row whose values are between two numbers.
+/// Returns statistics of a row whose values lie between `least` and `most`.
 inline RowStatistics StatisticsFrom(double least, double most, bool doubles = false) {
   RowStatistics row;
   row.least = least;

@@ -1,5 +1,5 @@
 #pragma once
-// A query engine over points in memory.
+// A query engine over points in memory, for tests.
 
 #include <doctest/doctest.h>
 
@@ -50,7 +50,7 @@ class EngineFixture {
     return codec::MakeTsuid(metric_id, std::move(pairs));
   }
 
-  /// Stores one point. New names get ids in the order in which tests first use the names.
+  /// Stores one point. A new name gets the next id when a test first uses the name.
   void Put(const std::string& metric, const Tags& tags, int64_t seconds, PointValue value) {
     PointEntry entry =
         MakePointEntry(*points.Register(TsuidOf(metric, tags)), Timestamp{seconds}, value);
@@ -60,7 +60,7 @@ class EngineFixture {
     Put(metric, tags, seconds, PointValue::Int(value));
   }
 
-  /// Stores one histogram with a single bucket, [0, 1), which counts `count` values.
+  /// Stores one histogram. The histogram has a single bucket, [0, 1), whose count is `count`.
   void PutHistogram(const std::string& metric, const Tags& tags, int64_t seconds, uint64_t count) {
     const auto value = codec::EncodeSimpleHistogram({0, {{0, 1, count}}, 0, 0});
     REQUIRE(value.ok());
@@ -91,8 +91,8 @@ class EngineFixture {
     return engine.Run(valid, options);
   }
 
-  /// Runs a query. Returns "host=a,dc=x/owner 10:1 20:2" for each group (tags, aggregated tag keys,
-  /// points), or the error.
+  /// Runs a query, and returns the groups of the result as text, or the error. The text of a group
+  /// is, for example, "host=a,dc=x/owner 10:1 20:2": tags, aggregated tag keys, and points.
   std::string Text(const SubQuery& query, int64_t start, int64_t end, bool trim = true) {
     Result<Answer> answer = Run(query, start, end, trim);
     if (!answer.ok()) return answer.status().ToString();

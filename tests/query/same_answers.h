@@ -1,5 +1,5 @@
 #pragma once
-// Checks that two results of one request are equal.
+// Checks that two results of the same request are equal.
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 
 namespace hg::query {
 
-/// Checks that all bits of the results are equal, and all statistics that are not durations. The
-/// request must have one sub-query.
+/// Checks that both results are equal in all their bits, and in all statistics that are not
+/// durations. The request must have only one sub-query.
 inline void CheckSame(const Answer& a, const Answer& b) {
   REQUIRE(a.groups.size() == b.groups.size());
   for (size_t i = 0; i < a.groups.size(); ++i) {

@@ -25,7 +25,7 @@ struct FormatExample {
   std::vector<std::string> words;
   std::string meaning;
 
-  /// Returns the words from index `first` on, decoded from hexadecimal.
+  /// Returns the words of the example from index `first` on, decoded from hexadecimal.
   [[nodiscard]] Bytes bytes(size_t first = 0) const {
     std::string hex;
     for (size_t i = first; i < words.size(); ++i) hex += words[i];
@@ -65,10 +65,12 @@ inline std::vector<FormatExample> ReadFormatExamples(const std::string& path) {
   return examples;
 }
 
-/// Returns the meaning that the code finds in an example. It must equal the text in the document.
+/// A function that returns the meaning that the code finds in an example. This meaning must equal
+/// the text in the document.
 using ExplainExample = std::function<std::string(const FormatExample&)>;
 
-/// Checks each example of a document, and that the document has at least one example of each kind.
+/// Checks each example of a document. Also checks that the document has at least one example of
+/// each kind.
 inline void CheckFormatExamples(const std::string& path,
                                 const std::map<std::string, ExplainExample>& kinds) {
   std::map<std::string, int> seen;

@@ -1,6 +1,6 @@
 #pragma once
-// The requirements for every cell store (storage/store.h, region-store.md §11), as checks that any
-// implementation must pass.
+// The requirements for every cell store (storage/store.h, region-store.md §11), written as checks
+// that every implementation must pass.
 
 #include <functional>
 #include <memory>
@@ -10,32 +10,36 @@
 
 namespace hg {
 
-/// An empty store. Each check creates its own subject.
+/// An empty cell store that is being checked. Each check creates its own subject.
 class StoreSubject {
  public:
   virtual ~StoreSubject() = default;
   virtual Store& store() = 0;
   virtual ManualClock& clock() = 0;
-  /// Returns false if the store's timestamps come from another clock, so tests cannot check them.
+  /// Returns false if the timestamps of the store come from another clock than the clock of the
+  /// test, so that tests cannot check the timestamps.
   [[nodiscard]] virtual bool obeys_clock() const { return true; }
-  /// May change how the content is stored, but not the content: flush, merge, close and reopen.
+  /// May change how the content is stored, for example by flush, merge, or close and reopen. Must
+  /// not change the content itself.
   virtual void Disturb() {}
   [[nodiscard]] virtual size_t key_bytes_max() const { return 32767; }
-  /// Returns false if older versions of a column remain in a family that keeps several versions
-  /// when one mutation deletes the column and then puts it (storage/hbase/row_changes.h).
+  /// Returns whether the changes in one mutation take effect in their order. If the result is false
+  /// and one mutation deletes a column and then puts it, older versions of the column remain in a
+  /// family that keeps several versions (storage/hbase/row_changes.h).
   [[nodiscard]] virtual bool mutations_in_order() const { return true; }
 };
 
-/// Returns all rows of the scan, and checks that its batches are as small as requested.
+/// Returns all rows of the scan. Also checks that the batches of the scan are as small as
+/// requested.
 std::vector<Row> ScanAll(Store& store, const ScanSpec& spec);
 
 using StoreFactory = std::function<std::unique_ptr<StoreSubject>()>;
 
-/// Runs all checks as assertions of the running doctest case. If a random check fails, its seed is
-/// printed.
+/// Runs all checks as assertions of the running doctest case. If a check with random data fails,
+/// its seed is printed.
 void CheckStoreContract(const StoreFactory& make);
-/// Like CheckStoreContract, but checks the options of gets and scans: selections, budgets,
-/// directions and filters.
+/// Runs the checks for the options of gets and scans: selections, budgets, directions and filters.
+/// Runs them in the same way as CheckStoreContract.
 void CheckReadContract(const StoreFactory& make);
 
 }  // namespace hg

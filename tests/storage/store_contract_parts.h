@@ -1,5 +1,6 @@
 #pragma once
-// The parts of CheckStoreContract, one topic per file, and their shared helpers.
+// The parts of CheckStoreContract, each topic in a file of its own, and the helpers that they
+// share.
 
 #include <string>
 #include <vector>
@@ -8,22 +9,22 @@
 
 namespace hg {
 
-/// A check. The store that it gets has an empty table kContractTable.
+/// A check of a cell store. The store that it gets has the empty table kContractTable.
 using StoreCheck = void (*)(StoreSubject&);
 
-extern const TableDescriptor kContractTable;  // "g", families a and b
+extern const TableDescriptor kContractTable;  // the table "g" with the families a and b
 
 std::vector<StoreCheck> TableChecks();
 std::vector<StoreCheck> CellChecks();
-/// Unlike other checks, this one creates its own stores and tables.
+/// Checks random steps. Unlike all other checks, this check creates its own stores and tables.
 void CheckRandomSteps(const StoreFactory& make);
 
 FamilyDescriptor Family(Bytes name, int32_t versions);
 CellChange PutAt(Bytes family, Bytes qualifier, Bytes value, int64_t timestamp_ms);
 CellChange DeleteFamily(Bytes family);
-/// Formats each cell as "family:qualifier=value ".
+/// Returns the cells of the row as text, each in the form "family:qualifier=value ".
 std::string Text(const Row& row);
-/// Returns a scan of the rows [start, stop) of table "g".
+/// Returns a scan of the rows [start, stop) of the table "g".
 ScanSpec Spec(Bytes start = "", Bytes stop = "", size_t batch_rows = 128);
 
 }  // namespace hg

@@ -7,7 +7,7 @@
 
 namespace hg {
 
-/// A store that returns Unavailable for each read of a row. It counts these calls.
+/// A store that returns Unavailable for each read of a row. The store counts these reads.
 class AwayStore : public ModelStore {
  public:
   Result<Row> GetCells(const std::string& /*table*/, ByteView /*key*/,

@@ -1,5 +1,6 @@
 #pragma once
-// A ResponseWriter that writes to strings, and requests without a socket, for tests of handlers.
+// A ResponseWriter that writes to strings, and requests without a socket. Both are for tests of
+// handlers.
 
 #include <string>
 #include <string_view>
@@ -11,12 +12,14 @@
 
 namespace hg::http {
 
-/// One response. Nothing is sent, so Started returns false unless a test sets `started`.
+/// One response. Nothing is sent to a client, so Started returns false unless a test sets
+/// `started`.
 class BufferResponse : public ResponseWriter {
  public:
   int status = 200;
   std::string content_type = "application/json; charset=UTF-8";
-  std::vector<std::pair<std::string, std::string>> headers;  // names in their original case
+  /// Names of headers are not converted to lower case.
+  std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   bool started = false;
   bool cancelled = false;
@@ -32,13 +35,13 @@ class BufferResponse : public ResponseWriter {
   void TakesLong() override { takes_long = true; }
   void Cut() override { cut = true; }
 
-  /// Returns the last header with that name; nullptr if there is none.
+  /// Returns the last header with that name, or nullptr if there is no such header.
   [[nodiscard]] const std::string* Header(std::string_view name) const;
 };
 
-/// Builds a request as the server would: method, target with query string ("/api/put?details") and
-/// body. The caller keeps the body alive. If the query string has an invalid percent escape, the
-/// parameters of the request are incomplete.
+/// Builds a request as the server would build it from a method, a target with a query string
+/// ("/api/put?details") and a body. The caller must keep the bytes of the body. If the query string
+/// has an invalid percent escape, the parameters of the request are incomplete.
 Request MakeRequest(std::string_view method, std::string_view target, std::string_view body = {});
 
 }  // namespace hg::http

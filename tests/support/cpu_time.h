@@ -1,11 +1,11 @@
 #pragma once
-// Measures the processor time of a thread. Other load on the machine has no influence on it.
+// Measures the processor time of a thread. Other load on the machine does not change this time.
 
 #include <ctime>
 
 namespace hg {
 
-/// Runs `work` and returns the seconds of processor time that the calling thread used for it.
+/// Runs `work`, and returns the processor time in seconds that the calling thread used for `work`.
 template <typename Work>
 double CpuSecondsOf(Work work) {
   const auto now = [] {

@@ -1,5 +1,5 @@
 #pragma once
-// A RequestContext with limits that a test sets. The object records the calls that it gets.
+// A RequestContext with limits that a test sets. The object records the calls of its functions.
 
 #include <atomic>
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace hg {
 /// The context of a request without limits.
 inline RequestContext& unlimited = RequestContext::Unlimited();
 
-/// Thread-safe. Set the limits before other threads use the object.
+/// A request context for tests. The object is thread-safe. Set the limits before other threads use
+/// the object.
 class FakeWatch : public RequestContext {
  public:
   uint64_t steps_max = UINT64_MAX;
@@ -20,7 +21,8 @@ class FakeWatch : public RequestContext {
   std::atomic<uint64_t> steps{0}, checks{0};
   std::atomic<int64_t> bytes{0}, bytes_most{0};
 
-  /// Call this function before other threads use the object. MayWait returns an error from then on.
+  /// After a call of StayOnLoop, MayWait returns an error. Call StayOnLoop before other threads use
+  /// the object.
   using RequestContext::StayOnLoop;
 
   Status Step(uint64_t more) override {

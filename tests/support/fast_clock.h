@@ -1,5 +1,6 @@
 #pragma once
-// A wall clock that runs faster than the machine's, to test hours of a store's life in minutes.
+// A wall clock that runs faster than the clock of the machine, so that a test can simulate hours of
+// a store's life in minutes.
 
 #include <cstdint>
 
@@ -7,11 +8,12 @@
 
 namespace hg {
 
-/// Thread-safe. Only the wall clock is faster; durations are as on the machine's clock.
+/// A fast clock. Only the wall clock is faster; durations are the same as with the clock of the
+/// machine. The object is thread-safe.
 class FastClock : public Clock {
  public:
-  /// This clock shows `begin_ms` when the machine's clock shows `at_ms`. It runs `factor` times as
-  /// fast as the machine's clock.
+  /// When the clock of the machine shows `at_ms`, this clock shows `begin_ms`. This clock runs
+  /// `factor` times as fast as the clock of the machine.
   FastClock(int64_t begin_ms, int64_t at_ms, int64_t factor)
       : begin_ms_(begin_ms), at_ms_(at_ms), factor_(factor) {}
 

@@ -10,7 +10,7 @@
 
 namespace hg {
 
-/// Returns the content of a file, which must exist.
+/// Returns the content of a file. The file must exist.
 inline std::string TextOf(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   REQUIRE(in);

@@ -1,5 +1,5 @@
 #pragma once
-// A file that forwards all calls to another file. Subclasses override some of these functions.
+// A file that passes all calls to another file. Subclasses override some of its functions.
 
 #include <memory>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace hg {
 
-/// Owns the file to which it forwards.
+/// Passes all calls to another file, which this object owns.
 class ForwardingFile : public File {
  public:
   explicit ForwardingFile(std::unique_ptr<File> file) : file_(std::move(file)) {}

@@ -1,5 +1,5 @@
 #pragma once
-// Converts hexadecimal strings in tests to bytes.
+// Converts hexadecimal strings to bytes, for use in tests.
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 namespace hg {
 
-/// Decodes hexadecimal digits. Any other character fails the test.
+/// Decodes hexadecimal digits. If the string has any other character, the test fails.
 inline Bytes Hex(ByteView digits) {
   Bytes bytes;
   REQUIRE_MESSAGE(FromHex(digits, &bytes), std::string(digits));

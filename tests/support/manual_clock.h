@@ -1,5 +1,5 @@
 #pragma once
-// A clock that changes only when a test sets it.
+// A clock that changes only when a test sets its time.
 
 #include <atomic>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hg {
 
-/// Thread-safe.
+/// A clock that stands still until a test changes its time. The object is thread-safe.
 class ManualClock : public Clock {
  public:
   explicit ManualClock(int64_t now_ms) : now_ms_(now_ms) {}

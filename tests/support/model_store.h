@@ -1,14 +1,14 @@
 #pragma once
-// A cell store over a std::map: the reference that every other Store is compared with
+// A cell store over a std::map. It is the reference with which every other Store is compared
 // (region-store.md §11).
 //
-// Generic tables keep every put and delete. Each read computes what HBase's rules and the family's
-// attributes leave visible (region-store.md D12–D17). Points tables are plain cells ordered by
-// arrival. Server times rise strictly over the whole store. The puts of one row mutation have the
-// same server time, so that none of the points written together counts as newer (opentsdb-schema.md
-// §9.4).
+// Generic tables keep every put and delete. Each read computes which cells are visible by HBase's
+// rules and by the attributes of the family (region-store.md D12–D17). Tables of points are plain
+// cells in the order of their arrival. Server times increase strictly over the whole store. All
+// puts of one row mutation have the same server time, so none of the points that were written
+// together counts as newer than the others (opentsdb-schema.md §9.4).
 //
-// Thread-safe: one mutex. The clock outlives the store.
+// The object is thread-safe; it has one mutex. The clock must outlive the store.
 
 #include <map>
 #include <mutex>
@@ -59,29 +59,30 @@ class ModelStore : public Store {
   Status Compact() override { return {}; }
   Status Sync() override { return {}; }
 
-  /// Writes the whole content, including tombstones, as lines of hexadecimal text.
+  /// Writes the whole content, including tombstones, to a file, as lines of hexadecimal text.
   Status SaveTo(const std::string& path) const;
-  /// Replaces the content by that of a file that SaveTo wrote. NotFound: there is no such file.
-  /// Corruption: a line is invalid.
+  /// Replaces the content by the content of a file that SaveTo has written. NotFound: the file does
+  /// not exist. Corruption: a line of the file is invalid.
   Status LoadFrom(const std::string& path);
 
-  /// Limits for row keys and values, in bytes (HBase's limits; region-store.md D3, D10).
+  /// The limits for the sizes of row keys and values, in bytes. They are the limits of HBase
+  /// (region-store.md D3, D10).
   static constexpr size_t kKeyBytesMax = 32767;
   static constexpr size_t kValueBytesMax = 10 << 20;
 
  private:
   friend class ModelCursor;
-  using Column = std::pair<Bytes, Bytes>;  // family, qualifier
-  // A change of a row. A table ordered by arrival keeps only puts that are still visible.
+  using Column = std::pair<Bytes, Bytes>;  // a family and a qualifier
+  // A change of a row. A table in the order of arrival keeps only the puts that are still visible.
   struct Event {
     CellChange::Kind kind = CellChange::Kind::kPut;
-    Column column;  // empty qualifier: the whole family
+    Column column;  // if the qualifier is empty, the change is of the whole family
     int64_t timestamp_ms = 0;
-    int64_t expires_ms = INT64_MAX;  // last moment at which a put is visible
+    int64_t expires_ms = INT64_MAX;  // the last time at which the put is visible
     Bytes value;
   };
   struct StoredRow {
-    std::vector<Event> events;  // in the order in which they arrived
+    std::vector<Event> events;  // changes of the row, in the order in which they arrived
   };
   struct Table {
     TableDescriptor descriptor;
@@ -96,23 +97,24 @@ class ModelStore : public Store {
   int64_t NextStamp();
   void Apply(Table* table, const RowMutation& mutation);
   static void Add(const Table& table, StoredRow* row, Event event);
-  /// Returns the deletes of this family in the row, in the order in which they arrived.
+  /// Returns the deletes (tombstones) of this family in the row, in the order in which they
+  /// arrived.
   static std::vector<const Event*> MarksOf(const StoredRow& row, const Bytes& family);
-  /// Returns whether a tombstone of its family hides the put. If `range` is set, only tombstones in
-  /// that time range count.
+  /// Returns whether a tombstone of the family hides the put. If `range` is set, only tombstones in
+  /// this time range are considered.
   static bool Hidden(const FamilyDescriptor& family, const std::vector<const Event*>& marks,
                      const Event& put, const CellSelection* range);
-  /// Returns the cells of the row that a reader sees now, in order.
+  /// Returns the cells of the row that a reader sees now, in their order.
   std::vector<Cell> Visible(const Table& table, const StoredRow& row,
                             const CellSelection& wanted) const;
-  /// Finds the newest version of a column. Returns false if there is none.
+  /// Finds the newest visible version of a column. Returns false if there is no such version.
   bool Find(const Table& table, ByteView key, const Column& column, Cell* cell) const;
   Row Select(const Table& table, const Bytes& key, const CellSelection& wanted) const;
 
   const Clock& clock_;
   mutable std::mutex mutex_;
   std::map<std::string, Table> tables_;  // guarded by mutex_
-  int64_t last_stamp_ms_ = 0;            // guarded by mutex_
+  int64_t last_stamp_ms_ = 0;            // the last server time; guarded by mutex_
 };
 
 }  // namespace hg

@@ -1,6 +1,6 @@
 #pragma once
-// Runs the program's commands on a separate data directory. Tests pass arguments and input, and get
-// the exit status and both output streams.
+// Runs commands of the program on a separate data directory. Tests pass arguments and input, and
+// get the exit status and the text of both output streams.
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -23,7 +23,8 @@ struct Outcome {
   std::string err;
 };
 
-/// A data directory with settings, and commands that use it. The destructor removes the directory.
+/// A data directory with settings, and functions that run commands on it. The destructor removes
+/// the directory.
 class ToolProgram {
  public:
   ToolProgram(BackendOpener opener, const std::string& settings)
@@ -54,19 +55,19 @@ class ToolProgram {
     const int exit = RunProgram(arguments, opener_, in, out, err);
     return {exit, out.str(), err.str()};
   }
-  /// Returns the output of a command that must succeed.
+  /// Runs a command that must succeed, and returns its output.
   [[nodiscard]] std::string OutputOf(std::vector<std::string> arguments) const {
     const Outcome outcome = Run(std::move(arguments));
     INFO(outcome.err);
     CHECK(outcome.exit == 0);
     return outcome.out;
   }
-  /// Runs `import` with these lines, all of which must be valid.
+  /// Runs the command `import` with the given lines, all of which must be valid.
   void Import(const std::string& lines) const {
     REQUIRE(Run({"import", "--", "-"}, lines).exit == 0);
   }
-  /// Runs `load`, which puts cells into an empty database. Each line is "TABLE ROW FAMILY QUALIFIER
-  /// VALUE", separated by tabs.
+  /// Runs the command `load`, which puts cells into an empty database. Each line has the form
+  /// "TABLE ROW FAMILY QUALIFIER VALUE"; the words are separated by tabs.
   void Load(const std::string& lines) const { REQUIRE(Run({"load"}, lines).exit == 0); }
   [[nodiscard]] std::string Dump(const std::string& table) const {
     return Run({"dump", table}).out;
@@ -75,7 +76,7 @@ class ToolProgram {
     query.insert(query.begin(), {"scan", "--import"});
     return OutputOf(std::move(query));
   }
-  /// Returns the first keys of a table's regions, each followed by "|".
+  /// Returns the start keys of the regions of a table, each followed by "|".
   [[nodiscard]] std::string Starts(const std::string& table) const {
     const std::string answer = OutputOf({"admin", "regions", table});
     std::string starts;

@@ -1,5 +1,5 @@
 #pragma once
-// A store that records the calls that it gets.
+// A store that records the calls of its functions.
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@
 
 namespace hg::uid {
 
-// Records the calls that it gets in the notation of opentsdb-schema.md §23.5. Calls fail if a test
-// requests it.
+// Records the calls of its functions in the notation of opentsdb-schema.md §23.5. A test can make
+// calls fail.
 class TracingStore final : public ModelStore {
  public:
   TracingStore() {
@@ -56,7 +56,7 @@ class TracingStore final : public ModelStore {
     return done;
   }
 
-  // Returns the calls that the store got since the last call of Trace.
+  // Returns the calls of the store since the previous call of Trace.
   std::vector<std::string> Trace() { return std::exchange(trace_, {}); }
   void FailIncrements(int n) { failures_ = n; }
 
@@ -66,7 +66,7 @@ class TracingStore final : public ModelStore {
                                    {{Hex(row), {PutCell(family, qualifier, Hex(value))}}})[0]
                 .ok());
   }
-  // Returns the value of a cell as hexadecimal digits; "" if there is no such cell.
+  // Returns the value of a cell as hexadecimal digits, or "" if the cell does not exist.
   std::string Value(std::string_view row, const char* family, const char* qualifier) {
     const Result<Row> found = Get("tsdb-uid", Hex(row), family, {qualifier});
     REQUIRE(found.ok());
@@ -79,7 +79,7 @@ class TracingStore final : public ModelStore {
   }
 
   std::mutex mutex_;
-  std::vector<std::string> trace_;  // increments and mutations are traced by one thread only
+  std::vector<std::string> trace_;  // only one thread records increments and mutations
   int failures_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// The write path of histograms. It resolves names in the same way as for points, and stores each
-// histogram as a cell of the data table (opentsdb-schema.md §12).
+// The write path of histograms. Names of histograms are resolved in the same way as names of
+// points. Each histogram is stored as a cell of the data table (opentsdb-schema.md §12).
 
 #include <string>
 
@@ -12,7 +12,7 @@
 
 namespace hg::tsd {
 
-/// Thread-safe.
+/// Stores histograms. The object is thread-safe.
 class HistogramIngest : public HistogramSink {
  public:
   /// The references must outlive the object. `table` is the name of the data table.
@@ -36,7 +36,7 @@ class HistogramIngest : public HistogramSink {
 
  private:
   Ingest& ingest_;
-  Store& store_;  // the handle for later commits, if there is one
+  Store& store_;  // the store's handle for later commits, if the store has such a handle
   const bool commits_later_;
   const KeyLayout layout_;
   const std::string table_;

@@ -1,6 +1,7 @@
 #pragma once
-// The write path between the parsers and the point store. A point with a known raw series key needs
-// one look-up. For other points, names and ids are resolved and the series is registered.
+// The write path between the parsers and the point store. A point whose raw series key is known
+// needs only one look-up. For any other point, the write path resolves names and ids, and registers
+// the series.
 
 #include <atomic>
 #include <memory>
@@ -16,31 +17,32 @@ class MetricLimits;
 class TagFormats;
 
 struct IngestOptions {
-  bool auto_create_metrics = false;  // tsd.core.auto_create_metrics
+  bool auto_create_metrics = false;  // value of tsd.core.auto_create_metrics
   bool auto_create_tagks = true;
   bool auto_create_tagvs = true;
-  int max_tags = 8;                   // tsd.storage.max_tags, for OpenTSDB's protocols
-  int foreign_max_tags = 40;          // tsd.ingest.max_tags, for all other protocols
-  std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, UTF-8
+  int max_tags = 8;           // tsd.storage.max_tags: tag limit for OpenTSDB's protocols
+  int foreign_max_tags = 40;  // tsd.ingest.max_tags: tag limit for all other protocols
+  /// tsd.core.tag.allow_specialchars: more characters for names, in UTF-8.
+  std::string extra_name_characters;
   bool append_blocks =
-      // If true, Points::Append blocks because the store is on another machine, so only pool
-      // threads may call it.
+      // Whether Points::Append blocks because the store is on another machine. If it does, only
+      // pool threads may call Points::Append.
       false;
-  // Maximum memory for the known raw series keys, in bytes. A key needs 25 to 200 bytes.
+  // The maximum memory for the known raw series keys, in bytes. A key needs 25 to 200 bytes.
   size_t raw_key_bytes_max = size_t{1} << 30;
 };
 
-/// Returns the text that Java prints for a map: "{site=b1, host=s7}".
+/// Returns the text that Java prints for a map of tags, such as "{site=b1, host=s7}".
 std::string TagsText(std::span<const TagText> tags);
 
-/// Returns the error for a time that is out of range. `stored` and `flags` are the value of the
-/// point in its stored form.
+/// Returns the error for a point whose time is out of range. `stored` and `flags` are the value of
+/// the point in its stored form.
 Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags);
 
-/// Thread-safe.
+/// The write path of points. The object is thread-safe.
 class Ingest : public PointSink {
  public:
-  /// All references must outlive the object. `limits`: nullptr = metrics have no limits.
+  /// All references must outlive the object. If `limits` is nullptr, metrics have no limits.
   Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits = nullptr);
   ~Ingest() override;
 
@@ -54,35 +56,40 @@ class Ingest : public PointSink {
   void ForgetRawKeys() override;
   [[nodiscard]] size_t tags_max() const override;
 
-  /// Returns the series of a point, without storing the point. Checks its names and registers the
-  /// series if necessary. The importer resolves the series before it checks the value
-  /// (opentsdb-tools.md §5). Errors are as in AppendNamed. Blocks.
+  /// Returns the series of a point, without storing the point. Checks the names of the point, and
+  /// registers the series if necessary. The importer calls this function, because it resolves the
+  /// series before it checks the value (opentsdb-tools.md §5). Fails with the errors of
+  /// AppendNamed. Blocks.
   Result<SeriesNumber> Resolve(const NamedPoint& point, WriteContext& context);
 
-  /// Checks the names and the number of tags of a point, which is the first step of AppendNamed.
+  /// Checks the names and the number of tags of a point. This is also the first step of
+  /// AppendNamed.
   [[nodiscard]] Status CheckNames(const NamedPoint& point) const;
 
   // The following functions are for histograms and rollups (histogram_ingest.h, rollup_ingest.h).
-  // For limits and counters, these values count as points.
+  // In limits and counters, each histogram and each rollup counts as one point.
 
-  /// Checks the rate limits of the writer and of the metrics for `values` values. Errors are those
-  /// of LimitedSink::AskFor.
+  /// Checks whether the rate limits of the writer and of the metrics allow `values` more values.
+  /// Fails with the errors of LimitedSink::AskFor.
   Status AskForValues(std::span<const std::string_view> metrics, uint64_t values,
                       WriteContext& context);
-  /// Returns the TSUID of a point: checks and resolves its names, and counts the series if it is
-  /// new. Ignores the point's time. Errors are as in AppendNamed. Blocks.
+  /// Returns the TSUID of a point. Checks and resolves the names of the point, and counts the
+  /// series if it is new. The time of the point is ignored. Fails with the errors of AppendNamed.
+  /// Blocks.
   Result<Bytes> ResolveTsuid(const NamedPoint& point, WriteContext& context);
-  /// Returns a log position that covers all writes to the store that have returned.
+  /// Returns a position in the log. If the log is durable up to this position, all writes to the
+  /// store that have returned so far are durable.
   Result<LogPosition> Written() { return points_.Append({}); }
-  /// Records for the limits and counters that a value of this series was stored.
+  /// Counts one stored value of this series towards the limits and counters.
   void ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& context);
 
   /// Returns the tag formats of all raw series keys that were learned so far.
   TagFormats& formats();
-  /// Computes the raw series keys of all series from the tag formats and the names, and remembers
-  /// them, because clients will probably send them (raw_key_recall.h). Does nothing if the store
-  /// does not list its series. Ends early when `stop` becomes true. Returns false if there was not
-  /// enough memory for all keys. May run concurrently with all other calls. Blocks.
+  /// Computes the raw series keys of all series from the tag formats and the names, and stores
+  /// these keys in memory, because clients will probably send them (raw_key_recall.h). Does nothing
+  /// if the store does not list its series. Ends early when `stop` becomes true. Returns false if
+  /// there was not enough memory for all keys. May run at the same time as all other functions.
+  /// Blocks.
   Result<bool> RecallRawKeys(const std::atomic<bool>& stop);
 
   struct Stats {
@@ -94,19 +101,19 @@ class Ingest : public PointSink {
 
  private:
   class Resolver;
-  /// Stores points of the series `numbers`.
+  /// Stores points of known series. numbers[i] is the series of points[i].
   Result<LogPosition> StoreKeyed(std::span<const KeyedPoint> points,
                                  std::span<const SeriesNumber> numbers, WriteContext& context);
   Result<LogPosition> Store(std::span<const PointEntry> entries, WriteContext& context);
-  /// Resolves the series of those entries again that the store has forgotten. entries[i] is the
-  /// entry of points[places[i]]. Removes entries whose series is refused, and sets their results.
-  /// Returns whether a series was forgotten.
+  /// Resolves series again that the store has forgotten. entries[i] belongs to points[places[i]].
+  /// If a series is refused, the function removes its entry and sets the result of the point.
+  /// Returns whether the store had forgotten a series.
   bool ResolveForgotten(std::span<const NamedPoint> points, const WriteContext& context,
                         std::vector<size_t>* places, std::vector<PointEntry>* entries,
                         std::vector<Status>* results);
   void NoteUse(std::span<const KeyedPoint> points);
-  /// Checks the rate limits of the writer and of the metrics. Does not count the points towards
-  /// these limits.
+  /// Checks whether the rate limits of the writer and of the metrics allow these points. Does not
+  /// count the points towards these limits.
   [[nodiscard]] Status AskForPoints(std::span<const PointEntry> entries,
                                     WriteContext& context) const;
 

@@ -1,7 +1,7 @@
 #pragma once
-// Learns raw series keys after a start. For all series with plain names, it computes the keys from
-// the names and the tag formats of the clients. Therefore, the first point of a series after the
-// start usually needs no look-up of names.
+// Learns raw series keys after a start of the process. For each series with plain names, it
+// computes the keys from the names and from the tag formats that clients use. Thus the first point
+// that a client sends for a series after the start usually needs no look-up of names.
 
 #include <atomic>
 #include <span>
@@ -16,20 +16,21 @@ namespace hg::tsd {
 class MetricLimits;
 
 struct RawKeyRecall {
-  Points& points;  // if it does not list series by number, Run does nothing
+  Points& points;  // the point store; if it does not list series by number, Run does nothing
   uid::Names& names;
   RawKeyTable& raw_keys;
-  MetricLimits* limits;  // may be null
-  size_t tags_max;       // maximum number of tags of a series
-  // Maximum size of the RawKeyTable. Series that do not fit are left out, the oldest ones first.
+  MetricLimits* limits;  // limits of metrics; may be null
+  size_t tags_max;       // maximum number of tags of one series
+  // The maximum size of the RawKeyTable in bytes. If not all series fit, the oldest series are left
+  // out first.
   size_t bytes_max;
-  // Maximum memory for names during the run. When it is exhausted, all series with further names
-  // are left out.
+  // The maximum memory for names during Run, in bytes. When it is used up, all series with further
+  // names are left out.
   size_t names_bytes_max;
 
-  /// Adds the keys of all series to the table. Returns false if memory did not suffice for all
-  /// keys. Ends early when `stop` becomes true or when names change. Writers may run concurrently.
-  /// Blocks.
+  /// Adds the raw series keys of all series to the table. Returns false if there was not enough
+  /// memory for all keys. Ends early when `stop` becomes true or when names change. Writers may run
+  /// at the same time. Blocks.
   Result<bool> Run(const std::vector<TagFormat>& formats, const std::atomic<bool>& stop);
 };
 

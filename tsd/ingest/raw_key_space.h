@@ -9,14 +9,14 @@
 
 namespace hg::tsd {
 
-/// Number of points that are looked up or learned together: enough for prefetching to help, and few
-/// enough to fit in the first-level cache.
+/// The number of points that are looked up or learned together. The number is large enough for
+/// prefetching to help, and small enough to fit into the first-level cache.
 inline constexpr size_t kRawKeysTogether = 32;
 
-/// The raw bytes of a metric or of tags, and the ids for which these bytes stand.
+/// The raw bytes of a metric or of tags, and the ids that these bytes stand for.
 struct RawKeyTable::Text {
   uint32_t number;  // number of `ids` in Meanings; texts with the same ids have the same number
-  uint32_t size;    // length of the text
+  uint32_t size;    // length of the text in bytes
   uint16_t ids_size;
   Dialect dialect;
   char bytes[];  // the text, followed by the ids
@@ -27,7 +27,8 @@ struct RawKeyTable::Text {
 
 struct RawKeyTable::TextSlot {
   std::atomic<uint64_t> hash{0};
-  // A writer fills a slot and stores this member last; null = the slot is empty.
+  // The text of the slot. A writer stores this member last when it fills the slot; null = the slot
+  // is empty.
   std::atomic<const Text*> text{nullptr};
 
   [[nodiscard]] bool empty() const { return text.load(std::memory_order_relaxed) == nullptr; }
@@ -37,10 +38,13 @@ struct RawKeyTable::TextSlot {
   }
 };
 
-/// A slot for one series. A slot has only twelve bytes, because there is one slot for each series.
+/// A slot for one series. A slot has only twelve bytes, because the table has one slot for each
+/// series.
 struct RawKeyTable::PairSlot {
-  std::atomic<uint32_t> metric{0}, tags{0};  // Text::number of the metric and of the tags
-  // Series number + 1. A writer fills a slot and stores this member last; 0 = the slot is empty.
+  /// Text::number of the metric, and Text::number of the tags.
+  std::atomic<uint32_t> metric{0}, tags{0};
+  // The series number + 1. A writer stores this member last when it fills the slot; 0 = the slot is
+  // empty.
   std::atomic<uint32_t> series{0};
 
   [[nodiscard]] bool empty() const { return series.load(std::memory_order_relaxed) == 0; }
@@ -51,8 +55,9 @@ struct RawKeyTable::PairSlot {
   }
 };
 
-/// A hash table with open addressing. Readers may run concurrently with the writer. The table grows
-/// by half instead of doubling, to save memory, because there is a slot for each series.
+/// A hash table with open addressing. Readers may run at the same time as the writer. When the
+/// table is full, it grows by half of its size instead of doubling, to save memory, because there
+/// is one slot for each series.
 template <typename Slot>
 struct RawKeyTable::Table {
   explicit Table(size_t slot_count)
@@ -74,29 +79,30 @@ struct RawKeyTable::Table {
   }
 
   const size_t size;
-  size_t used = 0;  // guarded by the mutex of the writer
+  size_t used = 0;  // number of used slots; guarded by the mutex of the writer
   const std::unique_ptr<Slot[]> slots;
 };
 
-/// The tables that readers use. A writer replaces the View when it grows or clears a table.
+/// The tables that readers use. When a writer grows or clears a table, it replaces the View.
 struct RawKeyTable::View {
   uint32_t generation;
   std::shared_ptr<Table<TextSlot>> metrics, tags;
   std::shared_ptr<Table<PairSlot>> pairs;
 };
 
-/// The known sequences of ids, each with one of the Texts that stand for it. For the writer only.
+/// The known sequences of ids. Each sequence has one of the Text objects that stand for it. Only
+/// the writer uses this object.
 class RawKeyTable::Meanings {
  public:
-  /// Returns the number that these ids have, or nullopt if they are unknown.
+  /// Returns the number of these ids, or nullopt if the ids are unknown.
   [[nodiscard]] std::optional<uint32_t> Find(ByteView ids) const {
     const auto found = texts_.find(ids);
     return found == texts_.end() ? std::nullopt : std::optional<uint32_t>((*found)->number);
   }
-  /// Adds ids that are not known yet. text->number must be next().
+  /// Adds a sequence of ids that is not known yet. text->number must be equal to next().
   void Add(const Text* text) { texts_.insert(text); }
   [[nodiscard]] uint32_t next() const { return static_cast<uint32_t>(texts_.size()); }
-  /// Returns the approximate memory in bytes.
+  /// Returns the approximate memory of the object in bytes.
   [[nodiscard]] size_t bytes() const { return texts_.bucket_count() * (sizeof(Text*) + 1); }
 
  private:
@@ -128,17 +134,17 @@ struct RawKeyTable::Space {
   }
 };
 
-/// The tables that hold the texts of one half of the raw series keys. One half is the metric, and
-/// the other half is the tags.
+/// The tables with the texts of one half of the raw series keys. The two halves of a raw series key
+/// are the metric and the tags.
 struct RawKeyTable::Half {
   std::shared_ptr<Table<TextSlot>> View::*texts;
   Meanings Space::*meanings;
 };
 
-/// As long as the object exists, one reader more is counted. A reader creates the object before it
-/// loads the view. If a writer publishes a new view and then finds that there are no readers, no
-/// reader can have the old view, so the writer may free the old view. All of these operations are
-/// sequentially consistent.
+/// Counts one reader as long as the object exists. A reader creates this object before it loads the
+/// view. If a writer publishes a new view and then finds that there are no readers, no reader can
+/// have the old view, so the writer may free the old view. All of these operations are sequentially
+/// consistent.
 class RawKeyTable::Stay {
  public:
   explicit Stay(const RawKeyTable& table) : count_(table.readers_) { count_.fetch_add(1); }

@@ -1,6 +1,6 @@
 #pragma once
-// The write path of rollups and pre-aggregates. It resolves names in the same way as for points,
-// and stores each value as a cell of the configured table (opentsdb-schema.md §13).
+// The write path of rollups and pre-aggregates from clients. Names are resolved in the same way as
+// names of points. Each value is stored as a cell of the configured table (opentsdb-schema.md §13).
 
 #include <string>
 
@@ -14,15 +14,16 @@ namespace hg::tsd {
 
 struct RollupIngestOptions {
   codec::RollupTables tables;
-  std::string aggregate_key = "_aggregate";  // tsd.rollups.agg_tag_key
-  std::string raw_value;  // tsd.rollups.raw_agg_tag_value if tsd.rollups.tag_raw is set, else ""
-  bool block_derived = true;  // tsd.rollups.block_derived
-  // tsd.rollups.automatic: if true, the daemon computes the rollups of single series and rejects
-  // such rollups from clients.
+  std::string aggregate_key = "_aggregate";  // value of tsd.rollups.agg_tag_key
+  /// tsd.rollups.raw_agg_tag_value if tsd.rollups.tag_raw is set; otherwise "".
+  std::string raw_value;
+  bool block_derived = true;  // value of tsd.rollups.block_derived
+  // tsd.rollups.automatic: if true, the daemon itself computes the rollups of single series, and
+  // rejects rollups of single series from clients.
   bool automatic = false;
 };
 
-/// Thread-safe.
+/// Stores rollups and pre-aggregates. The object is thread-safe.
 class RollupIngest : public RollupSink {
  public:
   /// The references must outlive the object.
@@ -45,7 +46,7 @@ class RollupIngest : public RollupSink {
   }
 
  private:
-  /// Where the cell of a value is stored: table, row base and qualifier.
+  /// The place at which the cell of a value is stored: table, row base and qualifier.
   struct Place {
     std::string table;
     uint32_t base = 0;
@@ -53,25 +54,27 @@ class RollupIngest : public RollupSink {
   };
   [[nodiscard]] Result<uint8_t> IdOf(std::string_view aggregator) const;
   [[nodiscard]] Result<Place> Find(const NamedRollup& rollup) const;
-  /// If the point has a tag whose key is the aggregate key, checks that its value is the one that
-  /// AggregateTagValue returns.
+  /// If the point has a tag whose key is the aggregate key, checks that the value of this tag is
+  /// the value that AggregateTagValue returns.
   [[nodiscard]] Status CheckAggregateTag(const NamedRollup& rollup) const;
 
   Ingest& ingest_;
-  Store& store_;  // the handle for later commits, if there is one
+  Store& store_;  // the store's handle for later commits, if the store has such a handle
   const bool commits_later_;
   const KeyLayout layout_;
   const RollupIngestOptions options_;
 };
 
-/// The sink if no rollups are configured. It stores nothing and returns OpenTSDB's errors. OpenTSDB
-/// checks pre-aggregates before it notices that no rollups are configured. Thread-safe.
+/// The sink for rollups if no rollups are configured. It stores nothing and returns OpenTSDB's
+/// errors. OpenTSDB checks pre-aggregates before it finds that no rollups are configured. The
+/// object is thread-safe.
 class NoRollups : public RollupSink {
  public:
-  /// The reference must outlive the object.
+  /// `ingest` must outlive the object.
   explicit NoRollups(const Ingest& ingest) : ingest_(ingest) {}
 
-  /// Returns "". In OpenTSDB the key is null here. Both "" and null sort before all tags.
+  /// Returns "". OpenTSDB has null as its key in this case. "" and null have the same effect,
+  /// because both sort before all tags.
   [[nodiscard]] std::string_view aggregate_key() const override { return ""; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
   Status Put(const NamedRollup& rollup, WriteContext& context) override;

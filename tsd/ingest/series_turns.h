@@ -11,12 +11,12 @@
 
 namespace hg::tsd {
 
-/// Thread-safe. The object must outlive its turns.
+/// Threads that create series. The object is thread-safe, and must outlive its turns.
 class SeriesTurns {
  public:
-  /// A thread constructs a Turn before it creates a series. While the Turn exists, other threads
-  /// that construct a Turn for the same series wait, so the series is created and counted once. A
-  /// thread must not have two Turns.
+  /// The right of a thread to create a series. A thread constructs a Turn before it creates a
+  /// series. While the Turn exists, other threads that construct a Turn for the same series wait.
+  /// Thus a series is created and counted only once. A thread must not have two Turns.
   class Turn {
    public:
     Turn(SeriesTurns& all, const NamedPoint& point) : all_(all), series_(SeriesOf(point)) {
@@ -34,8 +34,8 @@ class SeriesTurns {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    /// Returns the key of a series: its metric and its tags in the order of tag keys, separated by
-    /// zero bytes. Names contain no zero byte.
+    /// Returns a key for a series: its metric, and its tags in the order of tag keys, separated by
+    /// zero bytes. Names contain no zero bytes.
     static std::string SeriesOf(const NamedPoint& point) {
       std::set<std::pair<std::string_view, std::string_view>> tags;
       for (const TagText& tag : point.tags) tags.emplace(tag.key, tag.value);
@@ -53,7 +53,7 @@ class SeriesTurns {
  private:
   std::mutex mutex_;
   std::condition_variable ended_;
-  std::set<std::string> series_;  // guarded by mutex_
+  std::set<std::string> series_;  // keys of the series that threads are creating; guarded by mutex_
 };
 
 }  // namespace hg::tsd

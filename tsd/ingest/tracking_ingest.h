@@ -1,7 +1,7 @@
 #pragma once
-// A PointSink that also reports each stored point to the series tracker. It accepts only points
-// with names (NamedPoint), because the tracker writes to the store and a network loop must not wait
-// for the store.
+// A PointSink that also reports each stored point to the series tracker. This sink accepts only
+// points with names (NamedPoint). The reason is that the tracker writes to the store, and a network
+// loop must not wait for the store.
 
 #include <atomic>
 
@@ -12,24 +12,25 @@
 
 namespace hg::tsd {
 
-/// Thread-safe.
+/// Stores points and tracks their series. The object is thread-safe.
 class TrackingIngest : public PointSink {
  public:
-  /// All references must outlive the object. The store of `tracker` may be one whose writes are
-  /// committed later (Store::CommittedLater).
+  /// All references must outlive the object. The store of `tracker` may be a handle whose writes
+  /// are committed later (Store::CommittedLater).
   TrackingIngest(PointSink& ingest, Points& points, uid::Names& names, uid::SeriesTracker& tracker)
       : ingest_(ingest), points_(points), names_(names), tracker_(tracker) {}
 
-  /// Always returns a result with `known` false, so that the caller uses AppendNamed.
+  /// Stores nothing, and always returns a result with `known` = false, so that the caller uses
+  /// AppendNamed.
   Result<Appended> AppendKeyed(std::span<const KeyedPoint> points, WriteContext& context) override;
-  /// A commit of the returned position also commits the writes of the tracker.
+  /// Stores points. A commit of the returned position also commits the writes of the tracker.
   Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                        std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
   void ForgetRawKeys() override;
   [[nodiscard]] size_t tags_max() const override { return ingest_.tags_max(); }
 
-  /// Returns the number of stored points that the tracker could not record.
+  /// Returns the number of stored points that the tracker failed to record.
   [[nodiscard]] uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
 
  private:

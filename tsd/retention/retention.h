@@ -1,7 +1,7 @@
 #pragma once
-// Deletes points whose time is older than the retention rules allow. Retention deletes whole
-// row-hours in the background. If rules without tags cover whole files, it deletes these files
-// first. For one retention time for all data, tsd.storage.ttl is better, because it hides old data
+// Deletes points that are older than the retention rules allow. Retention deletes whole row-hours
+// in the background. If rules without tags cover whole files, it deletes these files first. If all
+// data should have the same retention time, tsd.storage.ttl is better, because a TTL hides old data
 // at once and deletes only whole files.
 
 #include <atomic>
@@ -25,46 +25,48 @@ namespace hg::tsd {
 
 struct RetentionOptions {
   std::vector<RetentionRule> rules;
-  int64_t interval_s = 3600;  // time between the starts of two rounds
-  query::Options query;       // the options for resolving the names in filters of rules
-  /// Retention calls this function before it deletes rows of a metric in hours before `end_s`. The
-  /// function returns the hour (at most `end_s`) before which rows may be deleted. If the function
-  /// is empty, all rows before `end_s` may be deleted.
+  int64_t interval_s = 3600;  // time in seconds between the starts of two rounds
+  query::Options query;       // the options by which the names in filters of rules are resolved
+  /// Retention calls this function before it deletes the rows of a metric in hours before `end_s`.
+  /// The function returns the hour (at most `end_s`) before which rows may be deleted. If this
+  /// member is empty, all rows before `end_s` may be deleted.
   std::function<Result<uint32_t>(const Bytes& metric, uint32_t end_s)> may_delete = {};
 };
 
 struct RetentionStats {
-  uint64_t rounds = 0;  // number of finished rounds
-  // Number of failures. A round counts one for each metric with rows that could not be deleted, and
-  // one if the deletion of files failed.
+  uint64_t rounds = 0;  // number of rounds that have finished
+  // Number of failures. Each round counts one failure for each metric with rows that could not be
+  // deleted, and one failure if the deletion of files failed.
   uint64_t failures = 0;
 };
 
-/// Thread-safe. Rounds never overlap. Points, names and clock must outlive the object.
+/// Deletes old points by the retention rules. The object is thread-safe. Rounds never overlap.
+/// `points`, `names` and `clock` must outlive the object.
 class Retention {
  public:
   Retention(Points& points, uid::Names& names, const Clock& clock, RetentionOptions options)
       : points_(points), names_(names), clock_(clock), options_(std::move(options)) {
-    // If a rule lists several tag values and one was never written, the rule must still apply to
-    // the others.
+    // If a rule lists several tag values and one of them was never written, the rule must still
+    // apply to all other values.
     options_.query.skip_unresolved_tagvs = true;
   }
-  /// Calls Stop.
+  /// The destructor calls Stop.
   ~Retention() { Stop(); }
 
-  /// Starts a thread that runs a round now and then one per interval. It logs failures.
+  /// Starts a thread that runs a round now and then one round per interval. The thread logs
+  /// failures.
   void Start();
-  /// Ends the thread, even in the middle of a round. Idempotent.
+  /// Ends the thread, even in the middle of a round. Further calls of Stop have no effect.
   void Stop();
-  /// Deletes all data that is too old. If it fails for one metric, it continues with the
-  /// others. It logs each failure, and returns the first one at the end. Unavailable: Stop was
-  /// called.
+  /// Deletes all data that is too old. If the deletion fails for one metric, the round continues
+  /// with the other metrics. Each failure is logged, and the first failure is returned at the end.
+  /// Unavailable: Stop was called.
   Status Round();
   [[nodiscard]] RetentionStats Stats() const { return {rounds_, failures_}; }
 
  private:
-  /// The request context of a round. Its functions fail when the daemon stops, so that the round
-  /// ends.
+  /// The request context of a round. Its functions fail after the daemon has begun to stop, so that
+  /// the round ends.
   class StopWatch : public RequestContext {
    public:
     Status Step(uint64_t) override { return stopped ? Status::Unavailable("stopping") : Status(); }
@@ -86,12 +88,12 @@ class Retention {
 
   std::atomic<uint64_t> rounds_{0};
   std::atomic<uint64_t> failures_{0};
-  // Stop sets watch_.stopped while it holds mutex_, so that the thread, which waits for stop_ with
-  // mutex_, cannot miss the signal. mutex_ guards nothing else.
+  // The stop signal for the thread. Stop sets watch_.stopped while it holds mutex_. The thread
+  // waits for stop_ with mutex_, so it cannot miss the signal. mutex_ guards nothing else.
   StopWatch watch_;
   std::mutex mutex_;
   std::condition_variable stop_;
-  std::thread worker_;  // used only by the callers of Start and Stop
+  std::thread worker_;  // used only by the threads that call Start and Stop
 };
 
 }  // namespace hg::tsd

@@ -1,5 +1,6 @@
 #pragma once
-// Retention rules: a JSON document (tsd.retention.config, docs/retention.md) with an array of
+// Retention rules (tsd.retention.config, docs/retention.md). The rules are a JSON array; an example
+// of a rule is
 //   {"metric": "sys.*", "tags": {"host": "wildcard(test*)"}, "keep": "30d"}
 
 #include <cstdint>
@@ -12,20 +13,20 @@
 
 namespace hg::tsd {
 
-/// One rule. If several rules match a series, the one with the shortest time applies.
+/// One retention rule. If several rules match a series, the rule with the shortest time applies.
 struct RetentionRule {
-  std::string metric;  // the metric, or its prefix if `begins` is set
+  std::string metric;  // name of the metric; if `begins` is set, the begin of the name
   bool begins = false;
   std::vector<query::FilterSpec>
-      filters;  // query filters that a series must pass; empty: the rule applies to all series
-  int64_t keep_ms = 0;  // at least one hour
+      filters;  // query filters that must accept the series; empty: the rule applies to all series
+  int64_t keep_ms = 0;  // time for which points are kept; at least one hour
 };
 
-/// Parses the rules. The message of InvalidArgument has the number of the wrong rule (counted from
-/// 1) and describes the error.
+/// Parses the rules. The message of InvalidArgument contains the number of the invalid rule
+/// (counted from 1) and describes the error.
 Result<std::vector<RetentionRule>> ParseRetentionRules(std::string_view json);
-/// Reads the rules from the file with the path `source`. If `source` begins with '[', it is not a
-/// path but contains the rules. "" = no rules.
+/// Reads the rules from the file with the path `source`. If `source` begins with '[', `source` is
+/// not a path but the text of the rules. If `source` is "", there are no rules.
 Result<std::vector<RetentionRule>> ReadRetentionRules(const std::string& source);
 
 }  // namespace hg::tsd

@@ -1,6 +1,6 @@
 #pragma once
-// Recomputes the rollups of some hours of a metric from its raw points. Writes only those cells
-// that differ from the ones in the tables. Idempotent.
+// Recomputes the rollups of some hours of a metric from the raw points. It writes only the cells
+// that differ from the cells in the tables. Repeating the work is harmless.
 
 #include <atomic>
 #include <cstdint>
@@ -20,7 +20,8 @@
 
 namespace hg::tsd {
 
-/// A range of hours. Both ends are multiples of the interval of each level that is filled.
+/// A range of hours. Its begin and its end are multiples of the interval of each level that is
+/// filled.
 struct RollupSpan {
   uint32_t begin_s = 0, end_s = 0;
 };
@@ -32,25 +33,25 @@ struct OddHour {
 };
 using OddHours = std::map<uint32_t, OddHour>;
 
-/// Returns whether the failure is caused by the data, so that retrying does not help until the
+/// Returns whether the data itself causes the failure, so that retrying does not help until the
 /// points change.
 inline bool IsOfData(const Status& status) {
   return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCorruption;
 }
 
-/// Not thread-safe, except rows_written().
+/// Recomputes rollups. The object is not thread-safe, except the function rows_written().
 class RollupFill {
  public:
   using Levels = std::vector<const codec::RollupLevel*>;
 
   static constexpr size_t kSeriesMax = 4096;
   static constexpr size_t kIntervalsAtOnce = size_t{256} * 1024;
-  /// Returns the number of series whose rollups are in memory at the same time: as many as have at
-  /// most kIntervalsAtOnce intervals in total, and at least 1.
+  /// Returns the number of series whose rollups are in memory at the same time. This is the number
+  /// of series that have at most kIntervalsAtOnce intervals in total, but at least 1.
   [[nodiscard]] static size_t SeriesAtOnce(const RollupSpan& span, const Levels& levels);
 
-  /// The references must outlive the object. The object calls `pause` between two batches. `pause`
-  /// may wait. If `pause` returns an error, the work ends with that error.
+  /// The references must outlive the object. The object calls `pause` between two batches of work.
+  /// `pause` may wait. If `pause` returns an error, the work ends with that error.
   RollupFill(Points& points, Store& store, const RollupIds& ids, ReconcileOptions reconcile,
              std::function<Status()> pause)
       : points_(points),
@@ -59,12 +60,13 @@ class RollupFill {
         reconcile_(reconcile),
         pause_(std::move(pause)) {}
 
-  /// Recomputes the rollups of a metric. Adds to `odd` the hours whose rollups cannot represent all
-  /// data. An hour with unreadable points gets no rollups; other hours get them. Returns errors of
-  /// the store and of `pause`. After an error, a part of the rollups may be written.
+  /// Recomputes the rollups of a metric. Adds to `odd` the hours whose data cannot be represented
+  /// completely by rollups. An hour with unreadable points gets no rollups; all other hours get
+  /// rollups. Fails with errors of the store and of `pause`. After an error, a part of the rollups
+  /// may be written.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
-  /// Deletes the cells in the table of the level. The cells of a metric whose intervals are before
-  /// kept_before(metric) stay. Returns errors as Fill does.
+  /// Deletes the cells in the table of the level. The cells of a metric for intervals before
+  /// kept_before(metric) stay. Fails with errors of the store and of `pause`.
   Status Clear(const codec::RollupLevel& level,
                const std::function<uint32_t(const Bytes& metric)>& kept_before);
 

@@ -1,6 +1,7 @@
 #pragma once
-// Fills the rollup tables from raw points in the background (docs/rollups.md). It processes new
-// data hour by hour and older data metric by metric, and recomputes changed hours.
+// Fills the rollup tables from raw points in the background (docs/rollups.md). The rollup maker
+// processes new data hour by hour, and older data metric by metric. It recomputes the rollups of
+// hours that have changed.
 
 #include <atomic>
 #include <condition_variable>
@@ -26,42 +27,44 @@ namespace hg::tsd {
 struct RollupMakerOptions {
   RollupIds ids;
   ReconcileOptions reconcile;
-  int64_t delay_s = 600;  // time to wait for late points after an interval has ended
-  // Share of the time of one core that the work may use; 1 means that it never pauses.
+  int64_t delay_s = 600;  // time in seconds to wait for late points after the end of an interval
+  // The share of the time of one core that the work may use; 1 means that the work never pauses.
   double busy_share = 0.25;
-  /// Called with log messages about progress and failures. The function may be empty.
+  /// Receives log messages about progress and failures. This member may be empty.
   std::function<void(const std::string&)> report = {};
 };
 
 struct RollupStats {
   uint64_t rows_written = 0;
-  // Number of dirty markers that were removed after their hours were recomputed.
+  // Number of dirty markers that were removed after the rollups of their hours were recomputed.
   uint64_t repaired = 0;
-  uint64_t failures = 0;  // number of rounds that failed
+  uint64_t failures = 0;  // number of rounds that have failed
   uint64_t markers = 0;
-  // The delay of the slowest level in seconds, without the length of that level's interval.
+  // The delay of the slowest level in seconds, without the length of the interval of that level.
   int64_t lag_s = 0;
-  uint64_t metrics_left = 0;  // number of known metrics whose older points are not filled yet
+  uint64_t metrics_left = 0;  // number of known metrics whose older points have no rollups yet
 };
 
-/// Thread-safe. Rounds never overlap.
+/// The thread that fills rollup tables. The object is thread-safe. Rounds never overlap.
 class RollupMaker {
  public:
   /// The references must outlive the object.
   RollupMaker(Points& points, WatchedPoints& watched, Store& store, RollupState& state,
               const Clock& clock, RollupMakerOptions options);
-  /// Calls Stop.
+  /// The destructor calls Stop.
   ~RollupMaker() { Stop(); }
 
-  /// Starts a thread that runs rounds. It reports failures to RollupMakerOptions::report.
+  /// Starts a thread that runs rounds. The thread reports failures to RollupMakerOptions::report.
   void Start();
-  /// Ends the thread, even in the middle of a round. Idempotent.
+  /// Ends the thread, even in the middle of a round. Further calls of Stop have no effect.
   void Stop();
-  /// Does all work that is due: finished intervals, changed hours, and older data that is not
-  /// filled yet. Recomputes at most kMarkersPerRound changed hours. Late points may arrive all the
-  /// time, so a day of a metric is recomputed again only after a pause that is nine times as long
-  /// as its previous recomputation took. Returns errors of the store; the next round then repeats
-  /// the work. Unavailable: Stop was called. Unsupported: the table of points has a TTL.
+  /// Does all work that is due: intervals that have ended, hours that have changed, and older data
+  /// without rollups. Recomputes at most kMarkersPerRound changed hours. Late points may arrive all
+  /// the time. Therefore, a day of a metric is recomputed again only after a pause that is nine
+  /// times as long as the previous recomputation of this day took.
+  ///
+  /// Fails with errors of the store; the next round then repeats the work. Unavailable: Stop was
+  /// called. Unsupported: the table of points has a TTL.
   Status Round();
   [[nodiscard]] RollupStats Stats() const;
 
@@ -78,11 +81,12 @@ class RollupMaker {
   [[nodiscard]] int64_t now_s() const { return clock_.NowMs() / 1000; }
   void Raise(uint32_t horizon);
   Result<std::set<Bytes>> Metrics();
-  /// Fills the span. Sets dirty markers for the hours whose rollups cannot represent all data.
+  /// Recomputes the rollups of the span. Sets dirty markers for the hours whose data cannot be
+  /// represented completely by rollups.
   Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels);
   Status MarkOdd(const Bytes& metric, const OddHours& odd);
-  /// Returns the time up to which intervals of length `step` that begin at `whole` or later can be
-  /// computed now. Returns `whole` if none of these intervals is over.
+  /// Returns the time up to which intervals can be computed now. The intervals have the length
+  /// `step` and begin at `whole` or later. Returns `whole` if none of these intervals has ended.
   [[nodiscard]] uint32_t NextStop(uint32_t whole, uint32_t step) const;
   Status GoForward();
   Status Repair();
@@ -96,23 +100,23 @@ class RollupMaker {
   RollupState& state_;
   const Clock& clock_;
   const RollupMakerOptions options_;
-  // The levels, by interval in seconds. Levels with intervals shorter than an hour have the key of
-  // one hour.
+  // The levels by their interval in seconds. Levels with intervals shorter than an hour have the
+  // key of one hour.
   std::map<uint32_t, Levels> by_step_;
   uint32_t days_at_once_ = 1;
   RollupFill fill_;
 
-  // The following members are used only by the thread that runs a round.
-  int64_t resumed_ns_ = 0;     // time when work continued after the last pause
-  int64_t repaired_ns_ = 0;    // time when changed hours were last recomputed
-  bool markers_left_ = false;  // whether dirty markers remained at repaired_ns_
-  /// For each day of a metric that was recomputed: the earliest time of the next recomputation.
+  // Only the thread that runs a round uses the following members.
+  int64_t resumed_ns_ = 0;     // monotonic time of the end of the last pause
+  int64_t repaired_ns_ = 0;    // monotonic time of the last recomputation of changed hours
+  bool markers_left_ = false;  // whether dirty markers remained after the work at repaired_ns_
+  /// The earliest time of the next recomputation, for each day of a metric that was recomputed.
   std::map<std::pair<Bytes, uint32_t>, int64_t> resting_;
-  std::set<Bytes> told_odd_;  // metrics whose odd hours were already reported
+  std::set<Bytes> told_odd_;  // metrics whose odd hours were already reported to the log
   std::atomic<uint64_t> repaired_{0}, failures_{0}, metrics_left_{0};
 
-  // Stop sets stopped_ while it holds mutex_, so that a thread that waits for stop_ with mutex_
-  // cannot miss the signal. mutex_ guards nothing else.
+  // Tells threads to stop. Stop sets stopped_ while it holds mutex_. A thread waits for stop_ with
+  // mutex_, so it cannot miss the signal. mutex_ guards nothing else.
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   std::condition_variable stop_;

@@ -1,9 +1,12 @@
 #pragma once
-// The durable state of automatic rollups (docs/rollups.md): the time up to which they are complete,
-// and the changed hours of each metric (dirty markers, type DirtyMarker). The invariant: if a level
-// reports an interval as complete, and none of its hours has a dirty marker, its cells match the
-// raw points. So a marker is in the log before the hour changes. The marker is removed only after
-// the cells were recomputed, and only if the hour did not change again.
+// The durable state of automatic rollups (docs/rollups.md). It has the time up to which the rollups
+// of each level are complete. It also has the changed hours of each metric (dirty markers, type
+// DirtyMarker).
+//
+// The invariant is: if a level reports an interval as complete and none of the hours in the
+// interval has a dirty marker, the cells of the interval match the raw points. So a marker is
+// written to the log before the hour changes. The marker is removed only after the cells were
+// recomputed, and only if the hour did not change again.
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,36 +28,38 @@
 
 namespace hg::tsd {
 
-/// The reasons why rollups of an hour cannot represent all its data, even if they are recomputed.
+/// The reasons why the rollups of an hour cannot represent all data of the hour, even if they are
+/// recomputed.
 enum class Odd : uint8_t {
   kNo,
-  // The hour has annotations, infinities or visible NaNs. The rollups of the hour contain only its
-  // finite numbers.
+  // The hour has annotations, infinities or visible NaNs. The rollups of the hour represent only
+  // its finite numbers.
   kExtras,
-  kUnreadable,  // the points of the hour cannot be read, so it has no rollups
+  kUnreadable,  // the points of the hour cannot be read, so the hour has no rollups
 };
 
-/// Thread-safe.
+/// The state of automatic rollups. The object is thread-safe.
 class RollupState : public ChangeListener, public query::RolledHoursSource {
  public:
-  /// Maximum number of this process's dirty markers, each about a hundred bytes. With more, this
-  /// object discards the state, and the rollup maker recomputes all rollups, which is cheaper.
+  /// The maximum number of dirty markers that this process may have set. A marker needs about a
+  /// hundred bytes. If there are more markers, this object discards the state, and the rollup maker
+  /// recomputes all rollups, which is cheaper than recomputing so many hours.
   static constexpr size_t kMarkersMax = 500'000;
-  /// Maximum number of odd hours of one metric that have markers. The limit applies once there are
-  /// kMarkersMax odd hours in total. Then a metric beyond the limit gets no more markers for odd
-  /// hours. Instead, all hours of the metric from the next day on count as odd.
+  /// The maximum number of odd hours of one metric that have markers. This limit applies after
+  /// there are kMarkersMax odd hours in total. A metric that exceeds the limit gets no more markers
+  /// for odd hours. Instead, all hours of this metric from the next day on count as odd.
   static constexpr size_t kOddOfMetric = 96;
 
   /// Reads the table, which must exist. The store and the levels must outlive the object. If the
-  /// levels or parameters differ from those in the table, the rollup maker recomputes all rollups.
-  /// InvalidArgument: the table of a level holds rollups that clients wrote, or rollups of another
-  /// interval.
+  /// levels or the parameters differ from those that are stored in the table, the rollup maker
+  /// recomputes all rollups. InvalidArgument: the table of a level holds rollups that clients
+  /// wrote, or rollups of another interval.
   static Result<std::shared_ptr<RollupState>> Open(Store& store, const std::string& table,
                                                    std::vector<const codec::RollupLevel*> levels,
                                                    const RollupMaking& making,
                                                    size_t markers_max = kMarkersMax);
-  /// Durably records that a process wrote to the store without setting dirty markers. Processes
-  /// that have no RollupState must call this function.
+  /// Durably records that a process wrote to the store without setting dirty markers. A process
+  /// that has no RollupState must call this function.
   static Status TellMissed(Store& store, const std::string& table) {
     return RollupStateRows(store, table).TellMissed();
   }
@@ -63,31 +68,32 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   void AfterChange(const ChangedRows& rows) override;
   query::RolledHours Of(ByteView metric, const RowRange& rows) override;
 
-  // The following functions are for the rollup maker only. It calls all of them on one thread.
+  // The following functions are only for the rollup maker, which calls all of them on one thread.
 
   [[nodiscard]] const std::vector<const codec::RollupLevel*>& levels() const { return levels_; }
-  /// Returns the time from which on rollups are computed for all metrics, hour by hour. Rollups
-  /// before this time are computed metric by metric. nullopt: the rollup maker has not begun, or it
-  /// has to recompute all rollups.
+  /// Returns the start time: rollups from this time on are computed for all metrics, hour by hour,
+  /// and rollups before this time are computed metric by metric. nullopt: the rollup maker has not
+  /// begun, or it must recompute all rollups.
   [[nodiscard]] std::optional<uint32_t> start() const;
-  /// Discards the state, except for kept rollups (KeepBefore). Sets the start to `start`, which
-  /// must be a multiple of every interval.
+  /// Discards the state, except for kept rollups (KeepBefore). Sets the start time to `start`,
+  /// which must be a multiple of every interval.
   Status Begin(uint32_t start);
-  /// Returns the time up to which rollups of the level are complete, or 0 if start() is nullopt.
+  /// Returns the time up to which the rollups of the level are complete, or 0 if start() is
+  /// nullopt.
   [[nodiscard]] uint32_t WholeUpTo(const codec::RollupLevel& level) const;
-  /// Returns the time below which changes of hours must be reported to this object. 0: no changes
+  /// Returns the time before which changes of hours must be reported to this object. 0: no changes
   /// need to be reported.
   [[nodiscard]] uint32_t horizon() const;
-  /// From now on, changes of hours below `base` set dirty markers. Waits until all writes have
-  /// ended that began earlier and set no markers. Changes that WatchedPoints does not report set no
-  /// markers; the caller must handle these changes.
+  /// Makes changes of hours before `base` set dirty markers from now on. The function waits for all
+  /// running writes that set no markers. Changes that WatchedPoints does not report set no markers;
+  /// the caller must handle these changes.
   void RaiseHorizon(uint32_t base);
-  /// Records that the tables have the cells of all intervals up to `to`, except for hours with
-  /// markers.
+  /// Records that the tables of the levels have the cells of all intervals up to `to`, except for
+  /// hours that have markers.
   Status Advance(const std::vector<const codec::RollupLevel*>& levels, uint32_t to);
   /// Sets a dirty marker for an unchanged hour, because rollups cannot represent all data of the
-  /// hour. `odd` gives the reason and is not kNo. Recomputing the hour does not help until the hour
-  /// changes.
+  /// hour. `odd` is the reason; it must not be kNo. Recomputing the hour does not help until the
+  /// hour changes.
   Status MarkOdd(const Bytes& metric, uint32_t base, Odd odd);
   /// Returns whether the hour counts as odd although it has no marker. Such an hour counts as odd
   /// until all rollups are recomputed.
@@ -96,33 +102,33 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool Filled(const Bytes& metric) const;
   Status SetFilled(const Bytes& metric);
-  /// Records that all metrics have their rollups from before the start. A metric that appears later
-  /// has no points from before the start, except late points, which set markers.
+  /// Records that all metrics have their rollups from before the start time. A metric that appears
+  /// later has no points from before the start time, except late points, and these set markers.
   Status SetComplete();
 
   struct DirtyHour {
     Bytes metric;
     uint32_t base = 0;
-    uint64_t changes = 0;  // a counter; pass it to Unmark without changes
+    uint64_t changes = 0;  // counter of changes; pass it to Unmark without changes
   };
-  /// Returns at most `most` markers of hours to recompute, ordered by metric and hour: no write of
-  /// these hours is running, and recomputing may help. Leaves out the markers for which `wait`
-  /// returns true. `wait` may be empty.
+  /// Returns at most `most` dirty markers of hours that should be recomputed, ordered by metric and
+  /// hour. The result has only hours for which no write is running and for which recomputing may
+  /// help. Markers for which `wait` returns true are left out. `wait` may be empty.
   [[nodiscard]] std::vector<DirtyHour> Repairable(
       size_t most, const std::function<bool(const MetricHour&)>& wait = {}) const;
-  /// Removes a marker after the cells of the hour were recomputed. If the hour changed after the
-  /// call of Repairable, the marker stays, and this function returns false.
+  /// Removes a dirty marker. Call this function after the cells of the hour were recomputed. If the
+  /// hour changed after the call of Repairable, the marker stays, and the function returns false.
   Result<bool> Unmark(const DirtyHour& marker);
-  /// Records that the recomputed rollups still cannot represent all data of the hour. `odd` gives
-  /// the reason and is not kNo.
+  /// Records that the rollups of the hour were recomputed but still cannot represent all data of
+  /// the hour. `odd` is the reason; it must not be kNo.
   void GiveUp(const DirtyHour& marker, Odd odd);
   [[nodiscard]] size_t markers() const;
 
-  /// Call this function before you delete old raw points. It returns the hour, at most `wanted`,
-  /// before which points may be deleted while their rollups stay. From then on, these rollups are
-  /// not recomputed. Annotations, NaNs and infinities before that hour are no longer reported,
-  /// because they are deleted with the points. Raw points stay from the first day with a changed or
-  /// unreadable hour. 0: nothing may be deleted.
+  /// Returns the hour, at most `wanted`, before which raw points may be deleted while their rollups
+  /// stay; 0: nothing may be deleted. Call this function before you delete old raw points. After
+  /// the call, the rollups before that hour are not recomputed. Annotations, NaNs and infinities
+  /// before that hour are no longer reported, because they are deleted together with the points.
+  /// From the first day that has a changed or unreadable hour, raw points stay.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
   [[nodiscard]] uint32_t KeptBefore(const Bytes& metric) const;
 
@@ -131,8 +137,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
     enum class State : uint8_t { kPutting, kThere, kRemoving };
     State state = State::kPutting;
     Odd odd = Odd::kNo;
-    bool counted = true;   // whether the marker is included in the number that kMarkersMax limits
-    uint32_t writers = 0;  // number of writes of the hour between BeforeChange and AfterChange
+    bool counted = true;  // whether the marker counts towards kMarkersMax
+    /// Number of writes of the hour that are between BeforeChange and AfterChange.
+    uint32_t writers = 0;
     uint64_t changes = 0;
   };
 
@@ -147,7 +154,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
 
   Status Load();
   /// Checks that the table of a level holds only rollups that this process can continue. `known`
-  /// maps each table that holds automatic rollups to its interval in seconds.
+  /// has the interval in seconds of each table that holds automatic rollups.
   Status CheckTable(const codec::RollupLevel& level,
                     const std::map<std::string, uint32_t>& known) const;
   /// Clears the state in memory. The caller must hold mutex_.
@@ -155,13 +162,13 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const {
     return PlaceOf(level, making_);
   }
-  // The following functions are in dirty_markers.cc. Callers must hold mutex_. Functions with a
-  // `lock` release it while they wait. WaitWhileKeeping waits while KeepBefore works on the hour
-  // `key`.
+  // The following functions are defined in dirty_markers.cc. Callers must hold mutex_. Functions
+  // with a parameter `lock` release it while they wait. WaitWhileKeeping waits while KeepBefore
+  // works on the hour `key`.
   void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
-  /// Sets the marker of an hour. The caller has not changed the hour yet. If the result is a
-  /// marker, the marker is in the log. If the result is nullptr, the function had to wait, or the
-  /// state was cleared, and the caller must start again.
+  /// Sets the dirty marker of an hour that the caller will change. If the result is a marker, the
+  /// marker is already in the log. The result is nullptr if the function had to wait, or if the
+  /// state was cleared; the caller must then start again.
   Result<DirtyMarker*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key,
                              bool of_change);
   [[nodiscard]] bool HasTooManyOdd(const Bytes& metric) const;
@@ -180,28 +187,31 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
 
   Store& store_;
   RollupStateRows table_;
-  RollupStateRows later_;  // for the same table, but its writes need not wait for a disk
+  RollupStateRows later_;  // the same table, but writes through it need not wait for a disk
   const std::vector<const codec::RollupLevel*> levels_;
   const RollupMaking making_;
   const size_t markers_max_;
 
   mutable std::mutex mutex_;
   std::condition_variable
-      settled_;  // signals changes of a marker's state, of unmarked_ and of keeping_
+      settled_;  // signals changes of the state of a marker, of unmarked_ and of keeping_
   // The following members are guarded by mutex_.
   std::optional<uint32_t> start_;
   bool complete_ = false;
   uint32_t horizon_ = 0;
-  std::map<std::string, uint32_t> whole_;  // key: name of the level
+  /// The time up to which each level is complete, by name of the level.
+  std::map<std::string, uint32_t> whole_;
   std::set<Bytes, std::less<>> filled_;
   std::map<Bytes, KeptRollups, std::less<>> kept_;
   std::map<Bytes, OddFrom, std::less<>> odd_from_;
   std::optional<MetricHour>
-      // The metric and hour for which KeepBefore is running, if it is. Changes of earlier hours of
-      // this metric wait for its end, because only then it is known whether they must set markers.
+      // The metric and the hour for which KeepBefore is running; nullopt if it is not running.
+      // Changes of earlier hours of this metric wait for its end, because only then it is known
+      // whether they must set markers.
       keeping_;
   std::map<MetricHour, DirtyMarker> markers_;
-  // Number of markers that are not counted: those of odd hours and of earlier processes.
+  // Number of markers that do not count towards kMarkersMax: the markers of odd hours, and those
+  // set by earlier processes.
   size_t uncounted_markers_ = 0;
   uint64_t times_forgotten_ = 0;
   // Number of running writes of each hour above the horizon. These writes set no markers.

@@ -1,12 +1,13 @@
 #pragma once
 // The table that stores a RollupState. All cells are in family "t". Times and intervals are in
-// seconds, as 4-byte numbers (u32). For each row key: its columns, and the meaning of their values.
+// seconds, as 4-byte numbers (u32). The list has one entry for each kind of row. An entry consists
+// of the row key, the columns of the row, and the meaning of the value of each column (after →).
 //   "complete"                       c → 1: all metrics have their rollups from before the start
 //   "filled" ‖ metric                f → 1: this metric has its rollups from before the start; used
 //                                    until "complete" is set
-//   "level" ‖ name of the level      w → u32: its rollups are complete up to this time
-//                                    i → how its cells are computed (MadeOf)
-//   "table" ‖ name of the table      i → u32: it holds automatic rollups of this interval
+//   "level" ‖ name of the level      w → u32: the level's rollups are complete up to this time
+//                                    i → how the level's cells are computed (MadeOf)
+//   "table" ‖ name of the table      i → u32: the table holds automatic rollups of this interval
 //   "mark" ‖ metric ‖ day u32        hour u32 → 1: this hour has a dirty marker
 //   "odd" ‖ metric                   f → u32: from this day on, each hour counts as odd
 //                                    u → u32: from this day on, some hours cannot be read
@@ -32,52 +33,54 @@
 
 namespace hg::tsd {
 
-/// For one metric: raw points before `before`, which is the begin of a day, may be deleted.
-/// `begins` has, for each level, the time from which on the rollups of these points are kept.
+/// States that the raw points of one metric before the time `before`, which is the begin of a day,
+/// may be deleted. `begins` has, for each level, the time from which the rollups of these points
+/// are kept.
 struct KeptRollups {
   uint32_t before = 0;
-  std::map<Bytes, uint32_t> begins;  // key: the place of the level (PlaceOf)
+  std::map<Bytes, uint32_t> begins;  // the key is the place of the level (see PlaceOf)
 
-  /// Returns the time from which on the level with cells at `place` has kept rollups. Returns
-  /// `before` if it has none.
+  /// Returns the time from which the level with cells at `place` has kept rollups. Returns `before`
+  /// if the level has no kept rollups.
   [[nodiscard]] uint32_t BeginOf(const Bytes& place) const;
   /// Returns a copy in which `before` is `later`. In the copy, levels that are not in `places` have
-  /// no rollups for the days in between.
+  /// no rollups for the days between the two times.
   [[nodiscard]] KeptRollups UpTo(uint32_t later, const std::vector<Bytes>& places) const;
 };
 
-/// For a metric with so many odd hours that no longer each of them has a marker: all hours of the
-/// metric from a day on count as odd.
+/// The state of a metric that has too many odd hours to give each of them a marker. All hours of
+/// the metric from a certain day on count as odd.
 struct OddFrom {
-  uint32_t day = 0;  // start of the first day whose hours count as odd
-  /// The first day with an unreadable hour.
+  uint32_t day = 0;  // start of the first day from which all hours count as odd
+  /// The start of the first day that has an unreadable hour.
   uint32_t unreadable_day = std::numeric_limits<uint32_t>::max();
 };
 
-/// A metric (UID bytes) and the base of a row.
+/// The UID bytes of a metric, and the base of a row.
 using MetricHour = std::pair<Bytes, uint32_t>;
 
 /// The state that earlier processes have stored in the table.
 struct StoredRollupState {
   std::optional<uint32_t> start;
   bool complete = false, missed = false;
-  std::map<std::string, uint32_t> whole;   // key: name of the level
-  std::map<std::string, Bytes> made;       // key: name of the level; value: result of MadeOf
-  std::map<std::string, uint32_t> tables;  // key: name of the table; value: interval in seconds
+  /// Time up to which a level is complete, by name of the level.
+  std::map<std::string, uint32_t> whole;
+  std::map<std::string, Bytes> made;       // result of MadeOf, by name of the level
+  std::map<std::string, uint32_t> tables;  // interval in seconds, by name of the table
   std::set<Bytes, std::less<>> filled;
   std::map<Bytes, KeptRollups, std::less<>> kept;
   std::map<Bytes, OddFrom, std::less<>> odd_from;
-  std::set<MetricHour> markers;  // markers, except those of hours whose points may be deleted
+  std::set<MetricHour> markers;  // dirty markers, except those of hours whose points may be deleted
 };
 
-/// Reads and writes the rows of the table. Every call can fail with the errors of the store.
-/// Thread-safe.
+/// Reads and writes the rows of the table. Every function can fail with the errors of the store.
+/// The object is thread-safe.
 class RollupStateRows {
  public:
-  /// The store must outlive the object.
+  /// `store` must outlive the object.
   RollupStateRows(Store& store, std::string name) : store_(store), name_(std::move(name)) {}
 
-  /// Reads the whole table. Corruption: a row is invalid; the message names it.
+  /// Reads the whole table. Corruption: a row is invalid; the message contains the key of this row.
   Result<StoredRollupState> Load() const;
 
   /// Records that a process writes to the store without setting dirty markers.
@@ -92,10 +95,10 @@ class RollupStateRows {
   Status PutMarker(const MetricHour& hour);
   Status DropMarker(const MetricHour& hour);
   Status PutOddFrom(const Bytes& metric, const OddFrom& odd);
-  /// Replaces the record `old` of a metric's kept rollups by `kept`.
+  /// Replaces the record of the kept rollups of a metric: `old` by `kept`.
   Status PutKept(const Bytes& metric, const KeptRollups& old, const KeptRollups& kept);
-  /// Deletes all rows except three kinds: kept rollups ("kept"), records of the tables that hold
-  /// rollups ("table"), and the record of missed changes ("missed").
+  /// Deletes all rows except three kinds: the records of kept rollups ("kept"), of the tables that
+  /// hold rollups ("table"), and of missed changes ("missed").
   Status Clean();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Aggregates the raw points of one series and one interval, and converts the results to cells of a
+// Aggregates the raw points of one series in one interval, and converts the results to cells of a
 // rollup table (opentsdb-schema.md §13.4).
 
 #include <cstdint>
@@ -12,18 +12,19 @@
 
 namespace hg::tsd {
 
-/// The ids of those aggregates that automatic rollups have.
+/// The ids of the aggregates that automatic rollups have.
 struct RollupIds {
   uint8_t sum = 0, count = 0, min = 0, max = 0;
 
-  /// Finds the ids in the configuration. InvalidArgument: one of these aggregates has no id in it.
+  /// Finds the ids of the aggregates in the configuration. InvalidArgument: the configuration has
+  /// no id for one of these aggregates.
   static Result<RollupIds> Of(const codec::RollupTables& tables);
   [[nodiscard]] bool Has(uint8_t id) const {
     return id == sum || id == count || id == min || id == max;
   }
 };
 
-/// Not thread-safe.
+/// The aggregates of one interval. The object is not thread-safe.
 class RollupSum {
  public:
   /// Adds the points [begin, end) of the row. The caller must add points in ascending order of
@@ -34,10 +35,10 @@ class RollupSum {
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] uint64_t count() const { return count_; }
 
-  /// Appends the cells. If all points are integers and the sum fits in 64 bits, the values are
-  /// exact integers. Otherwise they are doubles, added in the order of the points. If a row was
-  /// added by its statistics, its sum counts as one number in that order. Numbers are stored in
-  /// their shortest form.
+  /// Appends the cells of the interval. If all points are integers and the sum fits into 64 bits,
+  /// the values are exact integers. Otherwise they are doubles that were added in the order of the
+  /// points. If a row was added by means of its statistics, the sum of the row counts as one number
+  /// in this order. Each number is stored in its shortest form.
   void AppendCells(uint16_t index, const RollupIds& ids, std::vector<Cell>* cells) const;
 
  private:
@@ -45,9 +46,10 @@ class RollupSum {
   void AddDouble(double v);
 
   uint64_t count_ = 0;
-  bool ints_ = true;  // whether all points so far are integers and the sum fits
+  bool ints_ = true;  // whether all points so far are integers and their sum fits into 64 bits
   int64_t int_sum_ = 0, int_least_ = 0, int_most_ = 0;
-  double sum_ = 0, least_ = 0, most_ = 0;  // over all points; integers are converted to doubles
+  /// Aggregates of all points; integers are converted to doubles.
+  double sum_ = 0, least_ = 0, most_ = 0;
 };
 
 }  // namespace hg::tsd

@@ -1,6 +1,6 @@
 #pragma once
-// Calls /api/admin of a running daemon, with or without TLS. The user comes from a file or from the
-// environment.
+// Sends requests to /api/admin of a running daemon, with or without TLS. The credentials come from
+// a file or from the environment.
 
 #include <string>
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace hg::tsd {
 
-/// The option with the path of a file with credentials. An option cannot contain the credentials
-/// themselves, because every process on the machine can read command lines.
+/// The option whose value is the path of a file with credentials. An option cannot contain the
+/// credentials themselves, because every process on the machine can read command lines.
 inline constexpr OptionSpec kCredentialsOption{
     "--credentials-file", "PATH",
     "file whose first line is USER:PASSWORD or a token; the default is $TSDB_CREDENTIALS"};
@@ -29,22 +29,27 @@ inline constexpr OptionSpec kKeyOption{
     "PEM file with the private key of this tool's certificate; the default is $TSDB_KEY_FILE, then "
     "the file of the certificate"};
 
-/// Credentials and TLS files for requests to a daemon, from options and the environment.
+/// The credentials and TLS files for requests to a daemon. They come from options and from the
+/// environment.
 struct DaemonAccess {
-  std::string authorization;     // value of the header Authorization; "" = no header
-  std::string authorities_file;  // "" = the system's certificate authorities
-  std::string certificate_file;  // certificate of the client; "" = no certificate
-  std::string key_file;          // "" = the key is in certificate_file
+  std::string authorization;     // value of the header Authorization; "" = the header is not sent
+  std::string authorities_file;  // CA certificates; "" = the certificate authorities of the system
+  std::string certificate_file;  // certificate of the client; "" = the client sends none
+  std::string key_file;          // key of the client; "" = the key is in certificate_file
 };
 
-/// Reads the options and the environment. NotFound: a file is unreadable; the error message names
-/// it. InvalidArgument: a file has no credentials, or there is a key without a certificate.
+/// Reads the options and the environment. NotFound: a file cannot be read; the error message
+/// contains its name. InvalidArgument: a file contains no credentials, or there is a key without a
+/// certificate.
 Result<DaemonAccess> ReadDaemonAccess(const CommandLine& line);
 
-/// Sends a request to URL/api/admin/CALL and returns the response. Uses POST if `post` is true and
-/// GET otherwise. URL is http://HOST:PORT or https://HOST:PORT. There is no timeout.
-/// InvalidArgument: the URL is invalid, the certificate is of another host, a file lacks the
-/// expected content, or the daemon returned an error. Unavailable: no connection.
+/// Sends a request to URL/api/admin/CALL and returns the response. Sends a POST request if `post`
+/// is true, and a GET request otherwise. URL has the form http://HOST:PORT or https://HOST:PORT.
+/// There is no timeout.
+///
+/// InvalidArgument: the URL is invalid, the certificate belongs to another host, a file does not
+/// have the expected content, or the daemon returned an error. Unavailable: the daemon cannot be
+/// reached.
 Result<std::string> AskDaemon(const std::string& url, const DaemonAccess& access,
                               std::string_view call, bool post, const http::Parameters& parameters);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Cells as lines of text. The command `dump` prints these lines. The command `load` reads lines
-// that have the name of the table in front.
+// Cells as lines of text. The command `dump` prints such lines. The command `load` reads lines that
+// have the name of the table in front.
 
 #include <string>
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace hg::tsd {
 
-/// Returns "ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE" without newline. All fields except the
-/// family are hexadecimal.
+/// Returns the line "ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE" without a newline. All fields
+/// except the family are hexadecimal.
 std::string CellLineText(ByteView row, const Cell& cell);
 
 struct LoadedCell {
@@ -23,8 +23,8 @@ struct LoadedCell {
   Bytes value;
 };
 
-/// Parses a line for `load`: the name of the table, a tab, and a line as CellLineText returns.
-/// InvalidArgument: the line does not have five fields, or a field is not hexadecimal.
+/// Parses a line for `load`: the name of the table, a tab, and a line in the form of CellLineText.
+/// InvalidArgument: the line does not have five fields, or a field that must be hexadecimal is not.
 Result<LoadedCell> ParseCellLine(std::string_view line);
 
 }  // namespace hg::tsd

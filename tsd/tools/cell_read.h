@@ -1,5 +1,6 @@
 #pragma once
-// The reading part of the command `cell`: gets, scans and aggregates, and how they are printed.
+// The reading part of the command `cell`: runs gets, scans and aggregates, and prints their
+// results.
 
 #include <chrono>
 #include <functional>
@@ -12,10 +13,10 @@
 
 namespace hg::tsd {
 
-/// Reports the number of rows read at intervals. Thread-safe.
+/// Reports at intervals how many rows were read. The object is thread-safe.
 class RowProgress {
  public:
-  /// Calls `line` with each report. Calls never overlap.
+  /// Calls `line` with the text of each report. Calls of `line` never overlap.
   RowProgress(std::chrono::milliseconds interval, std::function<void(const std::string&)> line)
       : interval_(interval), line_(std::move(line)) {}
   void Count(uint64_t rows);
@@ -29,8 +30,9 @@ class RowProgress {
       std::chrono::steady_clock::now() + interval_;
 };
 
-/// Runs a reading verb of `cell` and prints its result. An aggregate without a limit reads up to
-/// kRegionThreadsMax regions concurrently. LimitExceeded: a sum needs more than 64 bits. Blocks.
+/// Runs a verb of `cell` that reads, and prints the result. An aggregate without a limit reads up
+/// to kRegionThreadsMax regions at the same time. LimitExceeded: a sum needs more than 64 bits.
+/// Blocks.
 Status ReadCells(Store& store, CellRequest request, RowProgress* progress, std::ostream& out);
 
 }  // namespace hg::tsd

@@ -1,8 +1,9 @@
 #pragma once
-// Points as comma-separated values (RFC 4180), for `import --csv` and `export`. The first row names
-// the columns `metric`, `time` and `value`. Every other column is a tag, and an empty cell means
-// that the series lacks that tag. A column name may have the prefix `tag:`, which is not part of
-// the tag key. With this prefix, a tag key may also be `metric`, `time` or `value`.
+// Points as comma-separated values (RFC 4180), for `import --csv` and `export`. The first row
+// contains the names of the columns; `metric`, `time` and `value` are required. Every other column
+// is a tag, and an empty cell means that the series lacks this tag. The name of a tag column may
+// have the prefix `tag:`, which is not part of the tag key. With this prefix, a tag key may also be
+// `metric`, `time` or `value`.
 
 #include <string>
 #include <string_view>
@@ -15,21 +16,21 @@
 
 namespace hg::tsd {
 
-/// Maximum length of a row in bytes. A row may span several lines, because its texts may contain
-/// newlines.
+/// The maximum length of a row in bytes. A row may span several lines, because its texts may
+/// contain newlines.
 inline constexpr size_t kCsvRowBytesMax = 1048576;
 
-/// Reads the rows of a CSV file. Not thread-safe.
+/// Reads the rows of a CSV file. The reader is not thread-safe.
 class CsvReader {
  public:
-  /// The lines must outlive the reader.
+  /// `lines` must outlive the reader.
   explicit CsvReader(LineSource& lines) : lines_(lines) {}
 
-  /// Reads the next row that is not empty. Returns false at the end. InvalidArgument: unmatched
-  /// quotes, or a row that is too long; the next call continues after that row. Also returns the
-  /// errors of LineSource::Next.
+  /// Reads the next row that is not empty. Returns false at the end of the file. InvalidArgument:
+  /// the row has unmatched quotes, or is too long; the next call continues after this row. Also
+  /// fails with the errors of LineSource::Next.
   Result<bool> Next(std::vector<std::string>* cells);
-  /// Returns the number of the line (from 1) at which the last row begins.
+  /// Returns the number of the line at which the last row begins. Lines are counted from 1.
   [[nodiscard]] uint64_t number() const { return number_; }
 
  private:
@@ -37,30 +38,33 @@ class CsvReader {
   uint64_t number_ = 0, lines_read_ = 0;
 };
 
-/// Returns the text in the form of a cell of a CSV file, with quotes if necessary.
+/// Returns the text in the form of a cell of a CSV file, in quotes if necessary.
 std::string CsvCell(std::string_view text);
 
-/// Returns the column name for the tag key `key`. ReadCsvHeader converts the name back to the key.
+/// Returns the name of the column for the tag key `key`. ReadCsvHeader converts this name back to
+/// the tag key.
 std::string CsvTagColumn(std::string_view key);
 
-/// The positions of the columns of a CSV file, by the meaning of the columns.
+/// The positions of the columns in a CSV file, by the meaning of the columns.
 struct CsvColumns {
   size_t metric = 0, time = 0, value = 0;
   std::vector<std::string> tags;  // the tag key of each column; "": the column is not a tag
 };
 
-/// Parses the first row. InvalidArgument: a column is missing, repeated or unnamed.
+/// Parses the first row of a CSV file. InvalidArgument: a required column is missing, a column is
+/// repeated, or a column has no name.
 Result<CsvColumns> ReadCsvHeader(std::vector<std::string> cells);
 
-/// A point in a row of a CSV file; its texts are views of columns and cells.
+/// The point in one row of a CSV file. Its texts are views of the columns and of the cells.
 struct CsvPoint {
   std::string_view metric, value;
-  Timestamp time;  // > 0
+  Timestamp time;  // greater than 0
   std::vector<TagText> tags;
 };
 
-/// Reads a point from the cells of a row. Does not check the value and the names. InvalidArgument:
-/// the row has more or fewer cells than there are columns, no metric, or an invalid time.
+/// Reads the point in the cells of a row. The value and the names are not checked. InvalidArgument:
+/// the row has more or fewer cells than the file has columns, has no metric, or has an invalid
+/// time.
 Result<CsvPoint> ReadCsvPoint(const CsvColumns& columns, const std::vector<std::string>& cells);
 
 }  // namespace hg::tsd

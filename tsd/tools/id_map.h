@@ -1,6 +1,6 @@
 #pragma once
-// Maps ids of metrics and tags in this store to the ids that another store has for the same names,
-// and converts row keys.
+// Maps ids of metrics and tags in this store to the ids that another store has for the same names.
+// Also converts row keys with these ids.
 
 #include <map>
 
@@ -11,16 +11,16 @@
 namespace hg::tsd {
 
 /// Maps the ids of one store to the ids of another store. An id that was not added is mapped to
-/// itself. Not thread-safe.
+/// itself. The map is not thread-safe.
 class IdMap {
  public:
   explicit IdMap(const KeyLayout& layout) : layout_(layout) {}
 
   void Add(UidKind kind, const Bytes& here, const Bytes& there);
-  /// Returns whether all ids are equal in both stores.
+  /// Returns whether every id is mapped to itself.
   [[nodiscard]] bool same() const;
-  /// Converts the key of a row of points or rollups, and the TSUIDs of its annotations. Keys that
-  /// belong to no series, and keys that cannot be parsed, stay unchanged.
+  /// Replaces the ids in the key of a row of points or rollups, and in the TSUIDs of its
+  /// annotations. Keys that belong to no series, and keys that cannot be parsed, stay unchanged.
   void Rename(Row* row) const;
 
  private:

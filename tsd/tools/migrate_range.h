@@ -1,6 +1,6 @@
 #pragma once
-// Migrates a few rows to another store (the target). It compares them with the rows of the target,
-// writes the differences, reads the rows back and compares again.
+// Migrates a few rows to another store (the target). The migration compares the rows with the rows
+// of the target, writes the differences, reads the rows back, and compares them again.
 
 #include <functional>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace hg::tsd {
 
-/// Rows read from the source, ascending.
+/// The rows that were read from the source, in ascending order.
 struct SourceRows {
   std::vector<Row> rows;
   size_t bytes = 0;
@@ -19,40 +19,44 @@ struct SourceRows {
 };
 
 struct RangeReport {
-  RowSum there;                 // sum of the rows of the target before anything was written
-  uint64_t rows_different = 0;  // includes rows_missing
+  RowSum there;                 // sum of the rows of the target before the first write
+  uint64_t rows_different = 0;  // number of rows that differ; includes rows_missing
   uint64_t rows_missing = 0;
-  uint64_t rows_extra = 0;  // rows that only the target has
-  // Items of the target that the source does not have, including those in rows that only the target
+  uint64_t rows_extra = 0;  // number of rows that only the target has
+  // Number of items that only the target has. It includes the items in rows that only the target
   // has.
   uint64_t items_extra = 0;
-  uint64_t items_expired = 0;  // items of the source that have expired and are left out
-  Bytes first_different;       // key of the first different row; meaningful if rows_different > 0
+  uint64_t items_expired = 0;  // number of expired items of the source, which are left out
+  Bytes first_different;       // key of the first row that differs; valid if rows_different > 0
 
   void Add(const RangeReport& other);
 };
 
-/// The action for rows that differ.
+/// What the migration does with rows that differ.
 enum class RangeWork : uint8_t {
-  kCompare,  // nothing is written
-  kWrite,    // writes to a store without other writers, or to one that orders writes by their times
-  /// Writes to a store that has other writers. The writer changes a row only if the row is still as
-  /// it was when it was compared. Otherwise it compares the row again. So it never overwrites a
-  /// write of another client that it has not compared.
+  kCompare,  // it writes nothing
+  /// The migration writes to a target that has no other writers, or that orders writes by their
+  /// times.
+  kWrite,
+  /// The migration writes to a target that has other writers. A row is changed only if the row is
+  /// still the same as when it was compared; otherwise, the row is compared again. So the migration
+  /// never overwrites a write of another client that it has not compared.
   kWriteBeside,
 };
 
-/// Writes to a table of the target. As thread-safe as the store of that table.
+/// Migrates rows to one table of the target. The object is thread-safe if the store of this table
+/// is thread-safe.
 class RangeWriter {
  public:
   /// The store must outlive the object.
   RangeWriter(Store& there, std::string table, RowRules rules, RangeWork work)
       : there_(there), table_(std::move(table)), rules_(rules), work_(work) {}
 
-  /// Migrates all rows that the source has in [start, stop). Corruption: a row still differs after
-  /// two writes. Busy: other writers change a row before each attempt to write it.
+  /// Migrates all rows that the source has in the key range [start, stop). Corruption: a row still
+  /// differs after two writes. Busy: before each attempt to write a row, other writers changed the
+  /// row.
   Result<RangeReport> Range(const SourceRows& source, const Bytes& start, const Bytes& stop) const;
-  /// Like Range, for the given rows only. Other rows of the target are ignored.
+  /// Does the same as Range, but only for the given rows. Other rows of the target are ignored.
   Result<RangeReport> Rows(const SourceRows& source) const;
 
   [[nodiscard]] const RowRules& rules() const { return rules_; }

@@ -1,6 +1,6 @@
 #pragma once
-// Reads the rows of a part of the source store in chunks of limited size. It reads the next chunk
-// while the caller processes the current one.
+// Reads the rows of one part of the source store in chunks of limited size. While the caller
+// processes a chunk, the reader already reads the next chunk.
 
 #include <future>
 #include <memory>
@@ -14,23 +14,24 @@
 
 namespace hg::tsd {
 
-/// Returns the complete rows of these keys in order. Missing rows have no cells. If the response
-/// would be too large (LimitExceeded), the keys are requested in halves. Fails if a single row is
-/// too large.
+/// Returns the complete rows with these keys, in the order of the keys. A row that does not exist
+/// is returned without cells. If the response would be too large (LimitExceeded), the keys are
+/// divided into halves and requested separately. Fails if a single row is too large.
 Result<std::vector<Row>> GetWholeRows(Store& store, const std::string& table,
                                       std::span<const Bytes> keys);
 
-/// Only one thread may use the object. The store must outlive it.
+/// Reads one part of the source. Only one thread may use the object. The store must outlive the
+/// object.
 class MigrateReader {
  public:
   struct Chunk {
     std::vector<Row> rows;  // the rows of the chunk; empty: there are no more rows
-    size_t keys_bytes = 0;  // size of the keys that were read to find changed rows
+    size_t keys_bytes = 0;  // total size of the keys that were read to find changed rows
   };
 
-  /// Reads rows from the key part.at on. With `since_ms`, reads only rows that have cells of this
-  /// time or later. A row that is deleted after its key was found and before it is read is returned
-  /// without cells.
+  /// Reads the rows from the key part.at on. If `since_ms` is set, reads only rows that have cells
+  /// with this time or a later time. A row that is deleted after its key was found and before it is
+  /// read is returned without cells.
   MigrateReader(Store& store, const MigratePart& part, std::optional<int64_t> since_ms);
 
   Status Open();
@@ -45,11 +46,11 @@ class MigrateReader {
   const bool changed_;
   ScanSpec spec_;
   std::unique_ptr<ScanCursor> cursor_;
-  std::vector<Bytes> keys_;  // keys of changed rows
-  size_t at_ = 0;            // index of the first key in keys_ whose row was not read yet
+  std::vector<Bytes> keys_;  // keys of rows that have changed
+  size_t at_ = 0;            // index in keys_ of the first row that was not read yet
   size_t rows_at_once_;
-  // The next chunk, which another thread reads. Destroyed first, because that thread uses the other
-  // members.
+  // The next chunk, which another thread reads. This member is destroyed before all other members,
+  // because that thread uses them.
   std::future<Result<Chunk>> next_;
 };
 

@@ -1,9 +1,11 @@
 #pragma once
-// For a migration from one store (the source) to another (the target): compares one row of both
-// stores, and computes the changes that make the target equal. Pure functions.
+// Compares one row of two stores, for a migration from one store (the source) to another (the
+// target). Computes the changes that make the row of the target equal to that of the source. All
+// functions are pure.
 //
-// Rows are compared by items. In the table of points each point is an item, whatever cell holds it,
-// because one side may have compacted its cells. Every other cell is one item.
+// Rows are compared by items. In the table of points, each point is an item, whatever cell holds
+// the point, because one of the stores may have compacted its cells. In all other tables, each cell
+// is an item.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +16,8 @@
 
 namespace hg::tsd {
 
-/// Number of rows and items, and a checksum of keys and items that does not depend on their order.
+/// The number of rows and items, and a checksum of the keys and items. The checksum does not depend
+/// on their order.
 struct RowSum {
   uint64_t rows = 0;
   uint64_t items = 0;
@@ -26,41 +29,43 @@ struct RowSum {
   bool operator==(const RowSum&) const = default;
 };
 
-/// Returns the points of a cell if encoding them again gives the same bytes; otherwise returns an
-/// empty list.
+/// Returns the points of a cell if encoding these points again gives the same bytes. Otherwise
+/// returns an empty list.
 std::vector<codec::StoredPoint> PointsOfCell(const Cell& cell);
 
-/// Returns the total size of key, columns and values.
+/// Returns the total size of the key, the columns and the values of a row in bytes.
 size_t BytesOf(const Row& row);
 
-/// The form in which the target table stores cells, and the changes that are allowed there.
+/// The form in which a table of the target stores cells, and the changes that are allowed in this
+/// table.
 struct RowRules {
-  bool points = false;        // this is the table of points
-  bool native = false;        // the target stores points natively, each under its own qualifier
+  bool points = false;  // whether this is the table of points
+  bool native = false;  // whether the target stores points natively, each under its own qualifier
   bool remove_extra = false;  // whether to remove items that the source does not have
-  bool keep_times = true;     // whether to write cells of new columns with their times
-  // Whether to keep all existing data: points are written only for times without a point, and only
-  // cells of new columns.
+  bool keep_times = true;     // whether to write cells of new columns with the times of the source
+  // Whether to keep all existing data of the target. If true, points are written only for times
+  // without a point, and cells only for columns that the target does not have.
   bool only_missing = false;
-  // The following two members are for the table of ids of a target that assigns ids itself.
+  // The following two members are used only for the table of ids, if the target assigns ids itself.
   bool ids_stay = false;       // whether names, ids and counters of the target stay (names_first.h)
-  bool counters_lead = false;  // whether a larger counter in the target counts as equal
+  bool counters_lead = false;  // whether a counter counts as equal if it is larger in the target
 };
 
 RowSum SumOfRow(const Row& row, const RowRules& rules);
 
 struct RowDifference {
-  /// The changes that make the target's row equal to `source` in one mutation; empty if it is
-  /// equal.
+  /// The changes that make the row of the target equal to `source` in one mutation. The list is
+  /// empty if both rows are equal.
   std::vector<CellChange> changes;
-  // Items that only the target has; they stay unless rules.remove_extra is set.
+  // Number of items that only the target has. These items stay unless rules.remove_extra is set.
   uint64_t extra_items = 0;
 };
 
-/// Computes the difference between a row of the source and the same row of the target, `there`. The
-/// changes put missing items of the source with their cells. They remove points of the target at
-/// times for which the source has another value, and cells that contain only values that are put.
-/// If the target lacks the row, `there` has no cells.
+/// Computes the difference between a row of the source and the same row of the target, `there`. If
+/// the target does not have the row, `there` has no cells. The changes put the items that are
+/// missing in the target, with the cells that contain them in the source. The changes remove points
+/// of the target at times for which the source has another value. They also remove cells that
+/// contain only values that the changes put.
 RowDifference CompareRows(const Row& source, const Row& there, const RowRules& rules);
 
 }  // namespace hg::tsd

@@ -1,11 +1,12 @@
 #pragma once
-// Converts a row of the source to the form for the target. Pure functions.
+// Converts a row of the source to the form for the target. All functions are pure.
 //
-// Points are resolved in the way in which readers of the source see them. Of several points at one
-// time, only the one that OpenTSDB's merge selects by cell times (opentsdb-schema.md §9.4) is
-// migrated. A store with native points does not know which of several points at one time was newer.
-// If all were migrated, compacting or rewriting them could change the result. Cells that are copied
-// unchanged (appends, unreadable cells) are not considered.
+// Points are resolved in the way in which readers of the source see them. If several points have
+// the same time, only one of them is migrated: the one that OpenTSDB's merge selects by cell times
+// (opentsdb-schema.md §9.4). A store with native points does not know which of several points with
+// the same time is newer. If all these points were migrated, compacting or rewriting them could
+// change the result. Cells that are copied unchanged (appends, unreadable cells) are not
+// considered.
 
 #include <cstdint>
 #include <limits>
@@ -19,27 +20,28 @@
 namespace hg::tsd {
 
 struct SourceRules {
-  bool points = false;  // this is the table of points
+  bool points = false;  // whether this is the table of points
   ReconcileOptions reconcile = {};
-  /// Upper limit for cell times. Without a limit, a point with a future time would get a cell time
-  /// in the future, and later writes and deletes would not affect it.
+  /// The upper limit for cell times. Without this limit, a point with a future time would get a
+  /// cell time in the future, and later writes and deletes would not affect the point.
   int64_t time_max_ms = std::numeric_limits<int64_t>::max();
 };
 
-/// The data that the target would not show because of the TTL of its families.
+/// Describes the data that the target would not show, because the TTL of its family has passed.
 struct ExpiryRules {
-  bool native = false;  // the target expires points by their own time, not by the cell time
+  bool native = false;  // whether the target expires points by their own time, not by the cell time
   KeyLayout layout;
-  // The time before which data has expired, by family; missing = the family has no TTL.
+  // The time for each family before which data has expired. A family that is not in the map has no
+  // TTL.
   std::map<Bytes, int64_t> oldest_ms = {};
 };
 
-/// Returns the rules for a table of the target, with a margin of one minute, because data that
-/// expires while it is being written would be reported as missing.
+/// Returns the rules for a table of the target. The rules have a margin of one minute, because data
+/// that expires while it is being written would be reported as missing.
 Result<ExpiryRules> ExpiryOf(Store& there, const std::string& table, bool native,
                              const KeyLayout& layout, int64_t now_ms);
 
-/// Removes expired points and cells from the row and returns their number.
+/// Removes the expired points and cells from the row, and returns their number.
 uint64_t LeaveExpired(const ExpiryRules& rules, Row* row);
 
 void SettleSourceRow(const SourceRules& rules, Row* row);

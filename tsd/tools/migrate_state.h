@@ -1,5 +1,6 @@
 #pragma once
-// The progress of a migration as a JSON file. An interrupted migration continues from this file.
+// The progress of a migration, stored as a JSON file. A migration that was interrupted continues
+// from this file.
 
 #include <cstdint>
 #include <optional>
@@ -12,15 +13,16 @@
 
 namespace hg::tsd {
 
-/// A key range of one table. One worker processes it in key order.
+/// A range of keys of one table. One worker processes a part in the order of the keys.
 struct MigratePart {
-  std::string table;  // name in the settings, by its position in the list of tables (tsd/tables.h)
+  /// Name of the table in the source; its position in tsd/tables.h selects the target's table.
+  std::string table;
   Bytes start;
-  Bytes stop;  // the range ends before this key; "" = at the end of the table
-  Bytes at;    // rows before this key are done
+  Bytes stop;  // the key before which the range ends; "" = the end of the table
+  Bytes at;    // the key before which all rows are migrated
   bool done = false;
-  bool all_rows = false;    // ignore since_ms, because the table is new
-  uint64_t rows_total = 0;  // number of rows counted before the pass; 0 = not counted
+  bool all_rows = false;    // whether to ignore since_ms, because the table is new
+  uint64_t rows_total = 0;  // number of rows counted before the pass; 0 = rows were not counted
   RowSum sum;               // sum of the rows that this pass has read from the source so far
 };
 
@@ -29,7 +31,8 @@ struct MigrateState {
   std::string to;
   int pass = 1;
   int64_t pass_began_ms = 0;
-  /// If set, only rows with cells of this time or later are read. If not set, all rows are read.
+  /// If set, the pass reads only rows that have cells with this time or a later time. If not set,
+  /// the pass reads all rows.
   std::optional<int64_t> since_ms;
   std::vector<MigratePart> parts;
 
@@ -37,7 +40,7 @@ struct MigrateState {
 };
 
 std::string WriteMigrateState(const MigrateState& state);
-/// Parses the file. The message of Corruption says what is wrong with the text.
+/// Parses the text of a state file. The message of Corruption describes the error in the text.
 Result<MigrateState> ReadMigrateState(std::string_view text);
 
 }  // namespace hg::tsd

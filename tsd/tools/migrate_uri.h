@@ -13,10 +13,11 @@
 
 namespace hg::tsd {
 
-/// Returns the settings for opening the store of a URI: the given settings with the backend, its
-/// place and the names of the four tables from the URI. Rollup tables keep their names from
-/// tsd.rollups.config. Writes to HBase are at least as durable as its tables say. InvalidArgument
-/// names the URI and the error.
+/// Returns the settings with which the store of a URI is opened. The backend, its place, and the
+/// names of the four tables come from the URI; all other settings come from `settings`. Rollup
+/// tables have the names in tsd.rollups.config. Writes to HBase are at least as durable as its
+/// tables require. InvalidArgument: the URI is invalid; the message contains the URI and describes
+/// the error.
 Result<Config> SettingsOfUri(const Config& settings, std::string_view uri);
 
 }  // namespace hg::tsd

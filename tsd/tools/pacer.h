@@ -1,5 +1,5 @@
 #pragma once
-// Limits the total rate of several readers.
+// Limits the total rate at which several readers read.
 
 #include <algorithm>
 #include <chrono>
@@ -8,16 +8,16 @@
 
 namespace hg::tsd {
 
-/// Not thread-safe.
+/// Computes when readers may continue. The object is not thread-safe.
 class Pacer {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   explicit Pacer(uint64_t bytes_per_s) : bytes_per_s_(static_cast<double>(bytes_per_s)) {}
 
-  /// Returns the time at which the caller may continue after it has read `bytes` at the time `now`.
-  /// All callers share the rate. If they read less than the rate allows, the difference is not kept
-  /// for later.
+  /// Returns the time at which a reader may continue after it has read `bytes` bytes at the time
+  /// `now`. All readers share the rate. If they read less than the rate allows, they may not catch
+  /// up later.
   Time TurnOf(size_t bytes, Time now) {
     const Time turn = std::max(next_, now);
     const std::chrono::duration<double> cost(static_cast<double>(bytes) / bytes_per_s_);

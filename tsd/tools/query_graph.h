@@ -1,6 +1,6 @@
 #pragma once
-// Plots of the query tool (opentsdb-tools.md §3, opentsdb-schema.md §18.6): data files and a
-// gnuplot script as OpenTSDB writes them, and an image. The image is drawn without gnuplot.
+// Plots of the query tool (opentsdb-tools.md §3, opentsdb-schema.md §18.6). The tool writes data
+// files and a gnuplot script as OpenTSDB does, and an image. The image is drawn without gnuplot.
 
 #include <string>
 #include <vector>
@@ -11,15 +11,16 @@
 
 namespace hg::tsd {
 
-/// Returns the plot options of a command line, which are words of the form "+name=value".
-/// InvalidArgument: a word without a value.
+/// Returns the plot options of a command line. A plot option is a word of the form "+name=value".
+/// InvalidArgument: a word has no value.
 Result<http::Parameters> PlotWords(const std::vector<std::string>& words);
 
-/// Writes BASE_0.dat, BASE_1.dat and so on with a line "seconds value" per point (in the time zone
-/// of the plot), BASE.gnuplot and BASE.png. IoError names the file.
+/// Writes the files of a plot: BASE_0.dat, BASE_1.dat and so on, BASE.gnuplot and BASE.png. A .dat
+/// file has one line "seconds value" for each point (in the time zone of the plot). IoError: a file
+/// cannot be written; the message contains its name.
 Status WritePlotFiles(const std::string& base, const http::graph::Plot& plot);
 
-/// Returns the content of BASE.gnuplot. `base` and all texts are quoted.
+/// Returns the content of BASE.gnuplot. The script contains `base` and all texts in quotes.
 std::string GnuplotScript(const std::string& base, const http::graph::Plot& plot);
 
 }  // namespace hg::tsd

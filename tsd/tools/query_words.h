@@ -1,5 +1,6 @@
 #pragma once
-// Parses queries in words of a command line, for query, scan and fsck (opentsdb-tools.md §2):
+// Parses queries that are written as words of a command line, for the commands query, scan and fsck
+// (opentsdb-tools.md §2):
 //   START [END] query [query…]
 //   query = AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv…]
 
@@ -18,46 +19,49 @@
 
 namespace hg::tsd {
 
-/// One query whose syntax was checked. Texts are UTF-8.
+/// One query whose syntax was checked. All texts are UTF-8.
 struct WordQuery {
   std::string aggregator;
   bool rate = false;
   std::optional<query::RateOptions> rate_options;
-  std::string downsample;  // "60000ms-max"; empty = none
+  std::string downsample;  // downsampling, such as "60000ms-max"; empty = no downsampling
   std::string metric;
-  std::vector<std::pair<std::string, std::string>> tags;  // in the order of the words
+  std::vector<std::pair<std::string, std::string>> tags;  // tags in the order of the words
 };
 
 struct WordQueries {
-  // Start and end as OpenTSDB's tools use them: values beyond 2^32 s are interpreted as
-  // milliseconds. An end in the far future may therefore be before the start, and the range is then
-  // empty.
+  // Start and end of the time range as OpenTSDB's tools interpret them: values beyond 2^32 seconds
+  // count as milliseconds. Therefore, an end in the far future may be before the start; the time
+  // range is then empty.
   int64_t start_s = 0;
   std::optional<int64_t> end_s;
   std::vector<WordQuery> queries;
 };
 
-/// The minimum number of words of a query. If there are fewer, commands print their usage text.
+/// The minimum number of words of a query. If there are fewer words, commands print their usage
+/// text.
 inline constexpr size_t kQueryWordsMin = 3;
 
-/// Parses at least kQueryWordsMin words. Relative times count back from now_ms, and dates are in
-/// `zone`. InvalidArgument names the word: unknown aggregator, invalid date or number, an end that
-/// is not after the start, or missing words.
+/// Parses queries from at least kQueryWordsMin words. Relative times are counted back from now_ms,
+/// and dates are in the time zone `zone`. InvalidArgument: an aggregator is unknown, a date or
+/// number is invalid, the end is not after the start, or words are missing. The message contains
+/// the word.
 Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64_t now_ms,
                                     const query::TimeZone& zone);
 
-/// Returns the time zone of dates on the command line: tsd.core.timezone, or the local zone.
-/// InvalidArgument: unknown zone.
+/// Returns the time zone for dates on the command line: the value of tsd.core.timezone, or the
+/// local time zone. InvalidArgument: the time zone is unknown.
 Result<query::TimeZone> ReadTimeZone(const Config& config);
 
-/// The series that a query selects: the ids of metric and tags.
+/// The series that a query selects: the ids of its metric and of its tags.
 struct Selection {
   Bytes metric;
   SeriesMatcher matcher;
 };
 
-/// Resolves metric and tags. NotFound names the unknown name. InvalidArgument: a tag filter other
-/// than an exact value, `*`, or exact values separated by `|`.
+/// Resolves the names of the metric and the tags. NotFound: a name is unknown; the message contains
+/// the name. InvalidArgument: a tag filter is none of the supported kinds. They are an exact value,
+/// `*`, and exact values separated by `|`.
 Result<Selection> Select(const WordQuery& query, uid::Names& names);
 
 }  // namespace hg::tsd

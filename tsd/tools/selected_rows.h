@@ -1,6 +1,7 @@
 #pragma once
-// The stored rows that a command-line query reads, for scan and fsck (opentsdb-tools.md §2). The
-// rows contain whole hours. With salt, the buckets are read one after the other.
+// Selects the stored rows that a command-line query reads, for the commands scan and fsck
+// (opentsdb-tools.md §2). The rows contain whole hours. If row keys have a salt, the salt buckets
+// are read one after another.
 
 #include <vector>
 
@@ -10,13 +11,14 @@
 
 namespace hg::tsd {
 
-/// Returns the scans for the times of `queries`, one per salt bucket, each in key order. The end is
-/// always the next hour, even if the end time is a full hour (opentsdb-schema.md §16.1).
+/// Returns the scans for the times of `queries`: one scan for each salt bucket, in the order of its
+/// keys. A scan always ends at the next full hour, even if the end time itself is a full hour
+/// (opentsdb-schema.md §16.1).
 std::vector<ScanSpec> ScansOf(const KeyLayout& layout, const std::string& data_table,
                               const WordQueries& queries, const Selection& selection);
 
-/// Returns whether the tags of a row from these scans match the selection. A key that does not fit
-/// the layout matches only if no tags were requested.
+/// Returns whether the tags of a row from the scans of ScansOf match the selection. If the key of
+/// the row does not fit the layout, the row matches only if no tags were requested.
 bool IsSelected(const KeyLayout& layout, const Selection& selection, ByteView key);
 
 }  // namespace hg::tsd

@@ -1,15 +1,16 @@
 #pragma once
-// The sub-commands, one file each (opentsdb-tools.md; dump and load:
+// The sub-commands; each is defined in a file of its own (opentsdb-tools.md; for dump and load, see
 // tests/compat/conformance/README.md).
 
 #include "tsd/command.h"
 
 namespace hg::tsd {
 
-/// Number of times that a tool repeats a write that the store refuses because memory is full.
+/// The number of times that a tool repeats a write that the store rejects because its memory is
+/// full.
 inline constexpr int kBusyRetries = 10;
 
-extern const Command kTsdCommand;       // defined in tsd/tsd_command.cc, the daemon
+extern const Command kTsdCommand;       // the daemon; defined in tsd/tsd_command.cc
 extern const Command kImportCommand;    // defined in import.cc
 extern const Command kExportCommand;    // defined in export.cc
 extern const Command kQueryCommand;     // defined in query.cc

@@ -1,6 +1,6 @@
 #pragma once
-// The command `uid fsck`. It checks that forward and reverse mappings agree, and that the counter
-// is not too small (opentsdb-tools.md §6, opentsdb-schema.md §18.8).
+// The command `uid fsck`. It checks that forward and reverse mappings agree, and that the id
+// counters are not too small (opentsdb-tools.md §6, opentsdb-schema.md §18.8).
 
 #include <cstdint>
 
@@ -11,11 +11,11 @@ namespace hg::tsd {
 
 struct UidFsckOptions {
   bool fix = false;
-  bool delete_unknown = false;  // has an effect only together with `fix`
+  bool delete_unknown = false;  // has an effect only if `fix` is set, too
 };
 
-/// Reads the whole table of ids, logs errors and repairs them on request. Returns the number of
-/// errors found, repaired or not.
+/// Reads the whole table of ids, logs errors, and repairs errors if the options request it. Returns
+/// the number of errors that were found, whether they were repaired or not.
 Result<uint64_t> RunUidFsck(Session& session, const UidFsckOptions& options);
 
 }  // namespace hg::tsd

@@ -1,6 +1,7 @@
 #pragma once
-// The commands uid metasync, metapurge, treesync and treepurge. They create metadata and trees from
-// stored rows, and delete them (opentsdb-tools.md §6, opentsdb-schema.md §18.8).
+// The commands `uid metasync`, `metapurge`, `treesync` and `treepurge`. They create metadata and
+// trees from stored rows, or delete metadata and trees (opentsdb-tools.md §6, opentsdb-schema.md
+// §18.8).
 
 #include <cstdint>
 
@@ -9,23 +10,24 @@
 
 namespace hg::tsd {
 
-/// Creates missing or unreadable metadata: a TSMeta with a counter of 1 for every series with a
-/// row, and a UIDMeta for each of its ids. The field `created` is the time of the first row. In
-/// stored metadata, `created` is corrected if it is 0 or more than an hour after that time; other
-/// fields stay.
+/// Creates metadata that is missing or unreadable: a TSMeta with a counter of 1 for every series
+/// that has a row, and a UIDMeta for each id of the series. The field `created` is the time of the
+/// first row. In existing metadata, `created` is corrected if it is 0, or if it is more than an
+/// hour after the time of the first row. All other fields stay.
 Status RunMetaSync(Session& session);
 
-/// Deletes the UIDMeta of all ids up to the highest metric id, and TSMeta and counters of all
-/// series of such metrics. Like OpenTSDB, it uses the highest metric id for tag ids, too.
+/// Deletes the UIDMeta of all ids up to the highest metric id. Also deletes the TSMeta and the
+/// counters of all series whose metric is one of these ids. The highest metric id is the limit for
+/// ids of tags, too, as in OpenTSDB.
 Status RunMetaPurge(Session& session);
 
-/// Sorts every series with a TSMeta into the enabled trees, if the settings enable trees.
-/// Collisions are recorded if a tree stores failures.
+/// Adds every series that has a TSMeta to the enabled trees, if the settings enable trees. If a
+/// tree stores failures, collisions are recorded.
 Status RunTreeSync(Session& session);
 
-/// Deletes the branches, leaves, collisions and unmatched series of a tree. With `definition` it
-/// also deletes the tree and its rules. For a tree that does not exist, it succeeds and deletes
-/// nothing.
+/// Deletes the branches, leaves, collisions and unmatched series of a tree. If `definition` is
+/// true, also deletes the tree and its rules. If the tree does not exist, the function deletes
+/// nothing and returns OK.
 Status RunTreePurge(Session& session, uint16_t tree, bool definition);
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
 #pragma once
-// The command `tsdb user`: manages the users file (http/access/user_file.h).
+// The command `tsdb user`, which manages the user file (http/access/user_file.h).
 
 #include "tsd/command.h"
 

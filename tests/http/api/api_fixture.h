@@ -1,6 +1,6 @@
 #pragma once
-// All objects that an HTTP handler may use, over a store in memory. Requests go through the table
-// of endpoints, but not through a socket.
+// All objects that an HTTP handler may use, over a store in memory. Requests are passed to the
+// table of endpoints, without a socket.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@
 
 namespace hg::http {
 
-/// A point store over cells that can pretend to have an index of its series.
+/// A point store over cells. A test can make it pretend that it has an index of its series.
 class FixturePoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
@@ -28,7 +28,7 @@ class FixturePoints : public points::PointsOverCells {
   bool lists_from_index = false;
 };
 
-/// A sink that accepts no points and counts the calls of ForgetRawKeys.
+/// A point sink that accepts no points, and counts the calls of ForgetRawKeys.
 class IdleSink : public PointSink {
  public:
   int forgotten = 0;
@@ -51,11 +51,12 @@ class ApiFixture {
 
   static query::Options UtcQueries();
 
-  /// Returns the reply to a request, such as Ask("GET", "/api/suggest?type=tagk").
+  /// Returns the reply to a request, for example Ask("GET", "/api/suggest?type=tagk").
   BufferResponse Ask(std::string_view method, std::string_view target, std::string_view body = {},
                      const std::vector<std::pair<std::string, std::string>>& headers = {});
 
-  /// Assigns the names and stores one point: AddSeries("room.temp", {{"host", "a"}}).
+  /// Assigns ids to the names of a series, and stores one point of the series. Example:
+  /// AddSeries("room.temp", {{"host", "a"}}).
   void AddSeries(const std::string& metric,
                  const std::vector<std::pair<std::string, std::string>>& tags);
 
@@ -74,7 +75,7 @@ class ApiFixture {
   Services services;
 };
 
-/// Sends a request and checks the status and the body of its reply.
+/// Sends a request, and checks the status and the body of the reply.
 inline void Check(ApiFixture& f, std::string_view method, std::string_view target,
                   std::string_view body, int status, std::string_view reply) {
   CAPTURE(method);

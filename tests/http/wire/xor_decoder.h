@@ -1,5 +1,5 @@
 #pragma once
-// For tests: decodes a chunk of samples in the XOR chunk format, which Prometheus documents.
+// For tests: decodes chunks of samples in the XOR chunk format, which Prometheus documents.
 
 #include <doctest/doctest.h>
 
@@ -78,7 +78,7 @@ class XorDecoder {
   }
 
   const std::string_view bytes_;
-  size_t at_ = 0;  // position in the chunk, in bits
+  size_t at_ = 0;  // position in the chunk, counted in bits
 };
 
 inline std::vector<XorSample> DecodeXorChunk(std::string_view bytes) {

@@ -1,5 +1,5 @@
 #pragma once
-// Short notation for groups and requests in tests of expressions.
+// Short notation for groups and requests, for use in tests of expressions.
 
 #include <map>
 #include <string>
@@ -12,14 +12,15 @@
 
 namespace hg::query {
 
-/// A layout with UIDs of one byte each.
+/// Returns a key layout whose UIDs have one byte each.
 inline KeyLayout NarrowLayout() {
   KeyLayout layout;
   layout.metric_width = layout.tagk_width = layout.tagv_width = 1;
   return layout;
 }
 
-/// A group of one series with the tag key "host". The UID of its value is the value's last letter.
+/// Returns a group that consists of one series with the tag key "host". The UID of the tag value is
+/// the last letter of the value.
 inline Group HostGroup(size_t query_index, const std::string& metric, const std::string& host,
                        PointColumns points) {
   Group out;
@@ -31,14 +32,15 @@ inline Group HostGroup(size_t query_index, const std::string& metric, const std:
   return out;
 }
 
-/// A test case: metrics by id, expressions by id, and the groups that the query engine returns.
+/// A test case: metrics by their id, expressions by their id, and the groups that the query engine
+/// returns.
 struct ExpCase {
   struct Metric {
     std::string id;
-    std::vector<Group> groups;  // Run sets their query_index
+    std::vector<Group> groups;  // groups of the result; Run sets their query_index
     std::optional<NumericFill> fill;
     Status failure = {};
-    std::string name = {};  // name of the metric; if empty, it is "metric." followed by the id
+    std::string name = {};  // name of the metric; if empty, the name is "metric." and the id
   };
   struct Expression {
     std::string id, text;
@@ -48,7 +50,8 @@ struct ExpCase {
   std::vector<Metric> metrics;
   std::vector<Expression> expressions;
   std::vector<std::string> outputs;
-  std::vector<Bytes> filter_keys;  // UIDs of filtered tag keys, the same for every metric
+  /// UIDs of the filtered tag keys, which are the same for every metric.
+  std::vector<Bytes> filter_keys;
   int64_t start_s = 0, end_s = 100;
   RequestContext* watch = nullptr;
 
@@ -90,7 +93,8 @@ struct ExpCase {
                                      RequestContext::Unlimited()));
     ValidQuery query;
     query.request = plan.request;
-    // `groups` refer to all metrics by index, but validation removes repeated sub-queries.
+    // The index of the first metric for each validated sub-query. `groups` refer to all metrics by
+    // index, but validation removes repeated sub-queries.
     std::map<size_t, size_t> first;
     for (size_t i = 0; i < valid.places.size(); ++i)
       query.places.push_back(first.try_emplace(valid.places[i], i).first->second);
@@ -100,7 +104,8 @@ struct ExpCase {
   }
 };
 
-/// Returns the rows of a result as "10:6.0,100.0 20:NaN,200.0": a time in seconds, then its values.
+/// Returns the rows of a result as text such as "10:6.0,100.0 20:NaN,200.0". Each row has a time in
+/// seconds and its values.
 inline std::string Rows(const ExpResult& result) {
   const ExpTable& table = *result.table;
   std::string out;

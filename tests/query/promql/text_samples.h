@@ -1,5 +1,5 @@
 #pragma once
-// For tests of the evaluator: reads series from text and prints results as text.
+// For tests of the evaluator: parses series from text, and prints results as text.
 
 #include <doctest/doctest.h>
 
@@ -13,11 +13,12 @@
 
 namespace hg::query::promql {
 
-/// Reads samples in memory. Values are separated by blanks: "1 2.5 NaN". "_" means no sample,
-/// "stale" means a stale marker, and "0+10x3" means 0 10 20 30.
+/// Delivers samples that were given as text. Values are separated by blanks: "1 2.5 NaN". "_" means
+/// that there is no sample, "stale" is a stale marker, and "0+10x3" means 0 10 20 30.
 class TextSamples : public SampleReader {
  public:
-  /// Adds a series. Its first value is at `start_s`, and each further value is `step_s` later.
+  /// Adds a series. The first value has the time `start_s`, and each further value is `step_s`
+  /// seconds later than the value before.
   void Load(int64_t start_s, int64_t step_s, const std::string& selector,
             const std::string& values) {
     Stored stored{LabelsOf(selector), {}, {}};
@@ -48,7 +49,7 @@ class TextSamples : public SampleReader {
         meant = meant && matcher.Admits(stored.labels.Get(matcher.label));
       if (!meant) continue;
       RETURN_IF_ERROR(sink->AddSeries(stored.labels));
-      // Deliver the samples in several pieces, as a scan of stored rows would.
+      // The samples are delivered in several pieces, as a scan of stored rows would deliver them.
       for (size_t i = 0; i < stored.values.size(); ++i) {
         if (stored.times_ms[i] < from_ms || stored.times_ms[i] > to_ms) continue;
         RETURN_IF_ERROR(sink->AddSamples(number, std::span(stored.times_ms).subspan(i, 1),
@@ -59,11 +60,13 @@ class TextSamples : public SampleReader {
     return {};
   }
 
-  /// Runs an instant query. Returns series with their values, separated by "; ", or the error.
+  /// Runs an instant query. Returns the series and their values as text, separated by "; ", or the
+  /// error.
   std::string Ask(const std::string& text, double at_s) {
     return AskRange(text, static_cast<int64_t>(at_s * 1000), 0, 1);
   }
-  /// Runs a range query. Values of one series are separated by blanks, and "_" means no sample.
+  /// Runs a range query. Returns the series as text, or the error. The values of a series are
+  /// separated by blanks; "_" means that there is no sample.
   std::string AskRange(const std::string& text, int64_t start_ms, int64_t step_ms, size_t count) {
     Result<ExprPtr> expr = ParseExpression(text);
     if (!expr.ok()) return std::string(expr.status().message());

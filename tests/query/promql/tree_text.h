@@ -1,5 +1,5 @@
 #pragma once
-// Prints an expression tree as text in prefix notation.
+// Prints the tree of a PromQL expression as text in prefix notation.
 
 #include <string>
 

@@ -6,7 +6,7 @@
 
 namespace hg {
 
-/// Scans the points of a metric and returns their number.
+/// Returns the number of points of a metric, as a scan finds them.
 inline size_t CountPoints(Points& points, uint64_t metric) {
   PointScanSpec spec;
   AppendBig(&spec.metric, metric, 3);

@@ -1,6 +1,6 @@
 #pragma once
-// The embedded store as the subject of the contract tests. Disturb chooses at random: it flushes,
-// merges files, splits or merges regions, or closes and reopens the store.
+// The embedded store as the subject of the contract tests. Disturb selects one action at random:
+// flush, merge files, split or merge regions, or close and reopen the store.
 
 #include <doctest/doctest.h>
 
@@ -58,7 +58,8 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
     }
   }
 
-  /// Reopens the store with a new value of tsd.storage.enable_compaction. The first value is true.
+  /// Reopens the store with `enable` as the new value of tsd.storage.enable_compaction. The value
+  /// is true when the test begins.
   void EnableCompaction(bool enable) {
     options_.enable_compaction = enable;
     Reopen();
@@ -80,7 +81,8 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
   }
 
   // Splits a region before a row, at a prefix of a row key, or where the store chooses. The store
-  // may refuse, because files of an earlier split are still shared or the boundary exists already.
+  // may refuse the split, because regions still share files after an earlier split, or because the
+  // boundary already exists.
   void SplitSomewhere() {
     ScanSpec spec;
     spec.table = AnyTable();
@@ -110,7 +112,7 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
     const Bytes& start = (*regions)[1 + random_() % (regions->size() - 1)].start;
     const Status joined = store_->cells().MergeRegions(table, start);
     INFO(joined.ToString());
-    // The store never merges two regions of different salt buckets.
+    // The store refuses to merge two regions that belong to different salt buckets.
     CHECK((joined.ok() || joined.code() == StatusCode::kInvalidArgument));
   }
 

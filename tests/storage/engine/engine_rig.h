@@ -1,5 +1,6 @@
 #pragma once
-// An embedded engine with both of its interfaces, for tests that reopen it.
+// An embedded engine with both of its interfaces (cell store and point store), for tests that
+// reopen the engine.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +15,7 @@
 
 namespace hg {
 
-/// The engine has no threads. It is in the folder "d" of its disk.
+/// An embedded engine without background threads. The engine is in the folder "d" of the disk.
 template <typename Disk = FaultyFileSystem>
 struct EngineRig {
   EngineRig(int64_t now_ms, EmbeddedOptions with) : clock(now_ms), options(std::move(with)) {

@@ -1,5 +1,5 @@
 #pragma once
-// Opens an embedded store for a test that does the work of its background threads itself.
+// Opens an embedded store for tests that do the work of the background threads themselves.
 
 #include <doctest/doctest.h>
 

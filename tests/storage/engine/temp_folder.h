@@ -1,5 +1,5 @@
 #pragma once
-// A temporary folder for a test. The destructor removes the folder with its content.
+// A temporary folder for a test. The destructor removes the folder and its content.
 
 #include <cstdlib>
 #include <filesystem>

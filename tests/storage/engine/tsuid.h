@@ -7,7 +7,7 @@
 
 namespace hg {
 
-/// Returns the TSUID of a series with one tag. Ids have three bytes, and the id of the tag key
+/// Returns the TSUID of a series with one tag. Each id has three bytes, and the id of the tag key
 /// is 1.
 inline Bytes Tsuid(uint64_t host = 1, uint64_t metric = 1) {
   Bytes tsuid;

@@ -1,5 +1,6 @@
 #pragma once
-// A gateway over the model store, and clients of the gateway. A test chooses its failures.
+// A gateway over the model store, and clients of this gateway. Tests choose the failures of the
+// gateway.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +19,8 @@ namespace hg::hbase {
 
 inline const TableDescriptor kTable{"g", {{"a"}, {"b"}}, false};
 
-// Shortens all pauses, because these tests wait only for things that never happen.
+// Returns options with short pauses. The pauses may be short, because these tests wait only for
+// things that never happen.
 inline HbaseOptions Hasty(HbaseOptions options) {
   options.backoff_ms = 1;
   options.backoff_max_ms = 2;
@@ -27,12 +29,12 @@ inline HbaseOptions Hasty(HbaseOptions options) {
   return options;
 }
 
-/// Changes the column "q" of a row of the bed's table "g".
+/// Returns a mutation that puts the column "q" of a row in the table "g".
 inline RowMutation PutRow(const Bytes& key, const Bytes& value, const Bytes& family = "a") {
   return {key, {PutCell(family, "q", value)}};
 }
 
-/// Returns the value that PutRow stored, or "" if there is none.
+/// Returns the value that PutRow has stored in a row, or "" if the row has no such value.
 inline Bytes ValueOf(Store& store, const Bytes& key) {
   auto row = store.Get("g", key, "a", {"q"});
   REQUIRE(row.ok());
@@ -65,7 +67,7 @@ struct Bed {
   }
   std::unique_ptr<HbaseStore> Connect() { return Connect(Hasty(gateway->ClientOptions())); }
 
-  /// Makes the gateway close the connection once, at the nth call of the method.
+  /// Makes the gateway close the connection once, at the nth call of the method from now on.
   void Drop(const std::string& method, Stage stage, int nth = 1) {
     const std::lock_guard lock(mutex);
     hook = [=, left = nth](const std::string& called, Stage at) mutable {
@@ -81,28 +83,30 @@ struct Bed {
     };
   }
 
-  /// If `away`, the gateway closes each connection at its next call. Otherwise it serves calls.
+  /// If `away` is true, the gateway closes each connection at the next call on the connection.
+  /// Otherwise the gateway serves calls.
   void SetAway(bool away) {
     const std::lock_guard lock(mutex);
     hook = nullptr;
     if (away) hook = [](const std::string&, Stage) { return Fate::kDrop; };
   }
-  /// Stops the gateway. The gateway loses its open scanners, but the tables stay.
+  /// Stops the gateway. Its open scanners are lost, but the tables stay.
   void StopGateway() {
     options.port = gateway->port();
     gateway->Stop();
   }
-  /// Starts a new gateway on the port of the previous one.
+  /// Starts a new gateway on the port that the previous gateway had.
   void StartGateway() {
     gateway = std::make_unique<FakeGateway>([this]() -> Store& { return model; }, options);
   }
 
-  /// From now on, the gateway delays calls of the method until Release. Does not wait.
+  /// Makes the gateway delay calls of the method, from now on until Release is called. Hold itself
+  /// does not wait.
   void Hold(const std::string& method) {
     const std::lock_guard lock(mutex);
     held = method;
   }
-  /// Waits until the gateway delays `count` calls.
+  /// Waits until the gateway is delaying `count` calls.
   void WaitHeld(int count) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return holding >= count; });
@@ -121,12 +125,13 @@ struct Bed {
   GatewayOptions options;
   ModelStore model;
   std::mutex mutex;
-  std::function<Fate(const std::string&, Stage)> hook;  // guarded by mutex
-  // Guarded by mutex. Each call counts twice, once before and once after it is carried out.
+  std::function<Fate(const std::string&, Stage)> hook;  // decides about each call; guarded by mutex
+  // The number of calls by method. Each call is counted twice: before and after the gateway carries
+  // it out. Guarded by mutex.
   std::map<std::string, int> calls;
   std::condition_variable changed;
-  std::string held;  // guarded by mutex
-  int holding = 0;   // guarded by mutex
+  std::string held;  // the method whose calls are delayed; guarded by mutex
+  int holding = 0;   // number of calls that are delayed now; guarded by mutex
   std::unique_ptr<FakeGateway> gateway;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// A spool on a disk that fails as a test chooses. A map with one cell per row replaces HBase.
+// A spool on a disk that fails as a test chooses. HBase is replaced by a map that has one cell per
+// row.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +18,7 @@
 
 namespace hg::hbase {
 
-/// Replaces HBase in tests. Each row has one cell.
+/// Replaces HBase in tests. Each row of the cluster has only one cell.
 class Cluster {
  public:
   Status Write(const SpoolRecord& record) { return WriteRows(record)[0]; }
@@ -39,12 +40,13 @@ class Cluster {
     }
     return statuses;
   }
-  /// Makes all later writes to the row `key` return `status`.
+  /// Makes all later writes to the row `key` fail with `status`.
   void Answer(const Bytes& key, const Status& status) {
     const std::lock_guard lock(mutex_);
     answers_[key] = status;
   }
-  /// Makes writes to the row `key` and to the rows after it in a call return `status`. "" = none.
+  /// Makes writes to the row `key`, and to the rows after it in the same call, fail with `status`.
+  /// If `key` is "", no write fails.
   void AnswerFrom(const Bytes& key, const Status& status) {
     const std::lock_guard lock(mutex_);
     stops_at_ = key;
@@ -92,7 +94,7 @@ inline SpoolOptions Options() {
   return options;
 }
 
-/// A disk and a cluster, and functions that open and kill a spool which uses both.
+/// A disk and a cluster, with functions that open and kill a spool. The spool uses both.
 struct Bench {
   explicit Bench(uint64_t seed = 1) : disk(seed) {}
 
@@ -103,7 +105,8 @@ struct Bench {
     (*opened)->Start([this](const SpoolRecord& record) { return cluster.WriteRows(record); });
     return std::move(*opened);
   }
-  /// Simulates that the process is killed: nothing that the spool writes later reaches the disk.
+  /// Simulates that the process is killed. Nothing that the spool writes after this call reaches
+  /// the disk.
   void Kill(std::unique_ptr<Spool> spool) {
     disk.FailAllCalls();
     spool.reset();

@@ -1,5 +1,5 @@
 #pragma once
-// Tables of numbers and their printed texts.
+// Tables of numbers and the texts that the program must print for them.
 
 #include <doctest/doctest.h>
 

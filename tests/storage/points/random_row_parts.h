@@ -1,5 +1,5 @@
 #pragma once
-// Random histories of one row. They use only a few different qualifiers, so that most changes
+// Random histories of one row. A history uses only a few different qualifiers, so that most changes
 // affect the same cells.
 
 #include <map>
@@ -10,10 +10,11 @@
 
 namespace hg::points {
 
-/// One record of a row's history, in the form of a RowPart.
+/// One change in the history of a row, in the form of a RowPart.
 struct Record {
   RowPart part;
-  // `kind`, `qualifier` and `value`: the change of cells that has the same effect as `part`.
+  // The change of cells that has the same effect as `part`. It consists of `kind`, `qualifier` and
+  // `value`.
   enum class Kind { kPut, kDelete, kClear, kJoin } kind = Kind::kPut;
   Bytes qualifier;
   Bytes value;
@@ -70,8 +71,9 @@ class RandomHistory {
     return bytes;
   }
 
-  // Returns one of: times of three instants in seconds and milliseconds with all value types, an
-  // invalid time, and qualifiers of compacted cells, append cells, annotations and unknown columns.
+  // Returns a random qualifier. It is the qualifier of a point at one of three times, in seconds or
+  // milliseconds and with any value type, or of an invalid time. Or it is the qualifier of a
+  // compacted cell, an append cell, an annotation or an unknown column.
   Bytes RandomQualifier() {
     static const uint8_t kFlags[] = {kInt8, kInt16, kFloat32, kFloat64, 0x2};
     const auto second = static_cast<uint32_t>(Below(3));
@@ -96,7 +98,7 @@ class RandomHistory {
   uint32_t generation_ = 0;
 };
 
-/// The cells that remain after a history. This class computes them in the simplest possible way.
+/// The cells of a row after a history. The class computes these cells in the simplest possible way.
 class CellMap {
  public:
   void Apply(const Record& record) {

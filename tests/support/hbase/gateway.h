@@ -1,7 +1,8 @@
 #pragma once
-// A Thrift2 gateway without HBase: the server of storage/thrift2 over any cell store, on a socket
-// of 127.0.0.1. It allows tests of the client without a JVM (hbase-backend.md §13). It can speak
-// only one form of the protocol, as HBase's gateways do, and fail where a test chooses.
+// A gateway of the Thrift2 protocol without HBase: the server of storage/thrift2 over any cell
+// store, on a socket of 127.0.0.1. The gateway allows tests of the HBase client without a JVM
+// (hbase-backend.md §13). It can accept only one form of the protocol, as HBase's gateways do, and
+// it can fail where a test chooses.
 
 #include <functional>
 #include <memory>
@@ -12,43 +13,48 @@
 
 namespace hg::hbase {
 
-/// The two times at which the gateway calls the hook for a request.
+/// The two moments at which the gateway calls the hook for a request.
 enum class Stage : uint8_t {
-  kBefore,  // the request has arrived and is not carried out yet
-  kAfter,   // the request was carried out, and the response is not sent yet
+  kBefore,  // the request has arrived, but the gateway has not carried it out
+  kAfter,   // the gateway has carried out the request, but has not sent the response
 };
 
-/// What the gateway does with a request after the hook was called.
+/// What the gateway does with a request after the call of the hook.
 enum class Fate : uint8_t {
   kGoOn,
-  kDrop,  // the gateway closes the connection
+  kDrop,  // the gateway closes the connection of the request
 };
 
 struct GatewayOptions {
-  int port = 0;  // 0 = any free port
+  int port = 0;  // port of the gateway; 0 = any free port
   Transport transport = Transport::kBuffered;
   bool compact = false;
-  /// Maximum size of a request in framed gateways. The connection of a longer request is closed.
+  /// The maximum size in bytes of a request in framed gateways. If a request is longer, the gateway
+  /// closes its connection.
   int frame_bytes_max = 2 << 20;
-  /// The threads of the connections call this function with the name of the method.
+  /// The gateway calls this function for each request, with the name of the method. The threads of
+  /// the connections make the calls.
   std::function<Fate(const std::string& method, Stage stage)> hook = nullptr;
 };
 
-/// Serves requests from its construction until Stop or its destruction. Thread-safe.
+/// A gateway. It serves requests from its construction until Stop or until its destruction. The
+/// object is thread-safe.
 class FakeGateway {
  public:
-  /// The gateway calls `store` for each request to get the cell store.
+  /// For each request, the gateway calls `store` to get the cell store.
   FakeGateway(std::function<Store&()> store, GatewayOptions options);
   ~FakeGateway();
 
   [[nodiscard]] int port() const;
-  /// Returns the options that a client needs to use this gateway.
+  /// Returns the options with which a client can use this gateway.
   [[nodiscard]] HbaseOptions ClientOptions() const;
-  /// Removes all scanners, as HBase does after a minute or a restart.
+  /// Removes all scanners. HBase does so after a restart, and with scanners that were unused for a
+  /// minute.
   void ForgetScanners();
   /// Returns the number of open scanners.
   [[nodiscard]] size_t scanner_count() const;
-  /// Closes all connections and the port. All threads have ended when this function returns.
+  /// Closes all connections and the port. When the function returns, all threads of the gateway
+  /// have ended.
   void Stop();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 // The write path of one process after another, over a store that numbers its series. Tests check
-// what a process learns, loses at its end, and recalls at the next start.
+// what a process learns, what it loses at its end, and what the next process recalls at its start.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace hg::tsd {
 
 inline const std::atomic<bool> kGoOn{false};
 
-/// A point store that numbers its series, and returns the TSUID for a number.
+/// A point store that numbers its series and can return the TSUID of a series number.
 class NumberedPoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
@@ -47,14 +47,16 @@ class NumberedPoints : public points::PointsOverCells {
   }
 
   std::function<void()> asked;
-  std::set<SeriesNumber> forgotten;  // set only while no thread uses the store
+  /// Series that the store has forgotten; set only while no thread uses the store.
+  std::set<SeriesNumber> forgotten;
 
  private:
-  mutable Mutex mutex_;  // one thread may recall series while another one registers some
-  std::deque<Bytes> tsuids_ GUARDED_BY(mutex_);  // its elements never move
+  mutable Mutex mutex_;  // needed because one thread may recall series while another registers some
+  /// TSUIDs by series number; the elements never move in memory.
+  std::deque<Bytes> tsuids_ GUARDED_BY(mutex_);
 };
 
-/// A store that counts its scans.
+/// A cell store that counts its scans.
 struct ScannedStore : ModelStore {
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override {
     ++scans;
@@ -63,7 +65,8 @@ struct ScannedStore : ModelStore {
   size_t scans = 0;
 };
 
-/// A store, and the write path of one process after another. Each process uses the same store.
+/// A store, and the write path of one process after another. All these processes use the same
+/// store.
 struct Process {
   Process() {
     REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
@@ -71,7 +74,8 @@ struct Process {
     Start();
   }
 
-  /// Simulates a restart: a new process knows only the tag formats of the previous one.
+  /// Simulates a restart. The new process knows nothing of the previous process except its tag
+  /// formats.
   void Restart() {
     const Bytes formats = ingest->formats().Encode();
     Start();

@@ -1,6 +1,6 @@
 #pragma once
-// The embedded engine with automatic rollups on a disk in memory, and two query engines over it:
-// one reads rollups and the other does not.
+// The embedded engine with automatic rollups on a disk in memory, and two query engines over it.
+// One query engine reads rollups, and the other does not.
 
 #include <doctest/doctest.h>
 
@@ -78,7 +78,7 @@ class RollupWorld {
     rolled = MakeEngine(reading, state.get());
     return {};
   }
-  /// Simulates that the process ends at this moment, without closing the store.
+  /// Simulates that the process ends now, without closing the store.
   void Die() {
     raw.reset();
     rolled.reset();
@@ -98,7 +98,7 @@ class RollupWorld {
     ASSIGN_OR_RETURN(const Bytes v, names->FindOrAssign(UidKind::kTagv, host));
     return codec::MakeTsuid(m, {k + v});
   }
-  /// Returns ok after the store has acknowledged the point.
+  /// Stores a point. Returns OK after the store has acknowledged the point.
   Status Put(const std::string& metric, const std::string& host, int64_t seconds,
              PointValue value) {
     ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid(metric, host));
@@ -112,7 +112,7 @@ class RollupWorld {
   Status PutInt(const std::string& host, int64_t seconds, int64_t value) {
     return Put("m", host, seconds, PointValue::Int(value));
   }
-  /// Deletes the rows of the series in the hours [begin_s, end_s).
+  /// Deletes the rows of the host's series in the hours [begin_s, end_s).
   Status Delete(const std::string& host, int64_t begin_s, int64_t end_s) {
     PointScanSpec spec;
     ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid("m", host));
@@ -122,7 +122,8 @@ class RollupWorld {
     return store->points().DeleteRows(spec);
   }
 
-  /// Stores an annotation of the series, five seconds after the start of the hour.
+  /// Stores an annotation of the host's series. The time of the annotation is five seconds after
+  /// the start of the hour.
   Status Note(const std::string& host, int64_t hour_s) {
     ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid("m", host));
     const Bytes key =
@@ -132,8 +133,8 @@ class RollupWorld {
   }
 
   struct Found {
-    std::string text;   // groups, or the error
-    std::string table;  // name of the table that the query read
+    std::string text;   // the groups of the result as text, or the error
+    std::string table;  // name of the table that the query has read
   };
   static Found Ask(query::Engine& engine, const query::SubQuery& query, int64_t start,
                    int64_t end) {
@@ -164,8 +165,8 @@ class RollupWorld {
     if (by_host) query.filters.push_back({"wildcard", "host", "*", true});
     return query;
   }
-  /// Checks that both query engines return the same result. Returns the table that the query engine
-  /// with rollups read.
+  /// Checks that both query engines return the same result. Returns the table that was read by the
+  /// query engine that uses rollups.
   std::string Compare(const query::SubQuery& query, int64_t start, int64_t end) {
     const Found with = Ask(*rolled, query, start, end), without = Ask(*raw, query, start, end);
     CAPTURE(*query.downsample);
@@ -197,7 +198,7 @@ class RollupWorld {
   const Durability durability_;
 };
 
-/// A RollupWorld whose store is open. Its clock starts at midnight.
+/// A RollupWorld whose store is open. The clock starts at midnight.
 struct Opened {
   Opened() { REQUIRE(world.Open().ok()); }
   FaultyFileSystem disk{1};
@@ -215,7 +216,7 @@ struct Opened {
   }
 };
 
-/// Returns the state of `source`. After the first call of Of, it calls `then` once.
+/// Returns the state of `source`. After the first call of Of, the object calls `then` once.
 class SourceBefore : public query::RolledHoursSource {
  public:
   explicit SourceBefore(query::RolledHoursSource& source) : source_(source) {}

@@ -1,5 +1,5 @@
 #pragma once
-// Runs the program over the model store.
+// Runs the program with the model store as its store.
 
 #include "tests/support/model_backend.h"
 #include "tests/support/tool_program.h"
