@@ -55,6 +55,8 @@ void StreamJson(ResponseWriter& out, const Request& request,
 /// place in the queue of large queries and its time limit until the whole document is sent.
 void StreamJsonWhileReading(ResponseWriter& out, const Request& request,
                             const std::function<Status(JsonWriter* json)>& write);
+
+/// Sends a reply that has the given status, Content-Type and body.
 void SendBody(ResponseWriter& out, int status, std::string_view content_type,
               std::string_view body);
 
