@@ -1,6 +1,6 @@
 #pragma once
-// Widths that define the layout of every row key (opentsdb-schema.md §4, §19.2: the settings that affect stored bytes). The
-// widths never change as long as a data directory exists.
+// Widths that define the layout of every row key (opentsdb-schema.md §4, §19.2: the settings that
+// affect stored bytes). The widths never change as long as a data directory exists.
 
 #include <cstdint>
 
