@@ -136,7 +136,7 @@ inline constexpr TableSplitPolicy::Kind kGreatest<TableSplitPolicy::Kind> =
 template <>
 inline constexpr BloomFilter kGreatest<BloomFilter> = BloomFilter::kRow;
 template <>
-inline constexpr StatusCode kGreatest<StatusCode> = StatusCode::kLimitExceeded;
+inline constexpr StatusCode kGreatest<StatusCode> = StatusCode::kExhausted;
 
 /// Serializes values in sequence.
 class Packer {

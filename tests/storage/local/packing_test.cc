@@ -79,6 +79,18 @@ TEST_CASE("a result has a value or an error") {
   CHECK(read[1].status().ToString() == bad.status().ToString());
 }
 
+TEST_CASE("an error of every code is unpacked") {
+  const auto greatest = static_cast<int>(kGreatest<StatusCode>);
+  for (int code = 1; code <= greatest; ++code) {
+    const Result<Bytes> bad = Status(static_cast<StatusCode>(code), "no");
+    Result<Bytes> read;
+    REQUIRE(Unpacker(Packer().Put(bad).Take()).Get(&read));
+    CHECK(static_cast<int>(read.status().code()) == code);
+  }
+  CHECK(StatusCodeName(static_cast<StatusCode>(greatest)) != "unknown");
+  CHECK(StatusCodeName(static_cast<StatusCode>(greatest + 1)) == "unknown");
+}
+
 TEST_CASE("filters that are nested without end are refused") {
   RowFilter filter;
   for (int depth = 1; depth < Unpacker::kDepthMax; ++depth) {
