@@ -32,7 +32,7 @@ using CopyWatch = std::function<bool(const CopyProgress&)>;
 struct Damage {
   std::string file;  // path of the file
   uint64_t offset = 0;
-  std::string what;  // for example "checksum of a block differs"
+  std::string what;  // description of the damage, for example "checksum of a block differs"
   std::string lost;  // data that cannot be read because of the damage; "" = unknown
 
   /// Returns a text such as "data/000000012.points at 4096: checksum of a block differs; lost: …".

@@ -45,12 +45,13 @@ struct NamesOptions {
   /// limited.
   std::function<Status(uint64_t bytes)> may_grow;
   /// A function that is called for each id that this process has assigned
-  /// (tsd.core.meta.enable_realtime_uid). It is called after both mappings are stored in `store`
-  /// and before a caller gets the id. Several threads call the function concurrently. The function
-  /// may be empty.
+  /// (tsd.core.meta.enable_realtime_uid). The function is called after the mappings from name to id
+  /// and from id to name are stored in `store`, and before a caller gets the id. Several threads
+  /// call the function concurrently. If the function is empty, nothing is called.
   std::function<void(UidKind kind, const Bytes& id, Store& store)> assigned;
   /// A function that is called when a new name is rejected because all ids of its kind are already
-  /// assigned. Several threads call the function concurrently. The function may be empty.
+  /// assigned. Several threads call the function concurrently. If the function is empty, nothing is
+  /// called.
   std::function<void(UidKind kind, const Status& refusal)> ids_used_up;
 };
 

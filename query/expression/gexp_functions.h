@@ -65,8 +65,9 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
 
 /// Joins 2 to 26 sets of series, and combines the joined series with one operator, for example a +
 /// b + c. Points are paired by their position in the series (opentsdb-queries.md, quirk Q23). The
-/// result stays charged to `watch`, which may be nullptr. InvalidArgument: the number of sets is
-/// wrong, or two paired series have different numbers of points. Also fails with errors of `watch`.
+/// memory of the result stays charged to `watch`, which may be nullptr. InvalidArgument: the number
+/// of sets is wrong, or two paired series have different numbers of points. Also fails with errors
+/// of `watch`.
 Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
                                               const std::vector<std::vector<GexpSeries>>& sets,
                                               RequestContext* watch);

@@ -101,7 +101,9 @@ class SeriesSet {
   /// The state of the series that is being read. It is used only if the set has an ExtremeFold.
   struct Folding {
     size_t series = kRefused;
-    bool alone = false;   // whether the series has a gap between buckets, so fold_ cannot be used
+    // Whether the set collects the buckets of the series instead of adding them to fold_. This is
+    // necessary if the series has a gap between buckets.
+    bool alone = false;
     size_t rows = 0;      // number of rows of the series that were read so far
     size_t spared = 0;    // number of these rows that ExtremeFold did not need
     int64_t next_ms = 0;  // end of the last bucket, which is the start of the next one

@@ -22,13 +22,13 @@ namespace hg::query {
 /// The filters of one sub-query. The object is not thread-safe, because it caches results.
 class SeriesFilter {
  public:
-  /// Resolves the names of the filters. The memo must outlive the filter. NotFound: a name is
-  /// unknown. InvalidArgument: a name is empty.
+  /// Looks up the UIDs of the names in the filters of the sub-query. `names` must outlive the
+  /// SeriesFilter. NotFound: a name is unknown. InvalidArgument: a name is empty.
   static Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                       const KeyLayout& layout, NameMemo* names);
 
-  /// Returns a copy that uses another memo, for another sub-query. Call this function before the
-  /// first call of Admits.
+  /// Returns a copy for another sub-query. The copy uses `names` instead of the NameMemo of this
+  /// object. Call this function before the first call of Admits.
   [[nodiscard]] SeriesFilter With(NameMemo* names) const {
     SeriesFilter out = *this;
     out.names_ = names;

@@ -41,8 +41,8 @@ struct EmbeddedOptions {
   double cache_share = 0.15;                     // share for cached blocks
   uint64_t log_max_bytes = uint64_t{512} << 20;  // size of the unflushed log that starts a flush
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
-  // The age in milliseconds at which a memtable is flushed. Some flushes start up to a tenth of
-  // this time later.
+  // The age in milliseconds at which a memtable is flushed. A delay of up to a tenth of this age is
+  // added, so that stores that were started together do not flush together.
   int64_t flush_age_ms = 3'600'000;
   /// The maximum time in milliseconds for which a flush is postponed. A flush is postponed while a
   /// region has merge.parts_blocking parts or more.

@@ -51,8 +51,9 @@ class Memstore {
   Status Load(const lsm::Manifest& stored);
   /// Replays the log, and then opens the log for writing.
   Status Replay(const lsm::Manifest& stored);
-  /// Rebuilds the index of series if one series was read with two numbers. Call this function after
-  /// Replay.
+  /// If Load and Replay have read two series numbers for one TSUID, rebuilds the index of series,
+  /// so that each TSUID has only one number. Returns Exhausted if there is no memory for the new
+  /// index. Call this function after Replay.
   Status ForgetDuplicates() EXCLUDES(register_);
   /// Writes, syncs and closes the log. Call this function after the store was marked as closed and
   /// WaitForWriters has returned.

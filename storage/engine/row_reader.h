@@ -46,8 +46,9 @@ void ForEachHour(const Memtable& memtable, SeriesNumber series, const RowRange& 
   }
 }
 
-/// Reads rows. Thread-safe. The reader owns nothing and has no lock. Callers must pin the versions
-/// that the reader reads. The arguments of the constructor must outlive the reader.
+/// Reads rows from the memtables and files of a Version. Thread-safe. The reader owns nothing and
+/// has no lock. Callers must pin each Version that they pass to the reader. `env`, `tables` and
+/// `registry` must outlive the reader.
 class RowReader {
  public:
   RowReader(const Environment& env, const TableCatalog& tables, const Registry& registry)

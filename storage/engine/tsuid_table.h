@@ -45,8 +45,8 @@ class TsuidTable {
     return name == nullptr ? ByteView() : ByteView(name->bytes, name->size);
   }
 
-  /// Adds a series that is not in the table, and returns its TSUID in the table. Tables that share
-  /// the block must not be changed at the same time.
+  /// Adds a series that is not in the table, and returns a view of the stored TSUID. Tables that
+  /// share the block of this series number must not be changed at the same time.
   ByteView Set(uint32_t number, ByteView tsuid) {
     const size_t at = number >> kBits;
     if (at >= blocks_.size()) blocks_.resize(at + 1);

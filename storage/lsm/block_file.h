@@ -1,9 +1,9 @@
 #pragma once
 // An immutable file of rows sorted by key. Its blocks have checksums. The file has an index of its
-// blocks and, optionally, a filter of its keys (FORMAT.md "Block file"). The file's packer packs a
-// block if it can. Otherwise the block is compressed if that saves enough space, or stored
-// unchanged. A file may also have a meta block with bytes about its rows. The code in storage/lsm
-// does not interpret these bytes.
+// blocks and, optionally, a filter of its keys (FORMAT.md "Block file"). If the file has a
+// BlockPacker, the packer encodes all blocks that it supports. Each other block is compressed if
+// compression saves enough space. Otherwise the block is stored unchanged. A file may also have a
+// meta block with bytes about its rows. The code in storage/lsm does not interpret these bytes.
 
 #include <algorithm>
 #include <atomic>
@@ -269,7 +269,8 @@ class BlockFileScan {
   BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
                 CacheUse use = CacheUse::kKeep, RequestContext* context = nullptr);
 
-  /// Moves to the first piece of the next entry. Returns false if there are no more entries.
+  /// Moves to the next entry. If its value is stored in several pieces (see PieceChoice), value()
+  /// then returns the first piece. Returns false if there are no more entries.
   Result<bool> Next();
   /// Moves to the next selected piece of the current entry. value() then returns this piece.
   /// Returns false if there are no more selected pieces.

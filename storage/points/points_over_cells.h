@@ -24,8 +24,8 @@ struct PointsOverCellsOptions {
   /// Whether Append writes only the last of several points of one batch with the same series and
   /// time. The cell times of a batch do not tell which of its points came later.
   bool last_of_time = false;
-  /// Whether the cell store is on another machine. A remote store also selects the series of a
-  /// scan, and Append waits for the network.
+  /// Whether the cell store is on another machine. If true, a scan passes its conditions on series
+  /// to the cell store, which then returns only matching rows. Append waits for the network.
   bool remote = false;
   /// A function that returns the result of Append for an empty batch. If the function is empty, the
   /// result is ok.

@@ -58,8 +58,8 @@ class Ingest : public PointSink {
 
   /// Returns the series of a point, without storing the point. Checks the names of the point, and
   /// registers the series if necessary. The importer calls this function, because it resolves the
-  /// series before it checks the value (opentsdb-tools.md §5). Fails with the errors of
-  /// AppendNamed. Blocks.
+  /// series before it checks the value (opentsdb-tools.md §5). Returns the same errors as
+  /// AppendNamed. The call may block.
   Result<SeriesNumber> Resolve(const NamedPoint& point, WriteContext& context);
 
   /// Checks the names and the number of tags of a point. This is also the first step of
@@ -74,8 +74,8 @@ class Ingest : public PointSink {
   Status AskForValues(std::span<const std::string_view> metrics, uint64_t values,
                       WriteContext& context);
   /// Returns the TSUID of a point. Checks and resolves the names of the point, and counts the
-  /// series if it is new. The time of the point is ignored. Fails with the errors of AppendNamed.
-  /// Blocks.
+  /// series if it is new. The time of the point is ignored. Returns the same errors as AppendNamed.
+  /// The call may block.
   Result<Bytes> ResolveTsuid(const NamedPoint& point, WriteContext& context);
   /// Returns a position in the log. If the log is durable up to this position, all writes to the
   /// store that have returned so far are durable.

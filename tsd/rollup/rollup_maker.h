@@ -51,7 +51,7 @@ class RollupMaker {
   /// The references must outlive the object.
   RollupMaker(Points& points, WatchedPoints& watched, Store& store, RollupState& state,
               const Clock& clock, RollupMakerOptions options);
-  /// The destructor calls Stop.
+  /// Ends the thread, as Stop does.
   ~RollupMaker() { Stop(); }
 
   /// Starts a thread that runs rounds. The thread reports failures to RollupMakerOptions::report.
