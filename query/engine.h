@@ -60,11 +60,11 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Validates a request and resolves its relative times with the clock (query/plan/validate.h).
-  /// Sets `*trace` to the steps of validation that were completed. The result stays charged to
-  /// `context`. `filters` is as in ValidateRequest.
+  /// Sets `*trace` to the steps of validation that were completed. The memory of the result stays
+  /// charged to `context`. `filters` is as in ValidateRequest.
   ///
   /// The message of InvalidArgument describes the error. Unsupported: a mistake of the client that
-  /// OpenTSDB answers with HTTP status 500. Also fails with errors of `context`.
+  /// OpenTSDB answers with HTTP status 500. Also fails if `context` reports an error.
   Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace,
                               RequestContext& context, FilterSet* filters = nullptr) const;
   Result<ValidQuery> Validate(const Request& request, RequestContext& context,

@@ -69,8 +69,8 @@ class Names {
 
   /// Returns the UID of a name. Returns NotFound if the name does not exist ("No such name for
   /// 'metrics': 'x'"). Returns Corruption if the stored UID has another width. If the store must be
-  /// read, the read is charged to `context` and returns errors of `context`; nullptr means no
-  /// limits.
+  /// read, the read is charged to `context` and returns the errors that `context` reports; nullptr
+  /// means no limits.
   Result<Bytes> Find(UidKind kind, ByteView name, RequestContext* context = nullptr);
   /// Returns the UID of a name, and assigns the next id if the name has no id. Sets `*assigned` to
   /// whether it assigned an id, unless `assigned` is nullptr. Concurrent callers for one name share
@@ -111,8 +111,8 @@ class Names {
   /// A function that gets each name. It returns false to end the iteration.
   using NameVisitor = std::function<Result<bool>(std::string name)>;
   /// Visits the names that Suggest would return, one by one, in a single scan. The scan reports its
-  /// work to `context` (nullptr means no limits) and returns errors of `context`. If `visit`
-  /// returns an error, ForEach ends and returns this error.
+  /// work to `context` (nullptr means no limits) and returns the errors that `context` reports. If
+  /// `visit` returns an error, ForEach ends and returns this error.
   Status ForEach(UidKind kind, ByteView prefix, RequestContext* context, const NameVisitor& visit);
 
   /// A function that gets each name and its id. It returns false to end the iteration.

@@ -59,8 +59,8 @@ class BucketGrid {
 
   /// Computes the bucket starts that the fill policy requires. Call this function before the first
   /// series is filled. The memory of the bucket starts is charged to `memory` before it is
-  /// allocated. LimitExceeded: there would be more than kFillBucketsMax buckets. Also fails with
-  /// errors of `memory`.
+  /// allocated. LimitExceeded: there would be more than kFillBucketsMax buckets. Also fails if
+  /// `memory` reports an error.
   Status BuildFillGrid(const ScanWindow& window, MemoryTally* memory);
 
   [[nodiscard]] const DownsampleSpec& spec() const { return spec_; }

@@ -24,10 +24,10 @@ struct Matcher {
   std::shared_ptr<const AnchoredPattern> pattern;
   std::vector<std::string> choices = {};
 
-  /// Makes a matcher. Charges the work to `context`. A compiled pattern stays charged to `context`
-  /// until the request ends. InvalidArgument: the value is not a valid regular expression. Busy:
-  /// `context` belongs to an event loop, where patterns may not be compiled. Also fails with errors
-  /// of `context`.
+  /// Makes a matcher. Charges the work to `context`. The memory of a compiled pattern stays charged
+  /// to `context` until the request ends. InvalidArgument: the value is not a valid regular
+  /// expression. Busy: `context` belongs to an event loop, where patterns may not be compiled. Also
+  /// fails if `context` reports an error.
   static Result<Matcher> Make(std::string label, MatchKind kind, std::string value,
                               RequestContext& context = RequestContext::Unlimited());
 

@@ -33,8 +33,8 @@ class WindowCall {
   /// markers. `place` refers to samples by index. `counts` has the number of points in each sample;
   /// if `counts` is empty, each sample is one point.
   ///
-  /// InvalidArgument: the function does not accept a scalar argument. Also fails with errors of
-  /// `tally`.
+  /// InvalidArgument: the function does not accept a scalar argument. Also fails if `tally` reports
+  /// an error.
   Status Slide(std::span<const int64_t> times_ms, std::span<const double> values,
                std::span<const double> counts, size_t step_end, WindowPlace* place,
                MemoryTally* tally, Column* to) const;

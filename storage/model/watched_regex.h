@@ -37,8 +37,8 @@ class WatchedRegex {
   WatchedRegex& operator=(const WatchedRegex&) = delete;
 
   /// Returns whether the pattern is found in `text`. Reports its work to `context`, even during the
-  /// match, and returns the errors of `context`. Returns LimitExceeded if the match needs more work
-  /// than one match may take (about ten milliseconds); the message contains the pattern.
+  /// match, and returns the errors that `context` reports. Returns LimitExceeded if the match needs
+  /// more work than one match may take (about ten milliseconds); the message contains the pattern.
   Result<bool> Search(std::string_view text, RequestContext& context) const;
 
   /// A part of a text, given by its begin and end positions.

@@ -88,8 +88,8 @@ class Ingest : public PointSink {
   /// Computes the raw series keys of all series from the tag formats and the names, and stores
   /// these keys in memory, because clients will probably send them (raw_key_recall.h). Does nothing
   /// if the store does not list its series. Ends early when `stop` becomes true. Returns false if
-  /// there was not enough memory for all keys. May run at the same time as all other functions.
-  /// Blocks.
+  /// there was not enough memory for all keys. May run at the same time as all other functions. The
+  /// call may block.
   Result<bool> RecallRawKeys(const std::atomic<bool>& stop);
 
   struct Stats {
