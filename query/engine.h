@@ -73,8 +73,8 @@ class Engine {
   /// Runs all sub-queries of a query. If a sub-query fails, Run returns its error. NotFound: a name
   /// is unknown. InvalidArgument: an error in the data, for example duplicate times or an infinite
   /// value. LimitExceeded or DeadlineExceeded: the query exceeded a limit of the options, or the
-  /// client has disconnected. Busy: too many queries are running. Also fails with errors of
-  /// storage.
+  /// client has disconnected. Busy: too many queries are running. Also fails if the store reports
+  /// an error.
   Result<Answer> Run(const ValidQuery& query, const RunOptions& run);
 
   /// Returns the newest point of each series (opentsdb-queries.md §10.2), in the order of the

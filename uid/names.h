@@ -5,12 +5,12 @@
 // the forward mapping, both with compare-and-set.
 //
 // Names are UTF-8 in this interface. They are stored as ISO-8859-1, with '?' for all other
-// characters, so two names may have the same stored bytes and share an id. As in OpenTSDB, of
-// several names with the same stored bytes the process remembers the name that it used first, and
-// returns this name for the id. Find also finds the id of the other names. FindOrAssign rejects the
-// other names, because points of different names would be in the same series. Suggest fails on a
-// row if the process knows only another name with the same bytes. Telnet and import read ISO-8859-1
-// and convert it with FromLatin1 (storage/model/name_text.h).
+// characters, so two names may have the same stored bytes and share an id. If several names have
+// the same stored bytes, the process remembers the name that it used first, and returns this name
+// for the id. OpenTSDB does the same. Find also finds the id of the other names. FindOrAssign
+// rejects the other names, because points of different names would be in the same series. Suggest
+// fails on a row if the process knows only another name with the same bytes. Telnet and import read
+// ISO-8859-1 and convert it with FromLatin1 (storage/model/name_text.h).
 
 #include <functional>
 #include <memory>
@@ -84,7 +84,7 @@ class Names {
   // of names if either all or none of the names should get ids.
 
   /// Returns the id of a name. Returns nullopt if the name is new and FindOrAssign would assign an
-  /// id. Fails like FindOrAssign, but does not call may_grow.
+  /// id. Returns the same errors as FindOrAssign, but does not call may_grow.
   Result<std::optional<Bytes>> FindOrAllow(UidKind kind, ByteView name);
   /// Calls may_grow with the memory of new names, in bytes, and returns its error.
   [[nodiscard]] Status AskForMemory(uint64_t bytes) const;

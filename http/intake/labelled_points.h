@@ -47,8 +47,8 @@ class LabelledPoints : public LabelledSink {
   /// Returns the number of points that Finish made durable. Other points of the request may have
   /// been rejected.
   [[nodiscard]] uint64_t stored() const { return intake_.stored(); }
-  // `items` returns the number of received items, and `refused` the number of rejected items. Both
-  // are valid after Finish.
+  // `items` returns the number of received items. `refused` returns the number of rejected items.
+  // Both are valid after Finish.
   [[nodiscard]] uint64_t items() const { return items_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
   /// Returns a text with the series of the first rejected item and the reason of the rejection.

@@ -58,7 +58,7 @@ class AnchoredPattern {
   /// the match, and $$ by a dollar sign. A reference to a group that does not exist is replaced by
   /// an empty text. Returns nullopt if the text does not match. InvalidArgument: the result would
   /// be longer than `bytes_max`; the function never uses more memory than `bytes_max` for the
-  /// result. Also fails with the errors of Matches.
+  /// result. Also returns the errors of Matches.
   Result<std::optional<std::string>> Expand(std::string_view text, std::string_view form,
                                             size_t bytes_max, RequestContext& context) const;
 

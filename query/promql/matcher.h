@@ -35,7 +35,7 @@ struct Matcher {
   /// only lists texts), returns these values. Otherwise returns an empty span.
   [[nodiscard]] std::span<const std::string> Choices() const;
   /// Returns whether the matcher accepts a value. The value "" means that the series lacks the
-  /// label. Charges the work to `context`. Fails with the errors of AnchoredPattern::Matches.
+  /// label. Charges the work to `context`. Returns the errors of AnchoredPattern::Matches.
   Result<bool> Admits(std::string_view text, RequestContext& context) const;
   /// Returns whether the matcher accepts a value, as the function with `context` does, but charges
   /// no work. Returns false for a text that is too long for the pattern.

@@ -71,16 +71,16 @@ class SeriesSet {
   /// hour, without a fill policy. Read and Finish fail with Conflict at a bucket of -0.0. `fold`
   /// must outlive the set.
   void FoldInto(ExtremeFold* fold) { fold_ = fold; }
-  /// Reads the scan to its end. Fails if an annotation is damaged, and with errors of `counter` and
-  /// of the request context.
+  /// Reads the scan to its end. Fails if an annotation is damaged, or if `counter` or the request
+  /// context reports an error.
   Status Read(PointScan* scan, LimitCounter* counter);
   /// Closes the last bucket of each series and sorts the series. Call this function once, after
   /// Read.
   Status Finish();
 
   [[nodiscard]] std::vector<Series>& series() { return series_; }
-  /// rows_admitted returns the number of rows, and points_admitted the number of points, of the
-  /// series that the filter accepts.
+  /// rows_admitted returns the number of rows of the series that the filter accepts.
+  /// points_admitted returns the number of points of these series.
   [[nodiscard]] uint64_t rows_admitted() const { return rows_admitted_; }
   [[nodiscard]] uint64_t points_admitted() const { return points_admitted_; }
   /// Returns how many rows of rows_admitted() were not read, because ExtremeFold did not need them.

@@ -41,7 +41,7 @@ class SeriesFilter {
   /// scanned series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty() || !one_differs_.empty(); }
   /// Returns whether the filters accept a series that the scan returned. Charges the work and the
-  /// cached results to the context of the memo. NotFound: a tag value has no name. Also fails with
+  /// cached results to the context of the memo. NotFound: a tag value has no name. Also returns the
   /// errors of TagFilter::Matches and of the context.
   Result<bool> Admits(ByteView tsuid);
 

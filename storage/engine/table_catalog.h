@@ -28,8 +28,8 @@ class TableCatalog {
   void Remove(const Table& table);
 
   Result<const Table*> Find(const std::string& name) const;
-  /// Returns the table with this id. Returns null if there is no such table, and for the table of
-  /// series.
+  /// Returns the table with this id. Returns null if the table does not exist, or if it is the
+  /// table of series.
   [[nodiscard]] const Table* ById(uint32_t id) const;
   /// Returns all tables, ordered by name.
   [[nodiscard]] std::vector<const Table*> All() const;

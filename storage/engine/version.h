@@ -97,8 +97,8 @@ class Part {
   /// a points table.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
-  // CellsPath returns the path of a cell file, and PointsPath the path of a points file. `folder`
-  // is the folder of the store, or the folder of the namespace to which the file belongs.
+  // CellsPath returns the path of a cell file. PointsPath returns the path of a points file.
+  // `folder` is the folder of the store, or the folder of the namespace to which the file belongs.
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 

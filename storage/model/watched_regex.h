@@ -59,7 +59,8 @@ class WatchedRegex {
     ~Finder();
     Finder(const Finder&) = delete;
     Finder& operator=(const Finder&) = delete;
-    /// Returns the first match at or after the position `from`. Fails like WatchedRegex::Search.
+    /// Returns the first match at or after the position `from`. Returns the same errors as
+    /// WatchedRegex::Search.
     Result<Groups> Next(size_t from);
 
    private:

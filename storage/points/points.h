@@ -141,7 +141,8 @@ class PointScan {
   /// whose messages name the row. If row keys do not fit the layout, the scan first returns all
   /// other rows and then InvalidArgument. Next also returns the errors of PointScanSpec::watch.
   virtual Result<bool> Next(RowHour* row) = 0;
-  /// Loads the points of the last row, if Next has returned only its statistics. Fails like Next.
+  /// Loads the points of the last row, if Next has returned only its statistics. Returns the same
+  /// errors as Next.
   virtual Status Load(RowHour* row) {
     (void)row;
     return {};

@@ -70,7 +70,7 @@ class Ingest : public PointSink {
   // In limits and counters, each histogram and each rollup counts as one point.
 
   /// Checks whether the rate limits of the writer and of the metrics allow `values` more values.
-  /// Fails with the errors of LimitedSink::AskFor.
+  /// Returns the errors of LimitedSink::AskFor.
   Status AskForValues(std::span<const std::string_view> metrics, uint64_t values,
                       WriteContext& context);
   /// Returns the TSUID of a point. Checks and resolves the names of the point, and counts the

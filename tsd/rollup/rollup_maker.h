@@ -63,8 +63,8 @@ class RollupMaker {
   /// the time. Therefore, a day of a metric is recomputed again only after a pause that is nine
   /// times as long as the previous recomputation of this day took.
   ///
-  /// Fails with errors of the store; the next round then repeats the work. Unavailable: Stop was
-  /// called. Unsupported: the table of points has a TTL.
+  /// Fails if the store reports an error; the next round then repeats the work. Unavailable: Stop
+  /// was called. Unsupported: the table of points has a TTL.
   Status Round();
   [[nodiscard]] RollupStats Stats() const;
 

@@ -73,8 +73,8 @@ struct StoredRollupState {
   std::set<MetricHour> markers;  // dirty markers, except those of hours whose points may be deleted
 };
 
-/// Reads and writes the rows of the table. Every function can fail with the errors of the store.
-/// The object is thread-safe.
+/// Reads and writes the rows of the table. Every function returns the errors of the store. The
+/// object is thread-safe.
 class RollupStateRows {
  public:
   /// `store` must outlive the object.
