@@ -67,9 +67,9 @@ class Maintenance {
   /// Reads and verifies all current files. The report lists the damage. An error means that the
   /// check could not be completed.
   virtual Result<CheckReport> Check() = 0;
-  /// Flushes memtables to files and verifies every file like Check. Rewrites damaged files without
-  /// the damaged data, and moves the original files to the folder "lost" in the folder of the
-  /// store. If Repair fails, the files that were not processed yet are unchanged.
+  /// Flushes memtables to files and verifies every file as Check does. Rewrites damaged files
+  /// without the damaged data, and moves the original files to the folder "lost" in the folder of
+  /// the store. If Repair fails, the files that were not processed yet are unchanged.
   virtual Result<RepairReport> Repair() = 0;
 };
 

@@ -47,11 +47,11 @@ struct NamesOptions {
   /// A function that is called for each id that this process has assigned
   /// (tsd.core.meta.enable_realtime_uid). The function is called after the mappings from name to id
   /// and from id to name are stored in `store`, and before a caller gets the id. Several threads
-  /// call the function concurrently. If the function is empty, nothing is called.
+  /// call the function concurrently. If the function is empty, Names calls nothing.
   std::function<void(UidKind kind, const Bytes& id, Store& store)> assigned;
   /// A function that is called when a new name is rejected because all ids of its kind are already
-  /// assigned. Several threads call the function concurrently. If the function is empty, nothing is
-  /// called.
+  /// assigned. Several threads call the function concurrently. If the function is empty, Names
+  /// calls nothing.
   std::function<void(UidKind kind, const Status& refusal)> ids_used_up;
 };
 

@@ -66,8 +66,8 @@ class BucketGrid {
   [[nodiscard]] const DownsampleSpec& spec() const { return spec_; }
   /// Returns the start of the time range; points before this time are ignored.
   [[nodiscard]] int64_t first_point_ms() const { return first_point_ms_; }
-  /// Returns the end of the time range; points at this time or later are ignored. Used with run_all
-  /// only.
+  /// Returns the end of the time range; points at this time or later are ignored. The end is used
+  /// only if run_all is set.
   [[nodiscard]] int64_t end_point_ms() const { return end_point_ms_; }
   /// Returns the start of the bucket that contains `t`, the time of the first point of a series.
   [[nodiscard]] int64_t FirstBucket(int64_t t) const;

@@ -40,7 +40,7 @@ class WindowCall {
                MemoryTally* tally, Column* to) const;
 
   [[nodiscard]] const std::vector<Value>& scalars() const { return scalars_; }
-  /// Returns which value of a rollup interval the function needs.
+  /// Returns the value that the function needs from an interval that has only rollups.
   [[nodiscard]] RolledValue rolled_value() const { return rolled_value_; }
   /// Returns whether the function needs to know how many points each sample stands for.
   [[nodiscard]] bool weighs() const { return weighs_; }

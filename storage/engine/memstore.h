@@ -107,8 +107,8 @@ class Memstore {
   void RaiseHorizon(uint32_t base);
   [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
 
-  // active_bytes and MemoryBytes return the size of unflushed memory in bytes: that of the active
-  // memtable, and that of all memtables.
+  // active_bytes returns the size of the active memtable in bytes. MemoryBytes returns the total
+  // size of all memtables in bytes.
   [[nodiscard]] uint64_t active_bytes() const { return active_bytes_; }
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
 

@@ -238,7 +238,7 @@ class BlockFile {
   /// Returns the first block in [block, end) with a piece of the entry that may have a wanted part.
   /// Returns `end` if there is no such block.
   [[nodiscard]] size_t NextWanted(size_t block, size_t end, const PieceChoice& wanted) const;
-  /// Finds an entry like Find. Also sets *at to the index of the block.
+  /// Finds an entry as Find does, and also sets *at to the index of the block.
   Result<bool> FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
                       ByteView* value, RequestContext* context) const;
   /// Reads the piece in the given block of the entry with this key.

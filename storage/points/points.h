@@ -259,11 +259,11 @@ class Points {
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
-  /// Calls `visit` like ListSeries, but leaves out series without rows in `rows`. The store knows
-  /// the rows of a series by day (UTC) or more exactly. Therefore the store may also visit a series
-  /// that has rows only in other hours of the first or the last day, or whose rows were deleted or
-  /// have expired. A store that does not know the days visits all series. Reports its work to
-  /// `watch`.
+  /// Calls `visit` as ListSeries does, but leaves out series that have no rows in `rows`. The store
+  /// knows the rows of a series by day (UTC) or more exactly. Therefore the store may also visit a
+  /// series that has rows only in other hours of the first or the last day, or whose rows were
+  /// deleted or have expired. A store that does not know the days visits all series. The function
+  /// reports its work to `watch`.
   virtual Status ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher,
                                   const RowRange& rows, RequestContext* watch,
                                   const std::function<bool(ByteView tsuid)>& visit) {

@@ -34,7 +34,7 @@ struct PointsOverCellsOptions {
 
 /// A point store over a cell store. Thread-safe. The cell store must outlive the object.
 ///
-/// Append blocks like MutateRows of the cell store. Append is atomic only for each row. If the
+/// Append blocks as MutateRows of the cell store does. Append is atomic only for each row. If the
 /// table does not exist, Append returns Unavailable. When Append returns, the points are as durable
 /// as any write that the cell store acknowledges, so Commit calls `done` at once. Points of one
 /// batch in one row have the same age, unless last_of_time is set. The age matters for duplicates

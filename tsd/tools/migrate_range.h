@@ -34,7 +34,7 @@ struct RangeReport {
 
 /// What the migration does with rows that differ.
 enum class RangeWork : uint8_t {
-  kCompare,  // it writes nothing
+  kCompare,  // the migration compares rows and writes nothing
   /// The migration writes to a target that has no other writers, or that orders writes by their
   /// times.
   kWrite,
