@@ -70,7 +70,7 @@ class SubQueryRun {
   // Runs the two parts of a time range that is divided at `split_ms`. Defined in
   // sub_query_split.cc.
   Status RunParts(int64_t split_ms);
-  // The groups that one thread computes from the series. Used in sub_query_groups.cc.
+  // The groups that one thread computes from the series. Only sub_query_groups.cc uses this type.
   struct GroupsPart {
     std::vector<Group> groups;  // the groups before the first group that failed
     Status status;

@@ -141,7 +141,7 @@ class Downsampler {
   void AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const T> values);
   template <typename T>
   void Accumulate(std::span<const T> values);
-  /// Does the same as AddPoints, but is faster if there are many buckets with few values each.
+  /// Adds points as AddPoints does, but is faster if there are many buckets with few values each.
   /// Returns false and adds nothing if this fast path does not support the aggregation function.
   template <typename T>
   bool AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,

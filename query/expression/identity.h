@@ -32,7 +32,7 @@ struct SeriesIdentity {
 };
 
 /// Makes identities for the groups that Engine::Run returned. UIDs are taken from the TSUIDs of a
-/// group, and names from the group itself.
+/// group. Names are taken from the group itself.
 class Identifier {
  public:
   /// The memory of the identities stays charged to `context`, which may be nullptr. Identify fails

@@ -92,7 +92,8 @@ class SeriesFilter {
 /// have the same filters as the first sub-query. The object is thread-safe.
 class ResolvedFilters {
  public:
-  /// Returns the same as SeriesFilter::Resolve. The sub-queries must outlive the object.
+  /// Returns the result of SeriesFilter::Resolve, or a copy of an earlier result. The sub-queries
+  /// must outlive the object.
   Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                const KeyLayout& layout, NameMemo* names);
 

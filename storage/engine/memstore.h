@@ -179,13 +179,13 @@ class Memstore {
     const auto& bytes = env_.options.name_bytes;
     return bytes != nullptr ? bytes->load(std::memory_order_relaxed) : 0;
   }
-  /// Returns a size in bytes. A memtable must be larger than this size to be flushed because memory
-  /// is scarce.
+  /// Returns a size in bytes. Scarce memory causes a flush only if the memtable is larger than this
+  /// size.
   [[nodiscard]] uint64_t EarlyFlushBytes() const {
     return std::max(env_.memory_max / 16, kMemtableOverheadBytes);
   }
-  /// Returns a size in bytes. A memtable must be larger than this size to be flushed because a new
-  /// series was rejected.
+  /// Returns a size in bytes. The rejection of a new series causes a flush only if the memtable is
+  /// larger than this size.
   [[nodiscard]] uint64_t UrgentFlushBytes() const {
     return std::max(env_.memory_max / 64, kMemtableOverheadBytes);
   }

@@ -1,7 +1,7 @@
 #pragma once
 // Reads a row: collects the RowParts and cells of the row from the memtables and files of a
-// version, newest first, and merges them. Users are the cell store, the point store, writes that
-// read first, flushes and the listing of keys.
+// version, newest first, and merges them. The cell store, the point store, writes that read first,
+// flushes and the listing of keys use this file.
 
 #include <cstdint>
 #include <vector>

@@ -124,7 +124,7 @@ class BlockFileWriter {
   Status Finish();
   [[nodiscard]] uint64_t entries() const { return entries_; }
   [[nodiscard]] uint64_t bytes() const { return offset_; }
-  /// Returns the value of BlockFile::trailer_crc for this file. Valid after Finish.
+  /// Returns the value of BlockFile::trailer_crc for this file. Call this function after Finish.
   [[nodiscard]] uint32_t trailer_crc() const { return trailer_crc_; }
 
  private:
