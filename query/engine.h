@@ -60,11 +60,11 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Validates a request and resolves its relative times with the clock (query/plan/validate.h).
-  /// Sets `*trace` to the steps of validation that were completed. The result stays charged to
-  /// `context`. `filters` is as in ValidateRequest.
+  /// Sets `*trace` to the steps of validation that were completed. The memory of the result stays
+  /// charged to `context`. `filters` is as in ValidateRequest.
   ///
   /// The message of InvalidArgument describes the error. Unsupported: a mistake of the client that
-  /// OpenTSDB answers with HTTP status 500. Also fails with errors of `context`.
+  /// OpenTSDB answers with HTTP status 500. Also fails if `context` reports an error.
   Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace,
                               RequestContext& context, FilterSet* filters = nullptr) const;
   Result<ValidQuery> Validate(const Request& request, RequestContext& context,
@@ -73,8 +73,8 @@ class Engine {
   /// Runs all sub-queries of a query. If a sub-query fails, Run returns its error. NotFound: a name
   /// is unknown. InvalidArgument: an error in the data, for example duplicate times or an infinite
   /// value. LimitExceeded or DeadlineExceeded: the query exceeded a limit of the options, or the
-  /// client has disconnected. Busy: too many queries are running. Also fails with errors of
-  /// storage.
+  /// client has disconnected. Busy: too many queries are running. Also fails if the store reports
+  /// an error.
   Result<Answer> Run(const ValidQuery& query, const RunOptions& run);
 
   /// Returns the newest point of each series (opentsdb-queries.md §10.2), in the order of the

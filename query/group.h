@@ -26,7 +26,8 @@ struct SeriesGroup {
 /// Groups series, which must be sorted by Series::order. Returns the groups in output order. If
 /// `each_alone` is set (aggregator "none"), each series is a group of its own. A series that ends
 /// before the window or begins after the window creates its group but is not a member of the group.
-/// Charges the groups to `memory`, which must outlive the groups. Fails with errors of `memory`.
+/// Charges the groups to `memory`, which must outlive the groups. Fails if `memory` reports an
+/// error.
 Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
                                             const std::vector<Series>& series, bool each_alone,
                                             std::span<const Bytes> group_by,

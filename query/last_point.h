@@ -47,9 +47,9 @@ struct LastPoint {
 /// function searches the hours before `now_ms`. It searches on several threads through
 /// `side_by_side` if there are many metrics and hours.
 ///
-/// NotFound or InvalidArgument: a name, a tag or a TSUID is unknown or invalid. Also fails with
-/// errors of `watch`, which may be nullptr. The result stays charged to `watch`; working memory is
-/// charged only until the call returns.
+/// NotFound or InvalidArgument: a name, a tag or a TSUID is unknown or invalid. Also fails if
+/// `watch` reports an error. `watch` may be nullptr. The memory of the result stays charged to
+/// `watch`; working memory is charged only until the call returns.
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
                                               NameMemo* names, const SideBySide& side_by_side,

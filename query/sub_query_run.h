@@ -29,15 +29,15 @@ class SubQueryRun {
                     TablesAllowed::kAny) {}
 
   /// Prepares the sub-query: resolves names, selects series and opens the source of rows. Call this
-  /// function at most once, before Run; if it was not called, Run calls it. Fails with the errors
-  /// of Engine::Run.
+  /// function at most once, before Run; if it was not called, Run calls it. Returns the errors of
+  /// Engine::Run.
   Status Open();
   /// Returns an estimate of the number of rows to read, or 0 if Open could not estimate this
   /// number.
   [[nodiscard]] uint64_t rows_expected() const {
     return source_ != nullptr ? source_->RowsExpected() : 0;
   }
-  /// Runs the sub-query. Call this function only once. Fails with the errors of Engine::Run.
+  /// Runs the sub-query. Call this function only once. Returns the errors of Engine::Run.
   Status Run();
   /// Deletes all points of the rows that the sub-query has read, including points outside its time
   /// range. Call this function after Run.
@@ -70,7 +70,7 @@ class SubQueryRun {
   // Runs the two parts of a time range that is divided at `split_ms`. Defined in
   // sub_query_split.cc.
   Status RunParts(int64_t split_ms);
-  // The groups that one thread computes from the series. Used in sub_query_groups.cc.
+  // The groups that one thread computes from the series. Only sub_query_groups.cc uses this type.
   struct GroupsPart {
     std::vector<Group> groups;  // the groups before the first group that failed
     Status status;

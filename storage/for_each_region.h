@@ -62,7 +62,7 @@ struct TableCount {
 };
 
 /// Returns the number of rows and cells that a scan of the region would return. Reads the whole
-/// region and reports the work to `watch`. Blocks.
+/// region and reports the work to `watch`. The call may block.
 inline Result<TableCount> CountRegion(Store& store, const std::string& table,
                                       const RegionInfo& region, RequestContext& watch) {
   constexpr uint64_t kStepsPerRow = 64;
@@ -86,7 +86,7 @@ inline Result<TableCount> CountRegion(Store& store, const std::string& table,
 }
 
 /// Returns the number of rows and cells that a scan of the whole table would return. Reads the
-/// whole table and reports the work to `watch`. Blocks.
+/// whole table and reports the work to `watch`. The call may block.
 inline Result<TableCount> CountTable(Store& store, const std::string& table,
                                      RequestContext& watch) {
   const auto count = [&](const RegionInfo& region) {

@@ -1,5 +1,5 @@
 #pragma once
-// Runs a scan from its beginning to its end.
+// Calls a function for each row of a scan.
 
 #include <utility>
 #include <vector>

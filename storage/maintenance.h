@@ -32,7 +32,7 @@ using CopyWatch = std::function<bool(const CopyProgress&)>;
 struct Damage {
   std::string file;  // path of the file
   uint64_t offset = 0;
-  std::string what;  // for example "checksum of a block differs"
+  std::string what;  // description of the damage, for example "checksum of a block differs"
   std::string lost;  // data that cannot be read because of the damage; "" = unknown
 
   /// Returns a text such as "data/000000012.points at 4096: checksum of a block differs; lost: …".
@@ -67,9 +67,9 @@ class Maintenance {
   /// Reads and verifies all current files. The report lists the damage. An error means that the
   /// check could not be completed.
   virtual Result<CheckReport> Check() = 0;
-  /// Flushes memtables to files and verifies every file like Check. Rewrites damaged files without
-  /// the damaged data, and moves the original files to the folder "lost" in the folder of the
-  /// store. If Repair fails, the files that were not processed yet are unchanged.
+  /// Flushes memtables to files and verifies every file as Check does. Rewrites damaged files
+  /// without the damaged data, and moves the original files to the folder "lost" in the folder of
+  /// the store. If Repair fails, the files that were not processed yet are unchanged.
   virtual Result<RepairReport> Repair() = 0;
 };
 

@@ -11,7 +11,8 @@
 
 namespace hg {
 
-/// One condition for one tag key. `tagk` and `values` are UID bytes with the widths of the layout.
+/// One condition for one tag key. `tagk` and `values` are UIDs as bytes. The KeyLayout of the table
+/// defines their widths.
 struct TagClause {
   enum class Kind { kAny, kOneOf, kAbsent };
   Bytes tagk;

@@ -220,8 +220,8 @@ class Store {
   /// (region-store.md A9).
   virtual std::vector<Status> MutateRows(const std::string& table,
                                          const std::vector<RowMutation>& rows) = 0;
-  /// Applies the mutations like MutateRows, but returns only the status of the first failed row, or
-  /// ok. Later rows are written even if an earlier row fails. A row that depends on another row
+  /// Applies the mutations as MutateRows does, but returns only the status of the first failed row,
+  /// or ok. Later rows are written even if an earlier row fails. A row that depends on another row
   /// needs a separate call.
   Status Mutate(const std::string& table, const std::vector<RowMutation>& rows);
   /// Deletes the row in all families of the table.

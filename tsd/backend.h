@@ -56,7 +56,7 @@ class Backend {
   /// (EmbeddedOptions::name_bytes). nullptr: the store does not limit names.
   [[nodiscard]] virtual std::shared_ptr<std::atomic<uint64_t>> name_bytes() { return nullptr; }
   /// Returns OK if names of `name_bytes` bytes may get ids now. Callers call this function before
-  /// they assign ids. Fails with the errors of Embedded::MayAddSeries. Thread-safe.
+  /// they assign ids. Returns the errors of Embedded::MayAddSeries. Thread-safe.
   virtual Status MayAddSeries(uint64_t name_bytes) { return (void)name_bytes, Status(); }
   /// Returns the engine's interface for watching changes of old rows. Returns nullptr if the engine
   /// has no such interface, because other processes may also change rows.

@@ -71,7 +71,7 @@ class Config {
 
   std::map<std::string, std::string, std::less<>> values_;
   std::string file_;
-  std::set<std::string, std::less<>> set_;  // the keys that were set
+  std::set<std::string, std::less<>> set_;  // keys that the file or a caller of Set has set
 };
 
 }  // namespace hg::tsd

@@ -97,8 +97,8 @@ class CountedStore : public Store {
   void CountChanges(const RowMutation& row);
 
   Store& store_;
-  /// The counters, which later_ uses, too. Scan cursors increment these counters, so a cursor must
-  /// not outlive this object.
+  /// The counters. later_ uses the same counters. Scan cursors increment these counters, so a
+  /// cursor must not outlive this object.
   const std::shared_ptr<Counters> counters_;
   /// The counted handle for later commits; nullptr if the store returns itself.
   std::unique_ptr<CountedStore> later_;

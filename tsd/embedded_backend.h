@@ -10,7 +10,8 @@ namespace hg::tsd {
 /// the data directory was created with another key layout than that of the settings.
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const std::string& words,
                                                      StoreUse use = StoreUse::kWork);
-/// Does the same as OpenEmbeddedBackend with the given clock. `clock` must outlive the backend.
+/// Opens the backend as OpenEmbeddedBackend does. The store uses `clock`. `clock` must outlive the
+/// backend.
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const Config& config,
                                                        const std::string& words, StoreUse use);
 

@@ -10,9 +10,9 @@ namespace hg::tsd {
 Result<std::unique_ptr<Backend>> OpenBackend(const Config& config, const std::string& words,
                                              StoreUse use);
 
-/// Opens the store for tools. If a daemon uses the data directory, the store is opened through this
-/// daemon (local_backend.h); otherwise the function does the same as OpenBackend. A command that
-/// needs exclusive access must check Backend::beside_daemon.
+/// Opens the store for tools. If a daemon uses the data directory, the function opens the store
+/// through this daemon (local_backend.h). Otherwise it opens the store as OpenBackend does. A
+/// command that needs exclusive access must check Backend::beside_daemon.
 Result<std::unique_ptr<Backend>> OpenBackendOrBeside(const Config& config, const std::string& words,
                                                      StoreUse use);
 

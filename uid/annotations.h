@@ -30,12 +30,15 @@ struct AnnotationsOptions {
   bool use_otsdb_timestamp = false;
 };
 
-/// Reads, writes and deletes annotations. Thread-safe. Calls block on the store. TSUIDs are
-/// hexadecimal as the client wrote them. If the number of digits is odd, the TSUID is padded on the
-/// left. "" means global annotations. Calls return InvalidArgument for an impossible TSUID or time.
-/// Only writes reject a TSUID with an incomplete tag pair. Each call also returns errors of the
-/// store. Each call reports its work to `context` and fails with errors of `context`. The memory of
-/// results stays charged to `context`.
+/// Reads, writes and deletes annotations. Thread-safe. Calls block on the store, and return its
+/// errors.
+///
+/// A TSUID is hexadecimal text as the client wrote it. If the number of digits is odd, a 0 is added
+/// on the left. "" means global annotations. Calls return InvalidArgument if the TSUID or the time
+/// is invalid. Only writes reject a TSUID with an incomplete tag pair.
+///
+/// Each call reports its work to `context` (RequestContext), and returns the errors that `context`
+/// reports. The memory of results stays charged to `context`.
 class Annotations {
  public:
   /// `store` must outlive the object.

@@ -20,15 +20,16 @@ class JavaPattern {
  public:
   /// Compiles a pattern in UTF-8. The memory of the pattern is charged to `context` until the
   /// request ends. Returns InvalidArgument if the pattern is invalid or too long; the message
-  /// describes the error and its place. Also returns errors of `context`.
+  /// describes the error and its place. Also returns the errors that `context` reports.
   static Result<std::shared_ptr<const JavaPattern>> Compile(
       std::string_view pattern, RequestContext& context = RequestContext::Unlimited());
 
   // All texts of the following functions are UTF-8.
 
   /// Returns whether the pattern is found anywhere in `text`. Reports its work to `context`, even
-  /// during the match, and returns errors of `context`. Returns LimitExceeded if the match needs
-  /// more work than one match may take (about ten milliseconds); the message contains the pattern.
+  /// during the match, and returns the errors that `context` reports. Returns LimitExceeded if the
+  /// match needs more work than one match may take (about ten milliseconds); the message contains
+  /// the pattern.
   Result<bool> Search(std::string_view text, RequestContext& context) const;
 
   // The following functions have no context. If a match exceeds its limit, it counts as no match.
@@ -43,7 +44,7 @@ class JavaPattern {
   /// Returns the pieces of `text` between matches. Empty pieces at the end are left out. If there
   /// is no match, the result is the whole text. All matches of one call share the limit of one
   /// match. If this limit is reached, the text after the last match that was found becomes one
-  /// piece. Reports its work to `context` and returns errors of `context`.
+  /// piece. Reports its work to `context` and returns the errors that `context` reports.
   [[nodiscard]] Result<std::vector<std::string>> Split(std::string_view text,
                                                        RequestContext& context) const;
 

@@ -69,7 +69,7 @@ class ObjectReader {
 
  private:
   [[nodiscard]] const rapidjson::Value* Find(const rapidjson::Value& object, const char* key) const;
-  /// Returns a member like Find, but returns nullptr if the member is null.
+  /// Returns a member as Find does, but returns nullptr if the value of the member is null.
   [[nodiscard]] const rapidjson::Value* Said(const rapidjson::Value& object, const char* key) const;
 
   std::string what_;

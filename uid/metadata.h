@@ -92,8 +92,8 @@ int64_t BytesOf(const TsMeta& meta);
 /// Reads and writes metadata. Thread-safe. Calls block on the store. If several threads write one
 /// object, all of them succeed, one after the other. Writes return Conflict if other writers
 /// changed the object during each of many attempts. Writes return LimitExceeded if the new object
-/// is larger than kObjectBytesMax. Each call reports its work to `context` and returns errors of
-/// `context`.
+/// is larger than kObjectBytesMax. Each call reports its work to `context` and returns the errors
+/// that `context` reports.
 class Metadata {
  public:
   /// `store` and `names` must outlive the object.

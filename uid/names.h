@@ -5,12 +5,12 @@
 // the forward mapping, both with compare-and-set.
 //
 // Names are UTF-8 in this interface. They are stored as ISO-8859-1, with '?' for all other
-// characters, so two names may have the same stored bytes and share an id. As in OpenTSDB, of
-// several names with the same stored bytes the process remembers the name that it used first, and
-// returns this name for the id. Find also finds the id of the other names. FindOrAssign rejects the
-// other names, because points of different names would be in the same series. Suggest fails on a
-// row if the process knows only another name with the same bytes. Telnet and import read ISO-8859-1
-// and convert it with FromLatin1 (storage/model/name_text.h).
+// characters, so two names may have the same stored bytes and share an id. If several names have
+// the same stored bytes, the process remembers the name that it used first, and returns this name
+// for the id. OpenTSDB does the same. Find also finds the id of the other names. FindOrAssign
+// rejects the other names, because points of different names would be in the same series. Suggest
+// fails on a row if the process knows only another name with the same bytes. Telnet and import read
+// ISO-8859-1 and convert it with FromLatin1 (storage/model/name_text.h).
 
 #include <functional>
 #include <memory>
@@ -45,12 +45,13 @@ struct NamesOptions {
   /// limited.
   std::function<Status(uint64_t bytes)> may_grow;
   /// A function that is called for each id that this process has assigned
-  /// (tsd.core.meta.enable_realtime_uid). It is called after both mappings are stored in `store`
-  /// and before a caller gets the id. Several threads call the function concurrently. The function
-  /// may be empty.
+  /// (tsd.core.meta.enable_realtime_uid). The function is called after the mappings from name to id
+  /// and from id to name are stored in `store`, and before a caller gets the id. Several threads
+  /// call the function concurrently. If the function is empty, Names calls nothing.
   std::function<void(UidKind kind, const Bytes& id, Store& store)> assigned;
   /// A function that is called when a new name is rejected because all ids of its kind are already
-  /// assigned. Several threads call the function concurrently. The function may be empty.
+  /// assigned. Several threads call the function concurrently. If the function is empty, Names
+  /// calls nothing.
   std::function<void(UidKind kind, const Status& refusal)> ids_used_up;
 };
 
@@ -68,8 +69,8 @@ class Names {
 
   /// Returns the UID of a name. Returns NotFound if the name does not exist ("No such name for
   /// 'metrics': 'x'"). Returns Corruption if the stored UID has another width. If the store must be
-  /// read, the read is charged to `context` and returns errors of `context`; nullptr means no
-  /// limits.
+  /// read, the read is charged to `context` and returns the errors that `context` reports; nullptr
+  /// means no limits.
   Result<Bytes> Find(UidKind kind, ByteView name, RequestContext* context = nullptr);
   /// Returns the UID of a name, and assigns the next id if the name has no id. Sets `*assigned` to
   /// whether it assigned an id, unless `assigned` is nullptr. Concurrent callers for one name share
@@ -83,7 +84,7 @@ class Names {
   // of names if either all or none of the names should get ids.
 
   /// Returns the id of a name. Returns nullopt if the name is new and FindOrAssign would assign an
-  /// id. Fails like FindOrAssign, but does not call may_grow.
+  /// id. Returns the same errors as FindOrAssign, but does not call may_grow.
   Result<std::optional<Bytes>> FindOrAllow(UidKind kind, ByteView name);
   /// Calls may_grow with the memory of new names, in bytes, and returns its error.
   [[nodiscard]] Status AskForMemory(uint64_t bytes) const;
@@ -110,8 +111,8 @@ class Names {
   /// A function that gets each name. It returns false to end the iteration.
   using NameVisitor = std::function<Result<bool>(std::string name)>;
   /// Visits the names that Suggest would return, one by one, in a single scan. The scan reports its
-  /// work to `context` (nullptr means no limits) and returns errors of `context`. If `visit`
-  /// returns an error, ForEach ends and returns this error.
+  /// work to `context` (nullptr means no limits) and returns the errors that `context` reports. If
+  /// `visit` returns an error, ForEach ends and returns this error.
   Status ForEach(UidKind kind, ByteView prefix, RequestContext* context, const NameVisitor& visit);
 
   /// A function that gets each name and its id. It returns false to end the iteration.

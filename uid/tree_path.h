@@ -34,7 +34,8 @@ struct TreePath {
 /// Returns the path of a series. If `with_messages` is true, TreePath::messages describe how the
 /// rules were applied. Work is reported to `context`, and the memory of messages stays charged to
 /// `context`. Returns InvalidArgument if the pattern of a stored rule is invalid. Returns
-/// LimitExceeded if the path would be too deep or too long. Also returns errors of `context`.
+/// LimitExceeded if the path would be too deep or too long. Also returns the errors that `context`
+/// reports.
 Result<TreePath> FindTreePath(const Tree& tree, const TsMeta& meta, bool with_messages,
                               RequestContext& context);
 

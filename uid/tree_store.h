@@ -24,9 +24,9 @@ using TreeFailures = std::map<Bytes, std::string>;
 enum class TreeFailure { kCollision, kNotMatched };
 
 /// Reads and writes trees. Thread-safe. The object has no state, so it can be created for each use.
-/// Calls block on the store. Each call reports its work to `context` and returns errors of
-/// `context`. The memory of results stays charged to `context`. Writes return LimitExceeded if a
-/// new definition or rule is larger than kObjectBytesMax.
+/// Calls block on the store. Each call reports its work to `context` (RequestContext), and returns
+/// the errors that `context` reports. The memory of results stays charged to `context`. Writes
+/// return LimitExceeded if a new definition or rule is larger than kObjectBytesMax.
 class TreeStore {
  public:
   /// `store` must outlive the object.

@@ -97,7 +97,8 @@ class Access {
   [[nodiscard]] Digest KeyOf(const Credentials& said) const;
 
   const PasswordCheck matches_;
-  /// Called for rejected clients; does not change after the first rejection.
+  /// Access calls this function for rejected clients. The member does not change after the first
+  /// rejection.
   std::function<void(const AccessRefusal&)> refused_;
   const Digest key_ = RandomDigest();  // the HMAC key with which the keys of proved_ are computed
   /// Hash that Judge checks for unknown users; does not change after the first Load.

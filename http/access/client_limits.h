@@ -36,8 +36,8 @@ class ClientLimits {
 
   /// Returns the number of clients whose limits are held in memory.
   [[nodiscard]] size_t clients();
-  /// refused_points returns the number of points, and refused_series the number of new series, that
-  /// write limits have rejected so far.
+  /// refused_points returns the number of points that write limits have rejected so far.
+  /// refused_series returns the number of new series that they have rejected.
   [[nodiscard]] uint64_t refused_points() const { return counts_->points.load(); }
   [[nodiscard]] uint64_t refused_series() const { return counts_->series.load(); }
 

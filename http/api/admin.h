@@ -12,8 +12,8 @@
 
 namespace hg::http {
 
-/// Returns whether the call changes how data is stored. A call that changes this must be a POST
-/// request.
+/// Returns whether the administrative call does more than read, for example `split` or `compact`.
+/// The client must use POST for these calls, except to read the progress of a backup.
 bool AdminChanges(std::string_view call);
 
 /// Runs one administrative call on a store of any kind. Returns a JSON document with one line per

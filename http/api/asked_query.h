@@ -44,8 +44,8 @@ void FailQuery(const Request& request, Services& services, const Status& status,
 void SendAnswer(const Request& request, Services& services, query::RunningRequest& running,
                 ResponseWriter& out, const std::function<void(ResponseWriter&)>& write);
 
-/// Does the same as SendAnswer for a JSON document. If the request has a jsonp callback, the
-/// document is wrapped in the callback.
+/// Sends a JSON document as the response of a query, and records the end of the query (see
+/// SendAnswer). If the request has a jsonp callback, the document is wrapped in the callback.
 void SendJsonAnswer(const Request& request, Services& services, query::RunningRequest& running,
                     ResponseWriter& out, const std::function<void(JsonWriter*)>& write);
 

@@ -90,7 +90,7 @@ void AnswerProm(const Request& request, Services& services, const PromQuestion& 
 
 /// A function that writes a response. It owns all data that it needs.
 using PromWrite = std::function<void(ResponseWriter&)>;
-/// Does the same as AnswerProm for responses that are not JSON.
+/// Runs one PromQL query and sends its response, which is not JSON.
 void AnswerPromText(const Request& request, Services& services, const PromQuestion& question,
                     const std::function<Result<PromWrite>(query::RunningRequest&)>& find,
                     ResponseWriter& out);

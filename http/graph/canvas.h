@@ -47,7 +47,7 @@ class Canvas {
   void SetTextSize(double pixels);
 
   /// Returns the bitmap as a PNG file. The context is checked after each piece of the file.
-  /// IoError: there is no memory for the file. Also fails with errors of the context.
+  /// IoError: there is no memory for the file. Also fails if the context reports an error.
   Result<std::string> ToPng(RequestContext& context);
 
  private:

@@ -17,7 +17,7 @@ inline constexpr size_t kLinesMax = 2000;
 /// Returns a plot as a PNG file. The style of the plot contains the size of the image. The bitmap
 /// and the working memory are charged to `context` during the call; the returned file stays
 /// charged. InvalidArgument: the plot has more than kLinesMax lines. IoError: there is no memory
-/// for the bitmap. Also fails with errors of `context`.
+/// for the bitmap. Also fails if `context` reports an error.
 Result<std::string> DrawPng(const Plot& plot, RequestContext& context);
 
 }  // namespace hg::http::graph

@@ -47,8 +47,8 @@ class LabelledPoints : public LabelledSink {
   /// Returns the number of points that Finish made durable. Other points of the request may have
   /// been rejected.
   [[nodiscard]] uint64_t stored() const { return intake_.stored(); }
-  // `items` returns the number of received items, and `refused` the number of rejected items. Both
-  // are valid after Finish.
+  // `items` returns the number of received items. `refused` returns the number of rejected items.
+  // Both are valid after Finish.
   [[nodiscard]] uint64_t items() const { return items_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
   /// Returns a text with the series of the first rejected item and the reason of the rejection.
@@ -81,7 +81,8 @@ class LabelledPoints : public LabelledSink {
   const size_t tags_max_;
   // Number of bytes of the raw series keys that were added since the last charge to context_.
   uint64_t raw_key_bytes_ = 0;
-  /// Whether the current series has too many labels, so that they are not stored.
+  /// Whether the current series has too many labels. If true, its labels are not kept, and its
+  /// points are rejected.
   bool too_many_labels_ = false;
   std::optional<NamingRules> rules_;  // naming rules; set when the first name must be escaped
   std::deque<SeriesBytes> series_;    // the series of points_ and the current series

@@ -27,7 +27,7 @@ BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 /// kPutPadding unused bytes after its end, which the fast parsers need. The memory is charged to
 /// `memory` before it is allocated; if charging fails, the function returns the error of `memory`.
 /// LimitExceeded: the text is longer than bytes_max. InvalidArgument: the body is damaged or the
-/// charset is unknown. Also fails with errors of the context.
+/// charset is unknown. Also fails if the context reports an error.
 Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text,
                 RequestMemory::Share* memory, RequestContext& context);
 

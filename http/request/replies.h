@@ -43,16 +43,17 @@ bool RequireCallbackName(const Request& request, ResponseWriter& out);
 /// this function, because it treats an empty jsonp= as absent.
 void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status = 200);
 
-/// Sends a JSON document that may be large: bytes are sent while `write` is still writing. If
+/// Sends a JSON document that may be large. Bytes are sent while `write` is still writing. If
 /// `write` fails, the reply is the error (http/request/errors.h). If bytes were already sent, the
 /// connection is cut instead. `write` should return early when JsonWriter::alive() is false, and
-/// must not search the store: like SendJson, this function gives up the place of the request in the
-/// queue of large queries, and ends the time limit of the request.
+/// must not search the store. The reason is that this function, like SendJson, gives up the place
+/// of the request in the queue of large queries and ends the time limit of the request.
 void StreamJson(ResponseWriter& out, const Request& request,
                 const std::function<Status(JsonWriter* json)>& write);
 
-/// Like StreamJson, for a `write` that searches the store while it writes: the request keeps its
-/// place in the queue of large queries and its time limit until the whole document is sent.
+/// Sends a document as StreamJson does. Use this function if `write` searches the store while it
+/// writes: the request then keeps its place in the queue of large queries and its time limit until
+/// the whole document is sent.
 void StreamJsonWhileReading(ResponseWriter& out, const Request& request,
                             const std::function<Status(JsonWriter* json)>& write);
 

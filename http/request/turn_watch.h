@@ -52,8 +52,9 @@ class TurnWatch {
     return (measure_ == Measure::kWallTime ? took.wall_ns : took.cpu_ns) > kStallNs ||
            (cpu_ns_max_ > 0 && took.cpu_ns > cpu_ns_max_);
   }
-  /// Counts and logs a long turn. `doing` is a text that describes the work of the turn. Calls
-  /// `fail` if the turn used more CPU time than allowed.
+  /// Reports a turn for which IsLong is true. Counts and logs the turn if it is a stall. Calls the
+  /// function `fail` of the constructor if the turn used more CPU time than allowed. `doing`
+  /// describes the work of the turn for the message.
   void Report(const Times& took, const std::string& doing);
 
  private:

@@ -205,7 +205,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   IdentityPtr who_;
   // HTTP: the Authorization field or the request target that contained the credentials of who_.
   std::string credentials_;
-  uint64_t who_generation_ = 0;  // the value of Access::generation() when who_ was looked up
+  uint64_t who_generation_ = 0;  // value of Access::generation() at the last lookup of who_
   uint64_t judge_generation_ = 0;
   std::shared_ptr<Writer> writer_;  // write limits of the client; null: they were not looked up yet
 

@@ -25,8 +25,8 @@ class GraphiteServer {
   /// address on which the server cannot listen.
   Status Start();
 
-  /// `port` returns the port for plaintext lines, and `pickle_port` the port for pickled points; 0
-  /// = the server does not listen on this port.
+  /// `port` returns the port for plaintext lines. `pickle_port` returns the port for pickled
+  /// points. The result is 0 if the server does not listen on the port.
   [[nodiscard]] uint16_t port() const;
   [[nodiscard]] uint16_t pickle_port() const;
 

@@ -22,7 +22,7 @@ inline bool SpeaksPlain(const Options& options) { return !SpeaksTls(options) || 
 class ListeningSocket {
  public:
   /// Listens on Options::bind and Options::port. Call this function only if SpeaksPlain returns
-  /// true. Fails with the errors of Listen (listener.h).
+  /// true. Returns the errors of Listen (listener.h).
   static Result<ListeningSocket> Open(const Options& options);
   /// Listens on the TLS port. Call this function only if SpeaksTls returns true.
   static Result<ListeningSocket> OpenTls(const Options& options);

@@ -69,8 +69,8 @@ class ReceiveBuffer {
     *this = std::move(smaller);
   }
   [[nodiscard]] size_t capacity() const { return capacity_; }
-  /// Returns how many bytes at the front of the memory were ever written. The system provides
-  /// physical memory only for these bytes.
+  /// Returns how many bytes at the front of the buffer were ever written. The operating system
+  /// provides physical memory only for these bytes.
   [[nodiscard]] size_t written() const { return written_; }
 
  private:

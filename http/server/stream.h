@@ -34,7 +34,8 @@ class Stream {
   /// took. If the socket did not take all bytes, the next call must begin with the remaining bytes.
   Transfer Send(std::string_view bytes, size_t* sent);
 
-  /// Calls `handler` when Receive may find bytes, or with an error if the socket is closed before.
+  /// Calls `handler` when Receive may find bytes. If the socket is closed before, calls `handler`
+  /// with an error.
   template <typename Handler>
   void WaitToReceive(Handler handler) {
     using Socket = boost::asio::ip::tcp::socket;

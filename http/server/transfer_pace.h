@@ -11,9 +11,9 @@ namespace hg::http {
 /// slow client has ten minutes for one or two megabytes and an hour for hundreds of megabytes, but
 /// it cannot block a handler for ever.
 constexpr uint64_t kSlowReplyBytes = 256 * 1024;
-/// The number of bytes of a request that a client must send in each period; the number doubles in
-/// the same way as kSlowReplyBytes. A request that is smaller than this must arrive within one
-/// period.
+/// The number of bytes of a request that a client must send in each period of kSlowTransferS
+/// seconds. This number doubles as kSlowReplyBytes does. A smaller request must arrive completely
+/// within one period.
 constexpr uint64_t kSlowRequestBytes = 64 * 1024;
 constexpr int64_t kSlowTransferS = 60;
 constexpr int64_t kSlowTransferDoublesS = 600;

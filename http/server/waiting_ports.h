@@ -20,7 +20,7 @@ class WaitingPorts {
   WaitingPorts(const WaitingPorts&) = delete;
   WaitingPorts& operator=(const WaitingPorts&) = delete;
 
-  /// Listens on the ports and starts the waiting rooms. Fails with the errors of Server::Start.
+  /// Listens on the ports and starts the waiting rooms. Returns the errors of Server::Start.
   /// `connections_max` is the connection limit that the server will have; it must be at least 1.
   /// All waiting rooms together keep to this limit, with one exception: each waiting room can
   /// always read 16 connections.

@@ -37,7 +37,7 @@ class ChunkedReadResult : public query::promql::SampleSink {
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
   /// Encodes the last chunks, and sorts the series by their labels. Series without samples are left
-  /// out. Fails with errors of the RequestContext.
+  /// out. Fails if the RequestContext reports an error.
   Status Finish();
 
   /// Passes all frames to `write`, in order. The memory of a series is freed before the next series

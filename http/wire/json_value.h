@@ -73,7 +73,7 @@ JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view na
 /// Returns the error for a member whose value does not have the form `expected`.
 Status WrongMember(std::string_view key, std::string_view expected);
 
-/// The maximum nesting depth of a document. Requests need less than this. The limit is needed
+/// The maximum nesting depth of a document. Requests need fewer levels. The limit is necessary
 /// because each level uses stack memory when a value is destroyed.
 inline constexpr int kJsonDepthMax = 128;
 

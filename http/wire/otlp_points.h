@@ -40,8 +40,8 @@ struct OtlpNaming {
 /// rejected; only the first error contains the series.
 void AddDataPoints(const otlp::ExportMetricsServiceRequest& request, const OtlpNaming& naming,
                    LabelledSink* sink);
-/// Does the same as the function above for a request in encoded form. Returns false without calling
-/// the sink if the bytes are invalid or `memory` has not enough memory.
+/// Decodes the request `protobuf` and passes every data point to the sink. Returns false without
+/// calling the sink if the bytes are invalid or `memory` has not enough memory.
 bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink,
                    RequestMemory::Share* memory);
 

@@ -35,8 +35,8 @@ struct PutPoint {
   std::optional<std::string> metric;
   int64_t timestamp = 0;
   std::optional<std::string> value;  // text of the value as written in the body
-  /// The tags, in the order of OpenTSDB's map (java_hash.h). Each key occurs only once. nullopt:
-  /// the body has no field for tags.
+  /// The tags, in the order in which OpenTSDB's Java map iterates over them (java_hash.h). Each key
+  /// occurs only once. nullopt: the body has no field for tags.
   std::optional<std::vector<PutTag>> tags;
   std::optional<std::string> tsuid;
   // The following members are set only for /api/rollup.

@@ -47,7 +47,7 @@ struct RemoteRequest {
 ///
 /// InvalidArgument: the bytes are invalid, a matcher has an unknown type or an invalid regular
 /// expression, there are too many queries or matchers, or the server supports none of the response
-/// types that the client accepts. Also fails with errors of the context.
+/// types that the client accepts. Also fails if the context reports an error.
 Result<RemoteRequest> ReadReadRequest(std::string_view bytes, RequestMemory::Share* memory,
                                       RequestContext& context = RequestContext::Unlimited());
 
@@ -68,12 +68,12 @@ class ReadResponseBody : public query::promql::SampleSink {
   Status AddSeries(query::promql::Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Ends the result of the current query. Series without samples are left out. Fails with errors
-  /// of the RequestContext.
+  /// Ends the result of the current query. Series without samples are left out. Fails if the
+  /// RequestContext reports an error.
   Status EndResult();
 
   /// Returns all results as one snappy block. Call this function only once. LimitExceeded: the
-  /// results are too long for one block. Also fails with errors of the RequestContext.
+  /// results are too long for one block. Also fails if the RequestContext reports an error.
   Result<std::string> Pack();
 
  private:

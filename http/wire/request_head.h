@@ -27,7 +27,8 @@ struct RequestHead {
   /// Header fields as the client sent them; blanks around values are removed.
   std::vector<Field> fields;
   bool http11 = true;
-  /// Whether the connection stays open, by HTTP version and Connection field.
+  /// Whether the connection stays open after the response. The HTTP version and the Connection
+  /// field decide this.
   bool keep_alive = true;
   bool chunked = false;
   bool expects_continue = false;

@@ -57,9 +57,9 @@ struct NamingRules {
 Result<NamedSeries> NameSeries(std::string_view metric, std::span<const Label> labels,
                                const NamingRules& rules);
 
-/// Receives the series of a request. The content of a request consists of items; each item is
-/// either stored or rejected as a whole. An item is a sample, or a data point that becomes several
-/// points.
+/// Receives the series and points of a request. The request consists of items: samples of remote
+/// write, or data points of OTLP. One item may become several points. An item is either stored or
+/// rejected as a whole.
 class LabelledSink {
  public:
   virtual ~LabelledSink() = default;

@@ -45,9 +45,9 @@ struct TableChange {
 Result<TableChange> ParseTableText(std::string_view text);
 
 /// Applies the change to the families and the split policy of a table. Attributes that are not in
-/// the change keep their values; in a new family, they have their defaults. Fails with the errors
-/// of SetAttribute and SetSplitPolicy (storage/lsm/table_attributes.h). NotFound: a family to
-/// remove does not exist. After an error, a part of the change may have been applied.
+/// the change keep their values; in a new family, they have their defaults. Returns the errors of
+/// SetAttribute and SetSplitPolicy (storage/lsm/table_attributes.h). NotFound: a family to remove
+/// does not exist. After an error, a part of the change may have been applied.
 Status ChangeTable(const TableChange& change, TableDescriptor* table);
 
 /// Returns the text of the value of an attribute of DescribeSplitPolicy. A delimiter is written

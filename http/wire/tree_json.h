@@ -14,7 +14,7 @@ void WriteTree(const uid::Tree& tree, JsonWriter* json);
 void WriteTreeRule(const uid::TreeRule& rule, JsonWriter* json);
 /// Writes a branch of a tree. If `names` is null, each leaf has only its TSUID; otherwise, each
 /// leaf also has its metric and its tags. Returns early if json->alive() is false. NotFound: an id
-/// has no name. Also fails with errors of the context.
+/// has no name. Also fails if the context reports an error.
 Status WriteTreeBranch(int32_t tree, const uid::TreeBranch& branch, const KeyLayout& layout,
                        uid::Names* names, JsonWriter* json, RequestContext& context);
 

@@ -19,8 +19,8 @@ void AddChunk(std::span<const double> values, RunningSum* running);
 /// Converts each integer to double and then adds it to the running sum.
 void AddChunk(std::span<const int64_t> values, RunningSum* running);
 
-/// LeastOf returns the minimum, and the next function the maximum, of the first argument and all
-/// values. If several values compare equal, the first of them is returned. NaN is skipped.
+/// LeastOf returns the minimum of the first argument and all values. GreatestOf returns their
+/// maximum. If several values compare equal, the first of them is returned. NaN is skipped.
 double LeastOf(double least, std::span<const double> values);
 double LeastOf(double least, std::span<const int64_t> values);
 double GreatestOf(double greatest, std::span<const double> values);

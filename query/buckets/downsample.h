@@ -59,15 +59,15 @@ class BucketGrid {
 
   /// Computes the bucket starts that the fill policy requires. Call this function before the first
   /// series is filled. The memory of the bucket starts is charged to `memory` before it is
-  /// allocated. LimitExceeded: there would be more than kFillBucketsMax buckets. Also fails with
-  /// errors of `memory`.
+  /// allocated. LimitExceeded: there would be more than kFillBucketsMax buckets. Also fails if
+  /// `memory` reports an error.
   Status BuildFillGrid(const ScanWindow& window, MemoryTally* memory);
 
   [[nodiscard]] const DownsampleSpec& spec() const { return spec_; }
   /// Returns the start of the time range; points before this time are ignored.
   [[nodiscard]] int64_t first_point_ms() const { return first_point_ms_; }
-  /// Returns the end of the time range; points at this time or later are ignored. Used with run_all
-  /// only.
+  /// Returns the end of the time range; points at this time or later are ignored. The end is used
+  /// only if run_all is set.
   [[nodiscard]] int64_t end_point_ms() const { return end_point_ms_; }
   /// Returns the start of the bucket that contains `t`, the time of the first point of a series.
   [[nodiscard]] int64_t FirstBucket(int64_t t) const;
@@ -141,7 +141,7 @@ class Downsampler {
   void AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const T> values);
   template <typename T>
   void Accumulate(std::span<const T> values);
-  /// Does the same as AddPoints, but is faster if there are many buckets with few values each.
+  /// Adds points as AddPoints does, but is faster if there are many buckets with few values each.
   /// Returns false and adds nothing if this fast path does not support the aggregation function.
   template <typename T>
   bool AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,

@@ -35,8 +35,8 @@ int64_t HistogramBytes(const HistogramColumn& histograms);
 class HistogramSum {
  public:
   /// The constructor takes the memory tally to which the sum is charged. `memory` must outlive the
-  /// object. The memory stays charged after the object is destroyed. Add and Take fail with errors
-  /// of `memory`.
+  /// object. The memory stays charged after the object is destroyed. Add and Take fail if `memory`
+  /// reports an error.
   explicit HistogramSum(MemoryTally* memory) : memory_(*memory) {}
 
   Status Add(const codec::SimpleHistogram& histogram);
@@ -59,13 +59,14 @@ std::vector<double> Percentiles(const codec::SimpleHistogram& histogram,
                                 std::span<const double> ascending);
 
 /// Downsamples a column: adds up the histograms that fall into the same bucket of the grid. Ignores
-/// the fill policy. If run_all is set, the result is empty. The result stays charged to `memory`.
+/// the fill policy. If run_all is set, the result is empty. The memory of the result stays charged
+/// to `memory`.
 Result<HistogramColumn> Downsampled(const HistogramColumn& histograms, const BucketGrid& grid,
                                     MemoryTally* memory);
 
 /// Adds up the histograms of all columns that have the same time. Each column adds at most one
 /// histogram to a sum. If a histogram has the time 0, this histogram and the rest of its column are
-/// ignored. The result stays charged to `memory`.
+/// ignored. The memory of the result stays charged to `memory`.
 Result<HistogramColumn> Merged(std::span<const HistogramColumn* const> columns,
                                MemoryTally* memory);
 
@@ -77,7 +78,7 @@ struct HistogramOutput {
 
 /// Returns one output for each percentile, in ascending order. If `shape` is not null, further
 /// outputs follow: one for underflow, one for each bucket of `shape`, and one for overflow. The
-/// outputs stay charged to `context`.
+/// memory of the outputs stays charged to `context`.
 Result<std::vector<HistogramOutput>> HistogramOutputs(const HistogramColumn& histograms,
                                                       std::vector<double> percentiles,
                                                       const codec::SimpleHistogram* shape,

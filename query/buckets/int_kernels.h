@@ -25,7 +25,8 @@ struct IntTotal {
 
 struct IntKernels {
   IntTotal (*total)(std::span<const int64_t> values);
-  /// Minimum; least and greatest need at least one value.
+  /// least returns the minimum of the values, and greatest returns the maximum. Both need at least
+  /// one value.
   int64_t (*least)(std::span<const int64_t> values);
   int64_t (*greatest)(std::span<const int64_t> values);
 };

@@ -29,14 +29,14 @@ struct MergeOptions {
   int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
   /// MergeSeries stores the time of an infinite result here. May be null.
   std::optional<int64_t>* infinite_ms = nullptr;
-  /// The request context to which MergeSeries charges its work and its result. The result stays
-  /// charged after the call. May be nullptr.
+  /// The request context to which MergeSeries charges its work and its result. The memory of the
+  /// result stays charged after the call. May be nullptr.
   RequestContext* watch = nullptr;
 };
 
 /// Returns the merged points of the group. `series` lists the series in group order
 /// (opentsdb-queries.md §9.3); the points of each series must be in ascending order of time.
-/// InvalidArgument: a result is infinite. Also fails with errors of `options.watch`.
+/// InvalidArgument: a result is infinite. Also fails if `options.watch` reports an error.
 Result<PointColumns> MergeSeries(const MergeOptions& options,
                                  std::span<const PointColumns* const> series);
 
@@ -51,7 +51,7 @@ struct Instant {
 };
 
 /// Calls `visit` for every time of the merged result, with the values of the series before
-/// aggregation. Fails with errors of `options.watch`.
+/// aggregation. Fails if `options.watch` reports an error.
 Status VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
                      const std::function<void(const Instant&)>& visit);
 

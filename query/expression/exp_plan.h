@@ -39,12 +39,12 @@ struct ExpPlan {
   std::vector<PlannedOutput> outputs;  // the requested outputs, except those with unknown ids
 };
 
-/// Plans a request. The plan stays charged to `context`. `compiled` compiles the filters and keeps
-/// them for the later validation of the plan's request. If `compiled` is nullptr, the filters are
-/// compiled twice.
+/// Plans a request. The memory of the plan stays charged to `context`. `compiled` compiles the
+/// filters and keeps them for the later validation of the plan's request. If `compiled` is nullptr,
+/// the filters are compiled twice.
 ///
 /// InvalidArgument: a mistake of the client, which OpenTSDB answers with HTTP status 500. Also
-/// fails with errors of `context`.
+/// fails if `context` reports an error.
 Result<ExpPlan> PlanExpressions(const ExpRequest& request, RequestContext& context,
                                 FilterSet* compiled = nullptr);
 

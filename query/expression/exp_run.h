@@ -35,12 +35,12 @@ struct ExpResult {
 };
 
 /// Returns one result per output. `answer` has the untrimmed results of the plan's request, and
-/// `query` is the validated form of that request. Results stay charged to `watch`, which may be
-/// nullptr.
+/// `query` is the validated form of that request. The memory of the results stays charged to
+/// `watch`, which may be nullptr.
 ///
 /// InvalidArgument: for example, expressions refer to each other in a cycle, an intersection is
 /// empty, or a result is not a number. LimitExceeded: there are more series or values than
-/// query/expression/limits.h allows. Also fails with errors of `watch`.
+/// query/expression/limits.h allows. Also fails if `watch` reports an error.
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
                                               const Answer& answer, const KeyLayout& layout,
                                               RequestContext* watch);

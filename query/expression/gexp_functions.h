@@ -41,23 +41,23 @@ void MakeAbsolute(PointColumns* points);
 Status Scale(std::string_view factor, PointColumns* points);
 
 /// Sets the metric name, removes the tags, and makes the values absolute (opentsdb-queries.md,
-/// quirk Q21). The name stays charged to `watch`, which may be nullptr.
+/// quirk Q21). The memory of the name stays charged to `watch`, which may be nullptr.
 ///
 /// InvalidArgument: the function that was applied immediately before this one combined several
-/// series. OpenTSDB reports no error if another function was applied in between. Also fails with
-/// errors of `watch`.
+/// series. OpenTSDB reports no error if another function was applied in between. Also fails if
+/// `watch` reports an error.
 Status ApplyAlias(std::string_view alias, GexpSeries* series, RequestContext* watch);
 
 /// Removes the points outside the range, and then computes the moving average of the remaining
 /// points. `window` is a number of points, or a duration such as "'10min'". InvalidArgument:
 /// `window` is neither a number nor a duration. LimitExceeded: the average needs too many
-/// additions. Also fails with errors of `watch`, which may be nullptr.
+/// additions. Also fails if `watch` reports an error. `watch` may be nullptr.
 Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points,
                           RequestContext* watch);
 
 /// Returns the `count` series with the highest values, unchanged (opentsdb-queries.md, quirk Q24).
-/// InvalidArgument: no series has a point in the range. Also fails with errors of `watch`, which
-/// may be nullptr.
+/// InvalidArgument: no series has a point in the range. Also fails if `watch` reports an error.
+/// `watch` may be nullptr.
 Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
                                               const GexpRange& range,
                                               std::vector<GexpSeries> series,
@@ -65,8 +65,9 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
 
 /// Joins 2 to 26 sets of series, and combines the joined series with one operator, for example a +
 /// b + c. Points are paired by their position in the series (opentsdb-queries.md, quirk Q23). The
-/// result stays charged to `watch`, which may be nullptr. InvalidArgument: the number of sets is
-/// wrong, or two paired series have different numbers of points. Also fails with errors of `watch`.
+/// memory of the result stays charged to `watch`, which may be nullptr. InvalidArgument: the number
+/// of sets is wrong, or two paired series have different numbers of points. Also fails if `watch`
+/// reports an error.
 Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
                                               const std::vector<std::vector<GexpSeries>>& sets,
                                               RequestContext* watch);

@@ -14,12 +14,12 @@
 namespace hg::query {
 
 /// Returns the results of all expressions, in the order of the expressions, trimmed to the time
-/// range of the query. `answer` must be untrimmed; this function modifies it. The results stay
-/// charged to `watch`, which may be nullptr.
+/// range of the query. `answer` must be untrimmed; this function modifies it. The memory of the
+/// results stays charged to `watch`, which may be nullptr.
 ///
 /// InvalidArgument: a function has wrong arguments, a sub-query index is too large
 /// (opentsdb-queries.md, quirk Q20), or series cannot be paired. LimitExceeded: there are too many
-/// series. Also fails with errors of `watch`.
+/// series. Also fails if `watch` reports an error.
 Result<std::vector<Group>> RunGexps(const std::vector<GexpCall>& calls, const ValidQuery& query,
                                     Answer answer, const KeyLayout& layout, RequestContext* watch);
 

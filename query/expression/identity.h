@@ -32,11 +32,11 @@ struct SeriesIdentity {
 };
 
 /// Makes identities for the groups that Engine::Run returned. UIDs are taken from the TSUIDs of a
-/// group, and names from the group itself.
+/// group. Names are taken from the group itself.
 class Identifier {
  public:
-  /// The identities stay charged to `context`, which may be nullptr. Identify fails with errors of
-  /// `context`.
+  /// The memory of the identities stays charged to `context`, which may be nullptr. Identify fails
+  /// if `context` reports an error.
   Identifier(const KeyLayout& layout, RequestContext* context)
       : layout_(layout), context_(context) {}
 
@@ -52,8 +52,8 @@ class Identifier {
 /// Computes the identities of joined series.
 class Uniter {
  public:
-  /// The identities stay charged to `context`, which may be nullptr. Unite fails with errors of
-  /// `context`.
+  /// The memory of the identities stays charged to `context`, which may be nullptr. Unite fails if
+  /// `context` reports an error.
   explicit Uniter(RequestContext* context) : context_(context) {}
 
   /// Returns the identity of a joined series. `parts` has one element for each variable, in the
@@ -92,9 +92,9 @@ using JoinedSeries = std::vector<size_t>;
 inline constexpr size_t kLacking = SIZE_MAX;
 
 /// Joins series by their keys and returns the joined series in ascending order of the key. If
-/// several series of one side have equal keys, only the last of them is used. The result stays
-/// charged to `memory`. InvalidArgument: an intersection is empty. LimitExceeded: there are more
-/// than kJoinedSeriesMax joined series. Also fails with errors of `memory`.
+/// several series of one side have equal keys, only the last of them is used. The memory of the
+/// result stays charged to `memory`. InvalidArgument: an intersection is empty. LimitExceeded:
+/// there are more than kJoinedSeriesMax joined series. Also fails if `memory` reports an error.
 Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const JoinSide> sides,
                                        MemoryTally* memory);
 

@@ -11,8 +11,8 @@
 
 namespace hg::query {
 
-/// An Integer, Long or BigInteger of Java. The result of an operation has the narrowest of these
-/// types that the types of the operands allow.
+/// An Integer, Long or BigInteger of Java. The result of integer arithmetic has the narrowest of
+/// these types that can hold the number and that is not narrower than the type of any operand.
 struct Integer {
   enum class Width : uint8_t { kInt, kLong, kBig };
   __int128 number = 0;

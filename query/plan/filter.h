@@ -37,12 +37,12 @@ enum class FilterKind : uint8_t {
 /// A compiled tag filter. It is immutable and thread-safe.
 class TagFilter {
  public:
-  /// Compiles a filter. Use FilterSet to compile each filter of a request only once. The filter
-  /// stays charged to `context` until the request ends.
+  /// Compiles a filter. Use FilterSet to compile each filter of a request only once. The memory of
+  /// the filter stays charged to `context` until the request ends.
   ///
   /// InvalidArgument: the filter type is unknown, the key or the text is empty, or the pattern is
   /// invalid. Busy: the filter is a pattern or a long list of literals, which take long to compile,
-  /// and `context` may not wait. Also fails with errors of `context`.
+  /// and `context` may not wait. Also fails if `context` reports an error.
   static Result<std::shared_ptr<const TagFilter>> Compile(
       const FilterSpec& spec, RequestContext& context = RequestContext::Unlimited());
 
@@ -57,7 +57,7 @@ class TagFilter {
 
   /// Returns whether the filter accepts a tag value (UTF-8). Charges the work to `context`.
   /// LimitExceeded: the match of a regular expression took too many steps (uid/java_pattern.h).
-  /// Also fails with errors of `context`.
+  /// Also fails if `context` reports an error.
   Result<bool> Matches(std::string_view value, RequestContext& context) const;
 
   TagFilter(const TagFilter&) = delete;  // not copyable, because known_ has views into literals_

@@ -25,7 +25,7 @@ class FilterSet {
   explicit FilterSet(RequestContext& context) : context_(context) {}
 
   /// Returns the compiled filter for `spec`. InvalidArgument: the request has more than kRegexpsMax
-  /// distinct regular expressions. Also fails with the errors of TagFilter::Compile.
+  /// distinct regular expressions. Also returns the errors of TagFilter::Compile.
   Result<std::shared_ptr<const TagFilter>> Get(const FilterSpec& spec);
 
  private:

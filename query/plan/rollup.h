@@ -30,8 +30,8 @@ struct RollupPlan {
   const Aggregator* raw_function = nullptr;
 };
 
-/// Returns the rollup usage that a text of a request selects (opentsdb-queries.md §14.5), as
-/// OpenTSDB prints it.
+/// Returns the name of the rollup usage that `text` selects (opentsdb-queries.md §14.5). `text`
+/// comes from a request. The name is written as OpenTSDB prints it.
 std::string_view RollupUsageName(const std::string& text);
 
 /// Decides which rollup tables a sub-query reads. The plan has pointers into `tables`.

@@ -55,10 +55,11 @@ struct ValidationTrace {
 /// kept. The comparison of sub-queries uses FilterIdentity for filters and ignores
 /// use_fuzzy_filter, use_multi_gets and rollup_usage. Sets `*trace` to the steps that were
 /// completed. `filters` has the filters that were compiled when the request was parsed; it may be
-/// nullptr. The result stays charged to `context`.
+/// nullptr. The memory of the result stays charged to `context`.
 ///
 /// InvalidArgument: a mistake of the client. Unsupported: a mistake of the client that OpenTSDB
-/// answers with HTTP status 500 (opentsdb-queries.md §3.4). Also fails with errors of `context`.
+/// answers with HTTP status 500 (opentsdb-queries.md §3.4). Also fails if `context` reports an
+/// error.
 Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
                                    const TimeZone& default_zone, int metric_width,
                                    ValidationTrace* trace, RequestContext& context,

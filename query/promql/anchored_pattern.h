@@ -41,9 +41,9 @@ std::vector<std::string> LiteralChoices(std::string_view pattern);
 /// A compiled pattern. It is immutable and thread-safe. All texts are UTF-8.
 class AnchoredPattern {
  public:
-  /// Compiles a pattern. The pattern stays charged to `context` until the request ends.
-  /// InvalidArgument: the pattern is invalid or too large. Busy: `context` may not wait, and
-  /// compiling takes long. Also fails with errors of `context`.
+  /// Compiles a pattern. The memory of the pattern stays charged to `context` until the request
+  /// ends. InvalidArgument: the pattern is invalid or too large. Busy: `context` may not wait, and
+  /// compiling takes long. Also fails if `context` reports an error.
   static Result<std::shared_ptr<const AnchoredPattern>> Compile(
       std::string_view pattern, RequestContext& context = RequestContext::Unlimited());
   ~AnchoredPattern();
@@ -52,13 +52,13 @@ class AnchoredPattern {
 
   /// Returns whether the pattern matches the whole text. Charges the work to `context`.
   /// LimitExceeded: the text is too long for a pattern of this size, so the match could take more
-  /// than about ten milliseconds. Also fails with errors of `context`.
+  /// than about ten milliseconds. Also fails if `context` reports an error.
   Result<bool> Matches(std::string_view text, RequestContext& context) const;
   /// Matches the whole text, and replaces $1, ${1}, $name and ${name} in `form` by the groups of
   /// the match, and $$ by a dollar sign. A reference to a group that does not exist is replaced by
   /// an empty text. Returns nullopt if the text does not match. InvalidArgument: the result would
   /// be longer than `bytes_max`; the function never uses more memory than `bytes_max` for the
-  /// result. Also fails with the errors of Matches.
+  /// result. Also returns the errors of Matches.
   Result<std::optional<std::string>> Expand(std::string_view text, std::string_view form,
                                             size_t bytes_max, RequestContext& context) const;
 

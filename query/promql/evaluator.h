@@ -27,7 +27,7 @@ class Evaluator {
   /// Evaluates an expression. Each selector reads its samples only once for all steps. A range
   /// vector that is not the argument of a call is evaluated only at the first step.
   /// InvalidArgument: the data do not allow the computation, for example because two series match
-  /// one series. Also fails with errors of the reader and of `watch`.
+  /// one series. Also fails if the reader or `watch` reports an error.
   Result<Value> Evaluate(const Expr& expr, const Steps& steps);
 
   /// A range vector as a list of windows: all samples of the windows, and the times at which the

@@ -13,7 +13,7 @@ namespace hg::query::promql {
 /// aggregations and parentheses of more than 100 bytes are divided into several lines. Parsing the
 /// returned text gives an expression with the same meaning, and formatting that expression gives
 /// the same text again. The only exception is a text that is too long for ParseExpression. Charges
-/// the text to `context` until the request ends. Fails with errors of `context`.
+/// the text to `context` until the request ends. Fails if `context` reports an error.
 Result<std::string> FormatExpression(const Expr& expr,
                                      RequestContext& context = RequestContext::Unlimited());
 

@@ -13,7 +13,8 @@ struct SeriesGroups {
   MemoryHold memory;
 };
 
-/// Divides the series into groups. Charges the groups to `tally`, and fails with errors of `tally`.
+/// Divides the series into groups. Charges the groups to `tally`, and fails if `tally` reports an
+/// error.
 Result<SeriesGroups> GroupSeries(const Value& vector, const Grouping& grouping, MemoryTally* tally);
 
 /// Returns those labels of a series that an aggregation keeps.

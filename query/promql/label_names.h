@@ -59,7 +59,7 @@ class LabelNames {
   Result<std::vector<Bytes>> IdsOf(UidKind kind, std::string_view text);
   /// Returns the ids of the names under which any of the texts may be stored. If no metric is
   /// stored under a text, but users see some metrics under this text, returns the ids of these
-  /// metrics. Also fails with errors of `watch`.
+  /// metrics. Also fails if `watch` reports an error.
   Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts,
                                       RequestContext* watch);
   /// Returns the name of an id as the client sent it, without escapes. NotFound: the id has no

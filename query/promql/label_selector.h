@@ -31,7 +31,7 @@ class LabelSelector {
   /// each scanned series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty(); }
   /// Returns whether the matchers accept a series that the scan returned. Charges the work and the
-  /// cached results to the request context. NotFound: an id has no name. Also fails with errors of
+  /// cached results to the request context. NotFound: an id has no name. Also returns the errors of
   /// Matcher::Admits and of the request context.
   Result<bool> Admits(ByteView tsuid);
 

@@ -40,8 +40,8 @@ inline constexpr size_t kTokensMax = 32 * 1024;
 /// until the request ends.
 ///
 /// InvalidArgument: the text has an invalid character, an unterminated string, an invalid escape,
-/// or more than kTokensMax tokens; the message contains the place. Also fails with errors of
-/// `context`.
+/// or more than kTokensMax tokens; the message contains the place. Also fails if `context` reports
+/// an error.
 Result<std::vector<Token>> Tokenize(std::string_view text,
                                     RequestContext& context = RequestContext::Unlimited());
 

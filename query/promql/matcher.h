@@ -24,10 +24,10 @@ struct Matcher {
   std::shared_ptr<const AnchoredPattern> pattern;
   std::vector<std::string> choices = {};
 
-  /// Makes a matcher. Charges the work to `context`. A compiled pattern stays charged to `context`
-  /// until the request ends. InvalidArgument: the value is not a valid regular expression. Busy:
-  /// `context` belongs to an event loop, where patterns may not be compiled. Also fails with errors
-  /// of `context`.
+  /// Makes a matcher. Charges the work to `context`. The memory of a compiled pattern stays charged
+  /// to `context` until the request ends. InvalidArgument: the value is not a valid regular
+  /// expression. Busy: `context` belongs to an event loop, where patterns may not be compiled. Also
+  /// fails if `context` reports an error.
   static Result<Matcher> Make(std::string label, MatchKind kind, std::string value,
                               RequestContext& context = RequestContext::Unlimited());
 
@@ -35,7 +35,7 @@ struct Matcher {
   /// only lists texts), returns these values. Otherwise returns an empty span.
   [[nodiscard]] std::span<const std::string> Choices() const;
   /// Returns whether the matcher accepts a value. The value "" means that the series lacks the
-  /// label. Charges the work to `context`. Fails with the errors of AnchoredPattern::Matches.
+  /// label. Charges the work to `context`. Returns the errors of AnchoredPattern::Matches.
   Result<bool> Admits(std::string_view text, RequestContext& context) const;
   /// Returns whether the matcher accepts a value, as the function with `context` does, but charges
   /// no work. Returns false for a text that is too long for the pattern.

@@ -16,7 +16,7 @@ MathFunction FindMathFunction(std::string_view name);
 /// returns the larger of them.
 double RoundTo(double value, double unit);
 
-// Least returns the minimum of two numbers, and Most the maximum. If one argument is NaN, the
+// Least returns the minimum of two numbers. Most returns their maximum. If one argument is NaN, the
 // result is NaN, with one exception: Least(NaN, -Inf) is -Inf, and Most(NaN, +Inf) is +Inf.
 double Least(double a, double b);
 double Most(double a, double b);

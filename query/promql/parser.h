@@ -24,8 +24,8 @@ inline constexpr int kOperatorsMax = 1000;
 inline constexpr int kPatternsMax = 100;
 
 /// Parses an expression and checks its types. Charges the tree to `context` until the request ends.
-/// The message of InvalidArgument contains the line and the byte of the error. Also fails with
-/// errors of `context`.
+/// The message of InvalidArgument contains the line and the byte of the error. Also fails if
+/// `context` reports an error.
 Result<ExprPtr> ParseExpression(std::string_view text,
                                 RequestContext& context = RequestContext::Unlimited());
 

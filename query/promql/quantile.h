@@ -17,7 +17,7 @@ namespace hg::query::promql {
 double Quantile(double phi, std::vector<double>* values);
 
 /// Adds a warning for each φ that is not between 0 and 1. `at` is the byte offset of φ in the
-/// expression. Fails with errors of `tally`.
+/// expression. Fails if `tally` reports an error.
 Status CheckQuantiles(const Column& phis, size_t at, Annotations* annotations, MemoryTally* tally);
 
 /// Adds at most two warnings for all φ together. If any φ is NaN, adds one warning. Otherwise adds

@@ -65,8 +65,8 @@ class SampleReader {
  public:
   virtual ~SampleReader() = default;
   /// Delivers to the sink the samples in [from_ms, to_ms] of all series that the matchers select.
-  /// The sink may also get series that have no sample in this range. Fails with errors of storage
-  /// and of the sink.
+  /// The sink may also get series that have no sample in this range. Fails if the store or the sink
+  /// reports an error.
   virtual Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms,
                       SampleSink* sink) = 0;
 };

@@ -38,7 +38,7 @@ class StoredSeries : public SampleReader {
                ReadingThreads threads = {}, const LabelNaming& naming = {}, Store* cells = nullptr,
                RolledHoursSource* rolled = nullptr);
 
-  /// Delivers raw points, and rollups for times at which raw points were deleted. Fails with the
+  /// Delivers raw points, and rollups for times at which raw points were deleted. Returns the
   /// errors of SampleReader::Read, and if a stored id has no name.
   Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms, SampleSink* sink) override;
 

@@ -50,15 +50,15 @@ class MemoryHold {
   }
 
   /// Charges more memory to `tally`, which must outlive the hold. All calls for one hold must use
-  /// the same tally. Fails with errors of `tally`.
+  /// the same tally. Fails if `tally` reports an error.
   Status Add(MemoryTally* tally, int64_t bytes) {
     RETURN_IF_ERROR(tally->Add(bytes));
     tally_ = tally;
     bytes_ += bytes;
     return {};
   }
-  /// Takes over the bytes of the hold `other`, and charges them to `tally`. Fails with errors of
-  /// `tally`.
+  /// Takes over the bytes of the hold `other`, and charges them to `tally`. Fails if `tally`
+  /// reports an error.
   Status Take(MemoryHold* other, MemoryTally* tally) {
     const int64_t bytes = other->bytes_;
     { const MemoryHold given_back = std::move(*other); }
@@ -96,7 +96,7 @@ class SeriesNumbers {
     bool fresh = false;
   };
   /// Returns the number of a set of labels. If the set has no number yet, assigns the next one.
-  /// Fails with errors of `tally`.
+  /// Fails if `tally` reports an error.
   Result<Place> Of(const Labels& labels);
   [[nodiscard]] size_t size() const { return numbers_.size(); }
 
@@ -165,7 +165,7 @@ Result<Value> MakeScalar(size_t count, MemoryTally* tally, At at) {
 Status DropNames(const Steps& steps, MemoryTally* tally, Value* vector);
 
 /// Returns InvalidArgument if the vector has two series with samples and equal labels. Also fails
-/// with errors of `tally`.
+/// if `tally` reports an error.
 Status RefuseEqualSeries(const Value& vector, MemoryTally* tally);
 
 }  // namespace hg::query::promql

@@ -33,14 +33,14 @@ class WindowCall {
   /// markers. `place` refers to samples by index. `counts` has the number of points in each sample;
   /// if `counts` is empty, each sample is one point.
   ///
-  /// InvalidArgument: the function does not accept a scalar argument. Also fails with errors of
-  /// `tally`.
+  /// InvalidArgument: the function does not accept a scalar argument. Also fails if `tally` reports
+  /// an error.
   Status Slide(std::span<const int64_t> times_ms, std::span<const double> values,
                std::span<const double> counts, size_t step_end, WindowPlace* place,
                MemoryTally* tally, Column* to) const;
 
   [[nodiscard]] const std::vector<Value>& scalars() const { return scalars_; }
-  /// Returns which value of a rollup interval the function needs.
+  /// Returns the value that the function needs from an interval that has only rollups.
   [[nodiscard]] RolledValue rolled_value() const { return rolled_value_; }
   /// Returns whether the function needs to know how many points each sample stands for.
   [[nodiscard]] bool weighs() const { return weighs_; }

@@ -50,7 +50,8 @@ class WindowSink : public VectorSink {
   Status Slide(size_t series, size_t step_end, Pending* pending);
 
   const WindowCall& call_;
-  /// Indexed by series number; nullptr: no sample is stored.
+  /// The stored samples of each series; the index is the series number. nullptr: no sample is
+  /// stored.
   std::vector<std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Pending>> spare_;  // objects of ended series; new series reuse them
 };

@@ -35,7 +35,7 @@ class LimitCounter {
   LimitCounter(const Limits& limits, RequestContext& watch) : limits_(limits), watch_(watch) {}
 
   /// Counts one row. Call this function before you use the row. LimitExceeded: the sub-query has
-  /// read more than a limit allows. Also fails with errors of the request context.
+  /// read more than a limit allows. Also fails if the request context reports an error.
   Status Count(const RowHour& row);
   /// Counts rows of which the caller uses only the statistics, not the points. Call this function
   /// only if limited() is false.

@@ -63,7 +63,8 @@ struct RequestAllowance {
   int64_t large_bytes = 0;
 };
 
-/// Describes how a query ended.
+/// The outcome of a query: its error, the HTTP status, and whether the client received the
+/// response.
 struct QueryEnd {
   Status failure;       // the error of the query; OK if the query succeeded
   int http_status = 0;  // status of the HTTP response; 0 = not an HTTP request

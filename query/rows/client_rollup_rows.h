@@ -29,7 +29,7 @@ struct ClientTables {
 enum class TablesAllowed : unsigned char { kAny, kRollups, kRaw };
 
 /// Returns the tables of a sub-query. InvalidArgument: the sub-query requests pre-aggregates, but
-/// no rollups are configured. Also fails with the errors of PlanRollup.
+/// no rollups are configured. Also returns the errors of PlanRollup.
 Result<ClientTables> PlanClientTables(const RunContext& context, const ValidSubQuery& sub,
                                       int64_t start_ms, int64_t end_ms, TablesAllowed allowed);
 

@@ -31,8 +31,8 @@ class ExtremeFold {
   /// Returns the memory in bytes of an ExtremeFold with `buckets` buckets.
   [[nodiscard]] static int64_t BytesOf(int64_t buckets);
   [[nodiscard]] int64_t interval_ms() const { return interval_ms_; }
-  /// `first_ms` returns the start of the first bucket of the result, and `last_ms` the start of the
-  /// last bucket.
+  /// `first_ms` returns the start of the first bucket of the result. `last_ms` returns the start of
+  /// the last bucket.
   [[nodiscard]] int64_t first_ms() const { return first_ms_; }
   [[nodiscard]] int64_t last_ms() const { return last_ms_; }
   [[nodiscard]] bool shows(int64_t bucket_ms) const {

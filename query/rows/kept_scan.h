@@ -20,8 +20,8 @@ namespace hg::query {
 ///
 /// Every piece must have a rollup level. The rows of each series are returned in ascending order of
 /// time, but rows of different series alternate. All intervals are held in memory and charged to
-/// `spec.watch`. `spec` must not request statistics, and the caller must not call Load. Fails with
-/// the errors of ScanPieces.
+/// `spec.watch`. `spec` must not request statistics, and the caller must not call Load. Returns the
+/// errors of ScanPieces.
 std::unique_ptr<PointScan> ScanKept(const RolledSources& sources, std::vector<HoursPiece> pieces,
                                     const PointScanSpec& spec, const ReconcileOptions& options,
                                     Function function);

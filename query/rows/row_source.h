@@ -72,10 +72,11 @@ std::unique_ptr<RowSource> RawPointsOf(SubQueryPlan* plan, std::unique_ptr<Point
 
 // The following functions are used by several sources.
 
-/// Returns Busy if this is an event loop (RequestContext::MayWait) and the scan is expected to
-/// return so many rows that another thread should read them.
+/// Returns Busy if this thread is an event loop (RequestContext::MayWait) and the scan is expected
+/// to return so many rows that another thread should read them.
 Status MayReadHere(const SubQueryPlan& plan, const PointScan& scan);
-/// Does the same as MayReadHere for a scan, but for `rows` rows that are in memory.
+/// Returns Busy if this thread is an event loop and `rows`, a number of rows in memory, is so large
+/// that another thread should process the rows.
 Status MayReadHere(const SubQueryPlan& plan, uint64_t rows);
 /// Adds to `out` a set for one part of the scan. The set computes the buckets of `grid`; if `grid`
 /// is null, it collects raw points.

@@ -71,16 +71,16 @@ class SeriesSet {
   /// hour, without a fill policy. Read and Finish fail with Conflict at a bucket of -0.0. `fold`
   /// must outlive the set.
   void FoldInto(ExtremeFold* fold) { fold_ = fold; }
-  /// Reads the scan to its end. Fails if an annotation is damaged, and with errors of `counter` and
-  /// of the request context.
+  /// Reads the scan to its end. Fails if an annotation is damaged, or if `counter` or the request
+  /// context reports an error.
   Status Read(PointScan* scan, LimitCounter* counter);
   /// Closes the last bucket of each series and sorts the series. Call this function once, after
   /// Read.
   Status Finish();
 
   [[nodiscard]] std::vector<Series>& series() { return series_; }
-  /// rows_admitted returns the number of rows, and points_admitted the number of points, of the
-  /// series that the filter accepts.
+  /// rows_admitted returns the number of rows of the series that the filter accepts.
+  /// points_admitted returns the number of points of these series.
   [[nodiscard]] uint64_t rows_admitted() const { return rows_admitted_; }
   [[nodiscard]] uint64_t points_admitted() const { return points_admitted_; }
   /// Returns how many rows of rows_admitted() were not read, because ExtremeFold did not need them.
@@ -101,7 +101,9 @@ class SeriesSet {
   /// The state of the series that is being read. It is used only if the set has an ExtremeFold.
   struct Folding {
     size_t series = kRefused;
-    bool alone = false;   // whether the series has a gap between buckets, so fold_ cannot be used
+    // Whether the set collects the buckets of the series instead of adding them to fold_. This is
+    // necessary if the series has a gap between buckets.
+    bool alone = false;
     size_t rows = 0;      // number of rows of the series that were read so far
     size_t spared = 0;    // number of these rows that ExtremeFold did not need
     int64_t next_ms = 0;  // end of the last bucket, which is the start of the next one

@@ -6,10 +6,10 @@
 
 namespace hg::query {
 
-/// Removes the points whose values are special doubles (storage/model/special_double.h) from a row
-/// whose points were loaded. Returns whether there were such points. If the result is true, `*kept`
-/// has the remaining points, and the row refers to them. A row that has statistics has no special
-/// doubles.
+/// Removes all points whose values are special doubles (storage/model/special_double.h) from the
+/// row. The points of the row must already be loaded. Returns whether points were removed. If the
+/// result is true, `*kept` has the remaining points, and `row` refers to the memory of `*kept`. A
+/// row that has statistics has no special doubles.
 bool PassOverSpecials(RowHour* row, KeptPoints* kept);
 
 }  // namespace hg::query

@@ -47,7 +47,7 @@ struct RunContext {
 };
 
 /// The plan of one sub-query. It is not thread-safe, but the threads of one scan may read the plan
-/// at the same time. Functions fail with the errors of Engine::Run.
+/// at the same time. The functions return the errors of Engine::Run.
 struct SubQueryPlan {
   /// The sub-query scans the time range [start_ms, end_ms]. Later steps trim the result to the time
   /// range of the query.

@@ -12,7 +12,7 @@ namespace hg::query {
 /// Returns a matcher with the TSUIDs of all known series of the metric that the filter accepts. The
 /// list `tsuids` of the matcher is empty if the filter accepts no series. Charges the matcher to
 /// `memory`, and one step for each series. Work on names is charged to the context of the filter's
-/// NameMemo. Fails with errors of `memory`, `points` and `filter`.
+/// NameMemo. Returns the errors that `memory`, `points` and `filter` report.
 Result<SeriesMatcher> ChooseSeries(Points& points, ByteView metric, SeriesFilter* filter,
                                    MemoryTally* memory);
 

@@ -22,13 +22,13 @@ namespace hg::query {
 /// The filters of one sub-query. The object is not thread-safe, because it caches results.
 class SeriesFilter {
  public:
-  /// Resolves the names of the filters. The memo must outlive the filter. NotFound: a name is
-  /// unknown. InvalidArgument: a name is empty.
+  /// Looks up the UIDs of the names in the filters of the sub-query. `names` must outlive the
+  /// SeriesFilter. NotFound: a name is unknown. InvalidArgument: a name is empty.
   static Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                       const KeyLayout& layout, NameMemo* names);
 
-  /// Returns a copy that uses another memo, for another sub-query. Call this function before the
-  /// first call of Admits.
+  /// Returns a copy for another sub-query. The copy uses `names` instead of the NameMemo of this
+  /// object. Call this function before the first call of Admits.
   [[nodiscard]] SeriesFilter With(NameMemo* names) const {
     SeriesFilter out = *this;
     out.names_ = names;
@@ -41,7 +41,7 @@ class SeriesFilter {
   /// scanned series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty() || !one_differs_.empty(); }
   /// Returns whether the filters accept a series that the scan returned. Charges the work and the
-  /// cached results to the context of the memo. NotFound: a tag value has no name. Also fails with
+  /// cached results to the context of the memo. NotFound: a tag value has no name. Also returns the
   /// errors of TagFilter::Matches and of the context.
   Result<bool> Admits(ByteView tsuid);
 
@@ -92,7 +92,8 @@ class SeriesFilter {
 /// have the same filters as the first sub-query. The object is thread-safe.
 class ResolvedFilters {
  public:
-  /// Returns the same as SeriesFilter::Resolve. The sub-queries must outlive the object.
+  /// Returns the result of SeriesFilter::Resolve, or a copy of an earlier result. The sub-queries
+  /// must outlive the object.
   Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                const KeyLayout& layout, NameMemo* names);
 

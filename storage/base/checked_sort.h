@@ -12,9 +12,9 @@
 
 namespace hg {
 
-/// Sorts like std::stable_sort, and reports the work to the context of `tally`. Sorting more than
-/// 4096 elements needs memory for a second vector. This memory is charged to the tally until the
-/// function returns. If the function fails, the order and the values of the elements are
+/// Sorts as std::stable_sort does, and reports the work to the context of `tally`. Sorting more
+/// than 4096 elements needs memory for a second vector. This memory is charged to the tally until
+/// the function returns. If the function fails, the order and the values of the elements are
 /// unspecified. Use the function for lists of series or points, whose length depends on stored
 /// data.
 template <typename T, typename Less>

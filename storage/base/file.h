@@ -65,7 +65,7 @@ enum class OpenMode {
 class Folder {
  public:
   virtual ~Folder() = default;
-  /// Makes the names in the folder durable, like FileSystem::SyncFolder. Sync works even if the
+  /// Makes the names in the folder durable, as FileSystem::SyncFolder does. Sync works even if the
   /// process has no free file descriptors, because it opens no file.
   virtual Status Sync() = 0;
 };

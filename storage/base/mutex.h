@@ -36,7 +36,8 @@ class CondVar {
     Held held{mutex};
     changed_.wait(held, done);
   }
-  /// Waits like Wait, but returns after `time` even if `done` still returns false.
+  /// Waits as Wait does, but at most for `time`. After this time, WaitFor returns even if `done`
+  /// still returns false.
   template <typename Duration, typename Done>
   void WaitFor(Mutex& mutex, Duration time, const Done& done) REQUIRES(mutex) {
     Held held{mutex};

@@ -83,7 +83,7 @@ class MemoryTally {
     if (watch_ != nullptr && charged_ > 0) (void)watch_->Charge(-charged_);
   }
 
-  /// Counts `bytes` more bytes. Fails like RequestContext::Charge.
+  /// Counts `bytes` more bytes. Returns the same errors as RequestContext::Charge.
   Status Add(int64_t bytes) {
     held_ += bytes;
     if (watch_ == nullptr) return {};

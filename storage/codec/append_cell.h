@@ -16,7 +16,7 @@ inline constexpr ByteView kAppendQualifier{"\x05\x00\x00", 3};
 void AppendPair(Bytes* out, const StoredPoint& point);
 
 struct AppendCell {
-  // The points in strictly ascending order of offsets. Of several points with equal offsets, only
+  // The points in strictly ascending order of offsets. If several points have equal offsets, only
   // the point that was written last is kept.
   std::vector<StoredPoint> points;
   /// Whether the cell has duplicate or unordered points. A repair replaces the value of such a cell

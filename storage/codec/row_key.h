@@ -85,7 +85,7 @@ class RowKey {
   ByteView key_;
 };
 
-/// Returns the TSUID of a row key. Fails with Corruption like RowKey::Decode.
+/// Returns the TSUID of a row key. Returns Corruption in the same cases as RowKey::Decode.
 Result<Bytes> TsuidOf(const KeyLayout& layout, ByteView key);
 
 /// Calls visit(tagk, tagv) for each tag pair of a TSUID, in order. CheckTsuid must accept the

@@ -188,8 +188,8 @@ class Compactor {
     std::set<uint64_t> merging;  // numbers of the parts that merges have reserved
     bool held = false;
   };
-  /// A region whose last merge failed. Meanwhile the merge threads merge other regions, because
-  /// the cause of the failure, such as a damaged block, does not disappear by itself.
+  /// A region whose last merge failed. The merge threads then merge other regions, because the
+  /// cause of the failure, such as a damaged block, does not disappear by itself.
   struct FailedMerge {
     Status why;
     /// Numbers of the merge's input parts. When one of these parts is removed, the failure is

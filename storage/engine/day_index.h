@@ -28,7 +28,7 @@ class DayIndexWriter {
   void Add(uint32_t number, ByteView tsuid, uint32_t base);
   /// Records another row, at `base`, of the series that was passed to Add last.
   void AddAgain(uint32_t base);
-  /// Returns the day index. Call this function once.
+  /// Returns the encoded day index. Call this function once, after all rows were added.
   [[nodiscard]] Bytes Encode();
 
  private:

@@ -41,8 +41,8 @@ struct EmbeddedOptions {
   double cache_share = 0.15;                     // share for cached blocks
   uint64_t log_max_bytes = uint64_t{512} << 20;  // size of the unflushed log that starts a flush
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
-  // The age in milliseconds at which a memtable is flushed. Some flushes start up to a tenth of
-  // this time later.
+  // The age in milliseconds at which a memtable is flushed. A delay of up to a tenth of this age is
+  // added, so that stores that were started together do not flush together.
   int64_t flush_age_ms = 3'600'000;
   /// The maximum time in milliseconds for which a flush is postponed. A flush is postponed while a
   /// region has merge.parts_blocking parts or more.
@@ -101,7 +101,7 @@ struct EmbeddedStats {
   uint64_t expired_parts = 0;     // number of parts removed without reading: all rows had expired
   uint64_t dropped_parts = 0;     // number of parts that Points::DropFiles removed without reading
   uint64_t splits = 0;
-  uint64_t cache_bytes = 0;  // size of the block cache; the next three members describe it, too
+  uint64_t cache_bytes = 0;  // size of the block cache; the next three members count its use
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
   uint64_t cache_evicted = 0;
@@ -139,7 +139,7 @@ class Embedded {
   /// names of the series need. Call this function before any of these names gets an id, so that a
   /// rejected point leaves no name behind. Returns Exhausted if there is no memory for new series,
   /// although points of known series are accepted. The message says whether a flush will free
-  /// memory. Returns Busy and Unavailable like Points::Append. Never blocks.
+  /// memory. Returns Busy and Unavailable in the same cases as Points::Append. Never blocks.
   virtual Status MayAddSeries(uint64_t name_bytes) = 0;
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
   virtual Maintenance& maintenance() = 0;

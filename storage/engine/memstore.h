@@ -51,8 +51,9 @@ class Memstore {
   Status Load(const lsm::Manifest& stored);
   /// Replays the log, and then opens the log for writing.
   Status Replay(const lsm::Manifest& stored);
-  /// Rebuilds the index of series if one series was read with two numbers. Call this function after
-  /// Replay.
+  /// If Load and Replay have read two series numbers for one TSUID, rebuilds the index of series,
+  /// so that each TSUID has only one number. Returns Exhausted if there is no memory for the new
+  /// index. Call this function after Replay.
   Status ForgetDuplicates() EXCLUDES(register_);
   /// Writes, syncs and closes the log. Call this function after the store was marked as closed and
   /// WaitForWriters has returned.
@@ -106,8 +107,8 @@ class Memstore {
   void RaiseHorizon(uint32_t base);
   [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
 
-  // active_bytes and MemoryBytes return the size of unflushed memory in bytes: that of the active
-  // memtable, and that of all memtables.
+  // active_bytes returns the size of the active memtable in bytes. MemoryBytes returns the total
+  // size of all memtables in bytes.
   [[nodiscard]] uint64_t active_bytes() const { return active_bytes_; }
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
 
@@ -178,13 +179,13 @@ class Memstore {
     const auto& bytes = env_.options.name_bytes;
     return bytes != nullptr ? bytes->load(std::memory_order_relaxed) : 0;
   }
-  /// Returns a size in bytes. A memtable must be larger than this size to be flushed because memory
-  /// is scarce.
+  /// Returns a size in bytes. Scarce memory causes a flush only if the memtable is larger than this
+  /// size.
   [[nodiscard]] uint64_t EarlyFlushBytes() const {
     return std::max(env_.memory_max / 16, kMemtableOverheadBytes);
   }
-  /// Returns a size in bytes. A memtable must be larger than this size to be flushed because a new
-  /// series was rejected.
+  /// Returns a size in bytes. The rejection of a new series causes a flush only if the memtable is
+  /// larger than this size.
   [[nodiscard]] uint64_t UrgentFlushBytes() const {
     return std::max(env_.memory_max / 64, kMemtableOverheadBytes);
   }

@@ -114,8 +114,8 @@ class RowHourMemory {
   /// Calls visit(begin, end) for the used bytes of each page, the oldest page first.
   template <typename Visit>
   static void VisitPages(const Chunks& chunks, Visit&& visit);
-  /// Visits the entries of the chunks in order of arrival. Within a chunk, the entries may be
-  /// sorted by time instead.
+  /// Visits the chunks in order of arrival. The entries of one chunk are visited in order of
+  /// arrival or sorted by time.
   template <typename Visit>
   static void VisitChunks(const Chunks& chunks, Visit&& visit);
 
@@ -128,8 +128,8 @@ class RowHourMemory {
   std::atomic<uint32_t> chunks_{0};
   uint32_t record_start_ = 0;  // index of the first entry of the record last_sequence_
   uint32_t last_offset_ms_ = 0;
-  std::atomic<uint8_t> tail_count_{0};  // number of tail entries that readers can see
-  uint8_t tail_used_ = 0;  // number of written tail entries; tail_count_ is set to it later
+  std::atomic<uint8_t> tail_count_{0};  // number of readable entries that are not in a chunk yet
+  uint8_t tail_used_ = 0;  // entries written to the tail; tail_count_ gets this number later
   uint8_t depth_ = 0;      // number of older rows of the series; 255 = 255 or more
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};

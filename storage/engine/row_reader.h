@@ -1,7 +1,7 @@
 #pragma once
 // Reads a row: collects the RowParts and cells of the row from the memtables and files of a
-// version, newest first, and merges them. Users are the cell store, the point store, writes that
-// read first, flushes and the listing of keys.
+// version, newest first, and merges them. The cell store, the point store, writes that read first,
+// flushes and the listing of keys use this file.
 
 #include <cstdint>
 #include <vector>
@@ -46,8 +46,9 @@ void ForEachHour(const Memtable& memtable, SeriesNumber series, const RowRange& 
   }
 }
 
-/// Reads rows. Thread-safe. The reader owns nothing and has no lock. Callers must pin the versions
-/// that the reader reads. The arguments of the constructor must outlive the reader.
+/// Reads rows from the memtables and files of a Version. Thread-safe. The reader owns nothing and
+/// has no lock. Callers must pin each Version that they pass to the reader. `env`, `tables` and
+/// `registry` must outlive the reader.
 class RowReader {
  public:
   RowReader(const Environment& env, const TableCatalog& tables, const Registry& registry)

@@ -28,8 +28,8 @@ class TableCatalog {
   void Remove(const Table& table);
 
   Result<const Table*> Find(const std::string& name) const;
-  /// Returns the table with this id. Returns null if there is no such table, and for the table of
-  /// series.
+  /// Returns the table with this id. Returns null if the table does not exist, or if it is the
+  /// table of series.
   [[nodiscard]] const Table* ById(uint32_t id) const;
   /// Returns all tables, ordered by name.
   [[nodiscard]] std::vector<const Table*> All() const;
@@ -53,7 +53,8 @@ class TableCatalog {
   std::map<uint32_t, const Table*> by_id_ GUARDED_BY(mutex_);
 };
 
-/// Returns NotFound if the table was dropped in this version. Otherwise returns ok.
+/// Returns ok if the table exists in `version`. Returns NotFound if it does not, for example
+/// because it was dropped.
 Status CheckThere(const Version& version, const Table& table);
 /// Returns the order in which a table with this descriptor stores the cells of its rows.
 lsm::CellOrder OrderOf(const TableDescriptor& table);

@@ -85,7 +85,7 @@ class NamedPostings {
 
   const size_t width_;
   All all_;
-  NumberSlots slots_;  // indexes in all_; found by name
+  NumberSlots slots_;  // finds the index of a set in all_ by its name
 };
 
 /// An index of series by metric and tags. Callers must lock the index: exclusively to change it,
@@ -134,7 +134,7 @@ class TagIndex {
   };
   struct Series {
     uint32_t set = kNone;
-    uint32_t before = kNone;  // the series that was added to the same set before it; kNone = none
+    uint32_t before = kNone;  // the series added to the set before this series; kNone = none
   };
   [[nodiscard]] uint32_t SetOf(ByteView pairs);
   void AddSet(uint32_t set, ByteView pairs);
@@ -164,7 +164,7 @@ class TagIndex {
   size_t series_bytes_ = 0;  // memory of the blocks in bytes
   uint64_t count_ = 0;       // number of series in the index
   std::vector<TagSet> sets_;
-  NumberSlots set_slots_;  // indexes in sets_; found by the pairs of the set
+  NumberSlots set_slots_;  // finds the index of a tag set in sets_ by its pairs
   uint32_t last_set_ = kNone;
   NamedPostings keys_;   // id of a tag key → tag sets with this key
   NamedPostings pairs_;  // ids of a tag pair → tag sets with this pair

@@ -45,8 +45,8 @@ class TsuidTable {
     return name == nullptr ? ByteView() : ByteView(name->bytes, name->size);
   }
 
-  /// Adds a series that is not in the table, and returns its TSUID in the table. Tables that share
-  /// the block must not be changed at the same time.
+  /// Adds a series that is not in the table, and returns a view of the stored TSUID. Tables that
+  /// share the block of this series number must not be changed at the same time.
   ByteView Set(uint32_t number, ByteView tsuid) {
     const size_t at = number >> kBits;
     if (at >= blocks_.size()) blocks_.resize(at + 1);
@@ -58,9 +58,9 @@ class TsuidTable {
   void ShareNew(const Blocks& blocks) {
     for (size_t at = blocks_.size(); at < blocks.size(); ++at) Use(at, blocks[at]);
   }
-  /// Adds blocks to this table, which must be empty, like ShareNew. Leaves out each block in which
-  /// at least an eighth of the series are forgotten. The caller must add the other series of these
-  /// blocks itself. Series numbers from `end` on may not be assigned yet.
+  /// Adds blocks to this table, as ShareNew does. This table must be empty. Leaves out each block
+  /// in which at least an eighth of the series are forgotten. The caller must add the other series
+  /// of these blocks itself. Series numbers from `end` on may not be assigned yet.
   void ShareWithout(const Blocks& blocks, const NumberSet& forgotten, uint32_t end) {
     for (size_t at = 0; at < blocks.size(); ++at) {
       const auto begin = static_cast<uint32_t>(at << kBits);

@@ -31,8 +31,8 @@ class PartFiles {
       lsm::BlockReading reading, std::shared_ptr<std::atomic<uint64_t>> total);
   ~PartFiles();
 
-  // cells() returns the cell file and points() the points file. The result is null if the part has
-  // no such file.
+  // cells() returns the cell file of the part, and points() returns the points file. The result is
+  // null if the part does not have the file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const { return points_; }
   /// Advises the operating system to drop the files from its page cache. Call this function after a
@@ -81,8 +81,8 @@ class Part {
   /// Returns the sequence number for points that were stored without their own sequence number
   /// (PartPoint).
   [[nodiscard]] uint64_t last_sequence() const { return entry_.last_sequence; }
-  // cells() returns the cell file and points() the points file. The result is null if the part has
-  // no such file.
+  // cells() returns the cell file of the part, and points() returns the points file. The result is
+  // null if the part does not have the file.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const {
     return files_->cells();
   }
@@ -97,8 +97,8 @@ class Part {
   /// a points table.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
-  // CellsPath returns the path of a cell file, and PointsPath the path of a points file. `folder`
-  // is the folder of the store, or the folder of the namespace to which the file belongs.
+  // CellsPath returns the path of a cell file. PointsPath returns the path of a points file.
+  // `folder` is the folder of the store, or the folder of the namespace to which the file belongs.
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 

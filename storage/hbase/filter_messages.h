@@ -14,10 +14,11 @@ namespace hg::hbase {
 void AddNumber(Bytes* out, int field, uint64_t v);
 void AddBytes(Bytes* out, int field, ByteView bytes);
 
-/// Returns a filter or comparator. `name` is its Java class without the package.
+/// Returns an encoded filter or comparator. `name` is its Java class without the package.
 Bytes Named(ByteView name, ByteView content);
 
-/// Returns the filter with this name: RowFilter, FamilyFilter, QualifierFilter or ValueFilter.
+/// Returns an encoded filter that compares with `comparator`, which is an encoded comparator.
+/// `name` is RowFilter, FamilyFilter, QualifierFilter or ValueFilter.
 Bytes CompareFilter(ByteView name, RowFilter::Op op, ByteView comparator);
 /// Returns a comparator. `name` is BinaryComparator or BinaryPrefixComparator.
 Bytes BytesComparator(ByteView name, ByteView value);

@@ -36,8 +36,8 @@ class Spool;
 class HbaseStore : public Store {
  public:
   /// Connects to the gateways. Returns InvalidArgument if the options are invalid, and Unavailable
-  /// if no gateway responds. With a spool, Connect also fails like Spool::Open. `files` has the
-  /// files of the spool and must outlive the store.
+  /// if no gateway responds. With a spool, Connect also returns the same errors as Spool::Open.
+  /// `files` has the files of the spool and must outlive the store.
   static Result<std::unique_ptr<HbaseStore>> Connect(const HbaseOptions& options,
                                                      FileSystem& files = PosixFileSystem());
   ~HbaseStore() override;

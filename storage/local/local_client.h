@@ -15,10 +15,11 @@ namespace hg::local {
 /// A client of one daemon. Not thread-safe.
 class LocalClient {
  public:
-  /// Connects to the daemon and sends the greeting. Without a layout, the client may not access
-  /// cells. Returns NotFound if no daemon serves this folder, InvalidArgument if the daemon has
-  /// another layout, and Unsupported if the daemon has another version. Returns Unavailable if this
-  /// user may not connect, or if the daemon has stopped.
+  /// Connects to the daemon that uses `folder`, and sends the protocol version and `layout`. A
+  /// client without a layout may not access cells. Returns NotFound if no daemon uses the folder.
+  /// Returns InvalidArgument if the daemon uses another layout, and Unsupported if the daemon uses
+  /// another protocol version. Returns Unavailable if the user of this process may not connect, or
+  /// if the daemon has stopped.
   static Result<LocalClient> Connect(const std::string& folder,
                                      const std::optional<KeyLayout>& layout);
 

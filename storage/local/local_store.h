@@ -18,7 +18,7 @@ namespace hg::local {
 /// Sends each call to the daemon. Thread-safe, because concurrent calls use separate connections.
 class LocalStore : public Store {
  public:
-  /// Connects to the daemon that uses the folder. Fails like LocalClient::Connect.
+  /// Connects to the daemon that uses the folder. Returns the same errors as LocalClient::Connect.
   static Result<std::unique_ptr<LocalStore>> Connect(const std::string& folder,
                                                      const KeyLayout& layout);
 

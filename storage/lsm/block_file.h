@@ -1,9 +1,9 @@
 #pragma once
 // An immutable file of rows sorted by key. Its blocks have checksums. The file has an index of its
-// blocks and, optionally, a filter of its keys (FORMAT.md "Block file"). The file's packer packs a
-// block if it can. Otherwise the block is compressed if that saves enough space, or stored
-// unchanged. A file may also have a meta block with bytes about its rows. The code in storage/lsm
-// does not interpret these bytes.
+// blocks and, optionally, a filter of its keys (FORMAT.md "Block file"). If the file has a
+// BlockPacker, the packer encodes all blocks that it supports. Each other block is compressed if
+// compression saves enough space. Otherwise the block is stored unchanged. A file may also have a
+// meta block with bytes about its rows. The code in storage/lsm does not interpret these bytes.
 
 #include <algorithm>
 #include <atomic>
@@ -124,7 +124,7 @@ class BlockFileWriter {
   Status Finish();
   [[nodiscard]] uint64_t entries() const { return entries_; }
   [[nodiscard]] uint64_t bytes() const { return offset_; }
-  /// Returns the value of BlockFile::trailer_crc for this file. Valid after Finish.
+  /// Returns the value of BlockFile::trailer_crc for this file. Call this function after Finish.
   [[nodiscard]] uint32_t trailer_crc() const { return trailer_crc_; }
 
  private:
@@ -238,7 +238,7 @@ class BlockFile {
   /// Returns the first block in [block, end) with a piece of the entry that may have a wanted part.
   /// Returns `end` if there is no such block.
   [[nodiscard]] size_t NextWanted(size_t block, size_t end, const PieceChoice& wanted) const;
-  /// Finds an entry like Find. Also sets *at to the index of the block.
+  /// Finds an entry as Find does, and also sets *at to the index of the block.
   Result<bool> FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
                       ByteView* value, RequestContext* context) const;
   /// Reads the piece in the given block of the entry with this key.
@@ -269,7 +269,8 @@ class BlockFileScan {
   BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
                 CacheUse use = CacheUse::kKeep, RequestContext* context = nullptr);
 
-  /// Moves to the first piece of the next entry. Returns false if there are no more entries.
+  /// Moves to the next entry. If its value is stored in several pieces (see PieceChoice), value()
+  /// then returns the first piece. Returns false if there are no more entries.
   Result<bool> Next();
   /// Moves to the next selected piece of the current entry. value() then returns this piece.
   /// Returns false if there are no more selected pieces.

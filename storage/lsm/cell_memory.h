@@ -37,8 +37,8 @@ class HeldRow {
   /// Returns the number of cells and tombstones in the row.
   [[nodiscard]] size_t cells() const;
   [[nodiscard]] CellRow Get(const ColumnChoice& wanted = {}) const;
-  /// Returns all columns like Get, but may leave this row empty. Callers use Take if they replace
-  /// the row by calling Set afterwards.
+  /// Returns all columns of the row, and may leave the row empty. Call Take instead of Get if you
+  /// then replace the row with Set.
   CellRow Take();
   void Set(CellRow row);
   /// For wide rows. Returns a row with this column and everything else on which a change of the

@@ -72,7 +72,7 @@ struct TidyOptions {
   int64_t tombstones_until_ms = std::numeric_limits<int64_t>::min();
 };
 /// Removes all cells that no reader will see: hidden cells, expired cells, versions above the
-/// limit, and the tombstones that `options` selects. Used for writing files.
+/// limit, and the tombstones that `options` selects. This function is used to write files.
 void TidyVersions(Families families, const TidyOptions& options, CellVersions* row);
 
 /// Selects the versions that a reader requests, out of those that the family keeps.

@@ -49,7 +49,7 @@ class LimitedSink {
 class HistogramSink : public LimitedSink {
  public:
   /// Checks the histogram, resolves its names and stores it. Returns the same errors as
-  /// PointSink::AppendNamed. Blocks.
+  /// PointSink::AppendNamed. The call may block.
   virtual Status Put(const NamedHistogram& histogram, WriteContext& context) = 0;
 };
 
@@ -78,7 +78,7 @@ class RollupSink : public LimitedSink {
   [[nodiscard]] virtual std::string_view raw_value() const = 0;
   /// Checks the rollup point, resolves its names and stores it. Returns the same errors as
   /// PointSink::AppendNamed. Returns Unsupported if the interval of the rollup is not configured.
-  /// Blocks.
+  /// The call may block.
   virtual Status Put(const NamedRollup& rollup, WriteContext& context) = 0;
 };
 

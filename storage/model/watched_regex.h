@@ -37,8 +37,8 @@ class WatchedRegex {
   WatchedRegex& operator=(const WatchedRegex&) = delete;
 
   /// Returns whether the pattern is found in `text`. Reports its work to `context`, even during the
-  /// match, and returns the errors of `context`. Returns LimitExceeded if the match needs more work
-  /// than one match may take (about ten milliseconds); the message contains the pattern.
+  /// match, and returns the errors that `context` reports. Returns LimitExceeded if the match needs
+  /// more work than one match may take (about ten milliseconds); the message contains the pattern.
   Result<bool> Search(std::string_view text, RequestContext& context) const;
 
   /// A part of a text, given by its begin and end positions.
@@ -59,7 +59,8 @@ class WatchedRegex {
     ~Finder();
     Finder(const Finder&) = delete;
     Finder& operator=(const Finder&) = delete;
-    /// Returns the first match at or after the position `from`. Fails like WatchedRegex::Search.
+    /// Returns the first match at or after the position `from`. Returns the same errors as
+    /// WatchedRegex::Search.
     Result<Groups> Next(size_t from);
 
    private:

@@ -8,7 +8,7 @@
 
 namespace hg::points {
 
-/// Reads numbers like ByteReader, but does not check for the end of the buffer. The caller must
+/// Reads numbers as ByteReader does, but does not check for the end of the buffer. The caller must
 /// know the maximum number of fields that it reads. Packed numbers and byte sequences have no
 /// maximum length, so AmpleReader cannot read them: Take and Packed fail.
 class AmpleReader {

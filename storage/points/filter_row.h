@@ -29,7 +29,7 @@ bool SeekKey(const RowFilter& filter, ByteView key, Bytes* next);
 /// Returns whether the selection contains the column. Does not check times and versions, because
 /// the store checks them.
 bool ColumnChosen(const CellSelection& wanted, ByteView family, ByteView qualifier);
-/// Returns whether the selection contains the column, like ColumnChosen, but ignores
+/// Returns whether the selection contains the column. Unlike ColumnChosen, this function ignores
 /// wanted.qualifiers, which may be a long list.
 bool ColumnInRanges(const CellSelection& wanted, ByteView family, ByteView qualifier);
 /// Removes the cells and values that CellSelection::first_cell_only and keys_only exclude. Call

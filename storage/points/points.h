@@ -141,7 +141,8 @@ class PointScan {
   /// whose messages name the row. If row keys do not fit the layout, the scan first returns all
   /// other rows and then InvalidArgument. Next also returns the errors of PointScanSpec::watch.
   virtual Result<bool> Next(RowHour* row) = 0;
-  /// Loads the points of the last row, if Next has returned only its statistics. Fails like Next.
+  /// Loads the points of the last row, if Next has returned only its statistics. Returns the same
+  /// errors as Next.
   virtual Status Load(RowHour* row) {
     (void)row;
     return {};
@@ -204,11 +205,12 @@ class Points {
   [[nodiscard]] virtual const KeyLayout& layout() const = 0;
 
   /// Returns the number of a new or known series. `tsuid` is metric ‖ tag pairs, sorted by UID
-  /// bytes, with at least one pair. Blocks. Ingestion calls this function only once per new raw
-  /// series key. The registration becomes durable no later than the first point of the series.
+  /// bytes, with at least one pair. The call may block. Ingestion calls this function only once per
+  /// new raw series key. The registration becomes durable no later than the first point of the
+  /// series.
   virtual Result<SeriesNumber> Register(ByteView tsuid) = 0;
   /// Registers the series in order and sets `numbers` to their numbers. After a failure, any of the
-  /// series may be registered. Blocks.
+  /// series may be registered. The call may block.
   virtual Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers);
   /// Returns the lowest series number that is not assigned. 0 means that this store does not list
   /// series by number. Takes no lock.
@@ -235,19 +237,19 @@ class Points {
   /// should call Commit once per turn. `done` must not block.
   virtual void Commit(LogPosition position, std::function<void(Status)> done) = 0;
 
-  /// Opens a scan of points. Blocks.
+  /// Opens a scan of points. The call may block.
   virtual Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
                                                   const ReconcileOptions& options) = 0;
 
   /// Deletes the matching rows completely, with points, annotations and histograms
-  /// (opentsdb-schema.md §17). Blocks.
+  /// (opentsdb-schema.md §17). The call may block.
   virtual Status DeleteRows(const PointScanSpec& spec) = 0;
 
   /// Deletes whole files without reading them. A file is deleted only if all its rows are older
   /// than the hour that `end_of` returns for their metric. `end_of` is called once per metric. Data
   /// of the same rows in other files or in memory stays; the caller must delete this data with
   /// DeleteRows. An engine may keep any file, and may have no files. Before a file is deleted, all
-  /// data that was written before `end_of` returned is durable. Blocks.
+  /// data that was written before `end_of` returned is durable. The call may block.
   virtual Status DropFiles(const EndOfRows& end_of) { return (void)end_of, Status(); }
 
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
@@ -257,11 +259,11 @@ class Points {
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
-  /// Calls `visit` like ListSeries, but leaves out series without rows in `rows`. The store knows
-  /// the rows of a series by day (UTC) or more exactly. Therefore the store may also visit a series
-  /// that has rows only in other hours of the first or the last day, or whose rows were deleted or
-  /// have expired. A store that does not know the days visits all series. Reports its work to
-  /// `watch`.
+  /// Calls `visit` as ListSeries does, but leaves out series that have no rows in `rows`. The store
+  /// knows the rows of a series by day (UTC) or more exactly. Therefore the store may also visit a
+  /// series that has rows only in other hours of the first or the last day, or whose rows were
+  /// deleted or have expired. A store that does not know the days visits all series. The function
+  /// reports its work to `watch`.
   virtual Status ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher,
                                   const RowRange& rows, RequestContext* watch,
                                   const std::function<bool(ByteView tsuid)>& visit) {

@@ -24,8 +24,8 @@ struct PointsOverCellsOptions {
   /// Whether Append writes only the last of several points of one batch with the same series and
   /// time. The cell times of a batch do not tell which of its points came later.
   bool last_of_time = false;
-  /// Whether the cell store is on another machine. A remote store also selects the series of a
-  /// scan, and Append waits for the network.
+  /// Whether the cell store is on another machine. If true, a scan passes its conditions on series
+  /// to the cell store, which then returns only matching rows. Append waits for the network.
   bool remote = false;
   /// A function that returns the result of Append for an empty batch. If the function is empty, the
   /// result is ok.
@@ -34,7 +34,7 @@ struct PointsOverCellsOptions {
 
 /// A point store over a cell store. Thread-safe. The cell store must outlive the object.
 ///
-/// Append blocks like MutateRows of the cell store. Append is atomic only for each row. If the
+/// Append blocks as MutateRows of the cell store does. Append is atomic only for each row. If the
 /// table does not exist, Append returns Unavailable. When Append returns, the points are as durable
 /// as any write that the cell store acknowledges, so Commit calls `done` at once. Points of one
 /// batch in one row have the same age, unless last_of_time is set. The age matters for duplicates

@@ -22,9 +22,9 @@ struct RenderOptions {
 /// Returns whether the row is so old that OpenTSDB would compact it (opentsdb-schema.md §9.1).
 constexpr bool IsOldRow(uint32_t base, int64_t now_s) { return int64_t{base} <= now_s - 3601; }
 
-/// Returns whether the points of a row with this form should be returned as one cell, if possible.
-/// This is the case if the points were put as one cell, or if OpenTSDB would have compacted the
-/// row.
+/// Returns whether a row should be returned as one compacted cell. This is the case if the points
+/// of the row were put as one compacted cell, or if OpenTSDB would have compacted the row. `base`
+/// is the base time of the row in seconds. RendersAsOne also checks whether one cell is possible.
 constexpr bool WantsOne(RowForm form, uint32_t base, const RenderOptions& options) {
   return form == RowForm::kOne || (options.enable_compaction && IsOldRow(base, options.now_s));
 }

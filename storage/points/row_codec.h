@@ -36,7 +36,8 @@ struct RowTraits {
 /// only in this case.
 void EncodeRow(std::span<const PartPoint> points, const RowTraits& traits, Bytes* out);
 
-/// The traits and the number of points of a row, which can be read without decoding its points.
+/// The properties of a row (RowTraits) and the number of its points. ReadRowSummary reads them
+/// without decoding the points.
 struct RowSummary {
   RowTraits traits;
   uint32_t count = 0;

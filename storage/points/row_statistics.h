@@ -30,8 +30,8 @@ bool StatisticsHold(ByteView encoded_row);
 uint32_t GridStepMs(ByteView encoded_row);
 
 /// Reads the statistics of an encoded row. Returns false if the row has no statistics or cannot be
-/// decoded. Also returns false if the row has raw cells or duplicates, because such a row must be
-/// reconciled.
+/// decoded. Also returns false if raw cells affect the points of the row, or if two points have the
+/// same time. The points of these rows must first be reconciled (storage/points/reconcile.h).
 bool ReadSettledStatistics(ByteView encoded_row, RowStatistics* statistics);
 
 /// Appends those statistics that cannot be derived from the times and the first bytes of the row.

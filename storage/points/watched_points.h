@@ -67,7 +67,7 @@ class WatchedPoints {
   [[nodiscard]] virtual bool RowsExpire() const = 0;
 };
 
-/// The listeners of one store. Thread-safe.
+/// Holds the ChangeListeners that are registered with one store. Thread-safe.
 class ChangeListeners {
  public:
   void Add(std::shared_ptr<ChangeListener> listener);

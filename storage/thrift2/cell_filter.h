@@ -17,8 +17,9 @@ class CellFilter {
   /// The scan calls this function once before the cells of each row.
   virtual void StartRow() {}
   /// The scan calls this function once for each cell of a row, in order. Returns false to leave out
-  /// the cell. The function may change the cell. It reports its work to the context and fails with
-  /// errors of the context. Returns LimitExceeded if a regular expression takes too many steps.
+  /// the cell. The function may change the cell. It reports its work to the context and fails if
+  /// the context reports an error. Returns LimitExceeded if a regular expression takes too many
+  /// steps.
   virtual Result<bool> Passes(ByteView key, Cell* cell, RequestContext* context) = 0;
 };
 

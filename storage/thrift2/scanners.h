@@ -21,8 +21,8 @@ namespace hg::thrift2 {
 /// One open scanner. Not thread-safe. Callers must hold `mutex`.
 class Scanner {
  public:
-  /// Throws HBase's exception if the scan is invalid. The memory of the scanner is charged to
-  /// `context`. The arguments of the constructor of `context` must outlive the scanner.
+  /// If the scan is invalid, throws the exception that HBase sends for it. The scanner charges its
+  /// memory to `context`. The objects to which `context` refers must outlive the scanner.
   Scanner(std::string table, const wire::TScan& scan, std::unique_ptr<CallContext> context,
           const std::string& method);
 

@@ -1,8 +1,9 @@
 #pragma once
-// Runs a store on a disk that fails. A fixed workload runs until the first failure. Then the
-// process ends, the store is opened again, and more writes follow. After the restart, the content
-// of the store must be that of the model after one of these writes: the last acknowledged write,
-// the last attempted write, or a write between them.
+// Runs a store on a disk that fails. A fixed workload runs until the first failure. Then the test
+// simulates the end of the process, opens the store again, and makes more writes. A model in memory
+// executes the same writes. After the restart, the content of the store must be equal to the
+// content of the model after one of these writes: the last acknowledged write, the last attempted
+// write, or a write between them.
 
 #include <memory>
 #include <string>

@@ -41,8 +41,8 @@ class ClientSocket {
   Response ReadResponse();
 
  protected:
-  /// SendSome returns the number of bytes that were sent, and ReceiveSome the number of bytes that
-  /// were received. If the result is 0 or less, the server has closed the connection.
+  /// SendSome returns the number of bytes that were sent. ReceiveSome returns the number of bytes
+  /// that were received. If the result is 0 or less, the server has closed the connection.
   virtual ssize_t SendSome(std::string_view bytes);
   virtual ssize_t ReceiveSome(char* room, size_t size);
   [[nodiscard]] int fd() const { return fd_; }

@@ -1,6 +1,6 @@
 #pragma once
-// The parts of CheckStoreContract, each topic in a file of its own, and the helpers that they
-// share.
+// Declares the parts of CheckStoreContract, and the helper functions that these parts share. Each
+// topic has its own source file.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace hg {
 
-/// A check of a cell store. The store that it gets has the empty table kContractTable.
+/// A check of a cell store. When the check begins, the store has the empty table kContractTable.
 using StoreCheck = void (*)(StoreSubject&);
 
 extern const TableDescriptor kContractTable;  // the table "g" with the families a and b

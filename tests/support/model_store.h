@@ -3,7 +3,7 @@
 // (region-store.md §11).
 //
 // Generic tables keep every put and delete. Each read computes which cells are visible by HBase's
-// rules and by the attributes of the family (region-store.md D12–D17). Tables of points are plain
+// rules and by the attributes of the family (region-store.md D12–D17). Tables of points store plain
 // cells in the order of their arrival. Server times increase strictly over the whole store. All
 // puts of one row mutation have the same server time, so none of the points that were written
 // together counts as newer than the others (opentsdb-schema.md §9.4).

@@ -58,8 +58,8 @@ class Ingest : public PointSink {
 
   /// Returns the series of a point, without storing the point. Checks the names of the point, and
   /// registers the series if necessary. The importer calls this function, because it resolves the
-  /// series before it checks the value (opentsdb-tools.md §5). Fails with the errors of
-  /// AppendNamed. Blocks.
+  /// series before it checks the value (opentsdb-tools.md §5). Returns the same errors as
+  /// AppendNamed. The call may block.
   Result<SeriesNumber> Resolve(const NamedPoint& point, WriteContext& context);
 
   /// Checks the names and the number of tags of a point. This is also the first step of
@@ -70,12 +70,12 @@ class Ingest : public PointSink {
   // In limits and counters, each histogram and each rollup counts as one point.
 
   /// Checks whether the rate limits of the writer and of the metrics allow `values` more values.
-  /// Fails with the errors of LimitedSink::AskFor.
+  /// Returns the errors of LimitedSink::AskFor.
   Status AskForValues(std::span<const std::string_view> metrics, uint64_t values,
                       WriteContext& context);
   /// Returns the TSUID of a point. Checks and resolves the names of the point, and counts the
-  /// series if it is new. The time of the point is ignored. Fails with the errors of AppendNamed.
-  /// Blocks.
+  /// series if it is new. The time of the point is ignored. Returns the same errors as AppendNamed.
+  /// The call may block.
   Result<Bytes> ResolveTsuid(const NamedPoint& point, WriteContext& context);
   /// Returns a position in the log. If the log is durable up to this position, all writes to the
   /// store that have returned so far are durable.
@@ -88,8 +88,8 @@ class Ingest : public PointSink {
   /// Computes the raw series keys of all series from the tag formats and the names, and stores
   /// these keys in memory, because clients will probably send them (raw_key_recall.h). Does nothing
   /// if the store does not list its series. Ends early when `stop` becomes true. Returns false if
-  /// there was not enough memory for all keys. May run at the same time as all other functions.
-  /// Blocks.
+  /// there was not enough memory for all keys. May run at the same time as all other functions. The
+  /// call may block.
   Result<bool> RecallRawKeys(const std::atomic<bool>& stop);
 
   struct Stats {

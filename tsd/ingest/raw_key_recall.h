@@ -30,7 +30,7 @@ struct RawKeyRecall {
 
   /// Adds the raw series keys of all series to the table. Returns false if there was not enough
   /// memory for all keys. Ends early when `stop` becomes true or when names change. Writers may run
-  /// at the same time. Blocks.
+  /// at the same time. The call may block.
   Result<bool> Run(const std::vector<TagFormat>& formats, const std::atomic<bool>& stop);
 };
 

@@ -20,7 +20,8 @@
 namespace hg::tsd {
 
 struct TagFormat {
-  /// Stands for a tag value; cannot occur in a plain raw series key.
+  /// The character in `text` that stands for a tag value. This character does not occur in a raw
+  /// series key of ordinary form (plain_raw_key.h).
   static constexpr char kHole = '\0';
 
   Dialect dialect = Dialect::kJson;

@@ -10,8 +10,8 @@ namespace hg::tsd {
 /// words are completed to file names.
 std::string BashCompletion();
 
-/// Returns the content of the zsh function file _tsdb, which has help texts and the values of
-/// options.
+/// Returns the content of the zsh function file _tsdb, which also completes the values of options
+/// and shows help texts.
 std::string ZshCompletion();
 
 /// Returns the content of the file vendor_completions.d/tsdb.fish.

@@ -21,10 +21,10 @@ class EndedRollups {
   /// store must outlive the object.
   static Result<std::unique_ptr<EndedRollups>> Open(Store& store, const std::string& table);
 
-  /// Returns the hour before which points may be deleted, in the same way as
-  /// RollupState::KeepBefore. The difference is that this function allows whole days of points to
-  /// be deleted even if they have no rollups. Existing rollups of these days are kept. For days
-  /// without rollups, rollups may later be computed from the points that were not deleted.
+  /// Returns the hour, at most `wanted`, before which the raw points of the metric may be deleted.
+  /// Existing rollups of the deleted points are kept. Unlike RollupState::KeepBefore, this function
+  /// also allows the deletion of whole days that have no rollups. The rollups of these days may
+  /// later be computed, but only from points that were not deleted.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
 
  private:

@@ -62,11 +62,11 @@ class RollupFill {
 
   /// Recomputes the rollups of a metric. Adds to `odd` the hours whose data cannot be represented
   /// completely by rollups. An hour with unreadable points gets no rollups; all other hours get
-  /// rollups. Fails with errors of the store and of `pause`. After an error, a part of the rollups
+  /// rollups. Fails if the store or `pause` reports an error. After an error, a part of the rollups
   /// may be written.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
   /// Deletes the cells in the table of the level. The cells of a metric for intervals before
-  /// kept_before(metric) stay. Fails with errors of the store and of `pause`.
+  /// kept_before(metric) stay. Fails if the store or `pause` reports an error.
   Status Clear(const codec::RollupLevel& level,
                const std::function<uint32_t(const Bytes& metric)>& kept_before);
 

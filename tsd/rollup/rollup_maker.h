@@ -51,7 +51,7 @@ class RollupMaker {
   /// The references must outlive the object.
   RollupMaker(Points& points, WatchedPoints& watched, Store& store, RollupState& state,
               const Clock& clock, RollupMakerOptions options);
-  /// The destructor calls Stop.
+  /// Ends the thread, as Stop does.
   ~RollupMaker() { Stop(); }
 
   /// Starts a thread that runs rounds. The thread reports failures to RollupMakerOptions::report.
@@ -63,8 +63,8 @@ class RollupMaker {
   /// the time. Therefore, a day of a metric is recomputed again only after a pause that is nine
   /// times as long as the previous recomputation of this day took.
   ///
-  /// Fails with errors of the store; the next round then repeats the work. Unavailable: Stop was
-  /// called. Unsupported: the table of points has a TTL.
+  /// Fails if the store reports an error; the next round then repeats the work. Unavailable: Stop
+  /// was called. Unsupported: the table of points has a TTL.
   Status Round();
   [[nodiscard]] RollupStats Stats() const;
 

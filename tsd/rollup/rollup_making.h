@@ -18,8 +18,8 @@ struct RollupMaking {
 /// Returns bytes that identify where the cells of a level are stored, and how the cells are
 /// numbered.
 Bytes PlaceOf(const codec::RollupLevel& level, const RollupMaking& making);
-/// Returns bytes that identify how the values of the cells of a level are computed. These bytes
-/// contain the result of PlaceOf.
+/// Returns bytes that identify where the cells of a level are stored and how their values are
+/// computed. The bytes begin with the result of PlaceOf.
 Bytes MadeOf(const codec::RollupLevel& level, const RollupMaking& making);
 /// Returns the result of PlaceOf that is contained in `made`, a result of MadeOf. `made` may come
 /// from an earlier version of the program. Returns "" if `made` is not a result of MadeOf.

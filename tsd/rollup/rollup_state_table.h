@@ -73,8 +73,8 @@ struct StoredRollupState {
   std::set<MetricHour> markers;  // dirty markers, except those of hours whose points may be deleted
 };
 
-/// Reads and writes the rows of the table. Every function can fail with the errors of the store.
-/// The object is thread-safe.
+/// Reads and writes the rows of the table. Every function returns the errors of the store. The
+/// object is thread-safe.
 class RollupStateRows {
  public:
   /// `store` must outlive the object.
@@ -95,7 +95,8 @@ class RollupStateRows {
   Status PutMarker(const MetricHour& hour);
   Status DropMarker(const MetricHour& hour);
   Status PutOddFrom(const Bytes& metric, const OddFrom& odd);
-  /// Replaces the record of the kept rollups of a metric: `old` by `kept`.
+  /// Replaces the stored KeptRollups of a metric. `old` is the stored value, and `kept` is the new
+  /// value.
   Status PutKept(const Bytes& metric, const KeptRollups& old, const KeptRollups& kept);
   /// Deletes all rows except three kinds: the records of kept rollups ("kept"), of the tables that
   /// hold rollups ("table"), and of missed changes ("missed").

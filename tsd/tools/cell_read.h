@@ -31,8 +31,8 @@ class RowProgress {
 };
 
 /// Runs a verb of `cell` that reads, and prints the result. An aggregate without a limit reads up
-/// to kRegionThreadsMax regions at the same time. LimitExceeded: a sum needs more than 64 bits.
-/// Blocks.
+/// to kRegionThreadsMax regions at the same time. LimitExceeded: a sum needs more than 64 bits. The
+/// call may block.
 Status ReadCells(Store& store, CellRequest request, RowProgress* progress, std::ostream& out);
 
 }  // namespace hg::tsd

@@ -55,8 +55,8 @@ struct CellRequest {
   std::optional<int64_t> version;
   bool newest_version = false;    // for delete: whether to delete only the newest version
   std::optional<int64_t> ttl_ms;  // for put: the TTL of the cell in milliseconds
-  CellColumn checked;             // for check-and-…: the column whose value is compared
-  Expected expected;              // for check-and-…: the condition for the value of the column
+  CellColumn checked;             // for check-and-put/delete: the column whose value is compared
+  Expected expected;              // for check-and-put/delete: the expected value of the column
   bool synced = false;            // whether a write waits until the log is on the disk
   bool json = false;
   ScanSpec scan;  // the rows and cells to read, for all verbs that read, including get

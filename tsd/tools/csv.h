@@ -28,7 +28,7 @@ class CsvReader {
 
   /// Reads the next row that is not empty. Returns false at the end of the file. InvalidArgument:
   /// the row has unmatched quotes, or is too long; the next call continues after this row. Also
-  /// fails with the errors of LineSource::Next.
+  /// returns the errors of LineSource::Next.
   Result<bool> Next(std::vector<std::string>* cells);
   /// Returns the number of the line at which the last row begins. Lines are counted from 1.
   [[nodiscard]] uint64_t number() const { return number_; }

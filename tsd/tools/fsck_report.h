@@ -37,7 +37,7 @@ struct FsckCounts {
   uint64_t unsorted_compacts = 0;
   uint64_t long_integers = 0;  // integers stored in 8 bytes although fewer are enough; not errors
   uint64_t long_integers_shortened = 0;
-  uint64_t bytes_saved = 0;  // bytes that shortening saves, whether or not values were shortened
+  uint64_t bytes_saved = 0;  // bytes that shorter integers save, also if nothing was changed
 
   FsckCounts& operator+=(const FsckCounts& other);
 

@@ -21,7 +21,7 @@ struct FsckOptions {
   bool fix = false;  // if false, fsck repairs nothing and ignores all other options
   bool compact = false;
   bool resolve_duplicates = false;
-  bool last_write_wins = false;  // of duplicate cells, keep the newest instead of the oldest
+  bool last_write_wins = false;  // whether to keep the newest duplicate cell, not the oldest
   bool delete_orphans = false;
   bool delete_unknown_columns = false;
   bool delete_bad_values = false;

@@ -34,7 +34,7 @@ struct RangeReport {
 
 /// What the migration does with rows that differ.
 enum class RangeWork : uint8_t {
-  kCompare,  // it writes nothing
+  kCompare,  // the migration compares rows and writes nothing
   /// The migration writes to a target that has no other writers, or that orders writes by their
   /// times.
   kWrite,
@@ -56,7 +56,8 @@ class RangeWriter {
   /// differs after two writes. Busy: before each attempt to write a row, other writers changed the
   /// row.
   Result<RangeReport> Range(const SourceRows& source, const Bytes& start, const Bytes& stop) const;
-  /// Does the same as Range, but only for the given rows. Other rows of the target are ignored.
+  /// Migrates only the rows of `source`. Other rows of the target are ignored. Returns the same
+  /// errors as Range.
   Result<RangeReport> Rows(const SourceRows& source) const;
 
   [[nodiscard]] const RowRules& rules() const { return rules_; }

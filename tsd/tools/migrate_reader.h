@@ -46,7 +46,7 @@ class MigrateReader {
   const bool changed_;
   ScanSpec spec_;
   std::unique_ptr<ScanCursor> cursor_;
-  std::vector<Bytes> keys_;  // keys of rows that have changed
+  std::vector<Bytes> keys_;  // keys of the rows that have cells with a time ≥ since_ms
   size_t at_ = 0;            // index in keys_ of the first row that was not read yet
   size_t rows_at_once_;
   // The next chunk, which another thread reads. This member is destroyed before all other members,

@@ -1,6 +1,6 @@
 #pragma once
-// The embedded store as the subject of the contract tests. Disturb selects one action at random:
-// flush, merge files, split or merge regions, or close and reopen the store.
+// Lets the contract tests run on the embedded store. Disturb performs one action, which it selects
+// at random: flush, merge files, split or merge regions, or close and reopen the store.
 
 #include <doctest/doctest.h>
 
