@@ -82,10 +82,10 @@ TEST_CASE("a result has a value or an error") {
 TEST_CASE("an error of every code is unpacked") {
   const auto greatest = static_cast<int>(kGreatest<StatusCode>);
   for (int code = 1; code <= greatest; ++code) {
-    const Result<Bytes> bad = Status(static_cast<StatusCode>(code), "no");
-    Result<Bytes> read;
+    const std::vector<Result<Bytes>> bad = {Status(static_cast<StatusCode>(code), "no")};
+    std::vector<Result<Bytes>> read;
     REQUIRE(Unpacker(Packer().Put(bad).Take()).Get(&read));
-    CHECK(static_cast<int>(read.status().code()) == code);
+    CHECK(static_cast<int>(read[0].status().code()) == code);
   }
   CHECK(StatusCodeName(static_cast<StatusCode>(greatest)) != "unknown");
   CHECK(StatusCodeName(static_cast<StatusCode>(greatest + 1)) == "unknown");
