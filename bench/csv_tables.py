@@ -94,8 +94,13 @@ def export_from(server, metric, begin, end, file):
     if server.product == "Hourglass":
         with open(file, "wb") as out:
             return run_tool(server, *export_words(metric, begin, end), stdout=out)
-    file.write_bytes(HEAD.encode() + servers.get(server.query_port, export_path(metric, begin, end)))
+    file.write_bytes(HEAD.encode() + without_head(servers.get(server.query_port, export_path(metric, begin, end))))
     return 0
+
+
+def without_head(text):
+    """Returns the rows of an export of VictoriaMetrics. Newer versions put a line with the fields of the format before the rows."""
+    return text.partition(b"\n")[2] if text.startswith(b"__name__,") else text
 
 
 def export_path(metric, begin, end):
