@@ -1,7 +1,9 @@
 """What the measuring scripts share: the clients, the description of the machine, places."""
+import hashlib
 import os
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -77,9 +79,13 @@ def versions():
     found = {"Hourglass": commit + dirty}
     for name, package in (("VictoriaMetrics", "victoria-metrics"), ("InfluxDB", "influxdb"),
                           ("Prometheus", "prometheus")):
-        version = output("dpkg-query", "-W", "-f=${Version}", package)
-        if version:
-            found[name] = f"{version} (Debian)"
+        program = shutil.which({"InfluxDB": "influxd"}.get(name, package))
+        if program is None:
+            continue
+        if output("dpkg-query", "-S", program).startswith(package):
+            found[name] = output("dpkg-query", "-W", "-f=${Version}", package) + " (Debian)"
+        else:
+            found[name] = f"another build than Debian's, SHA-256 {hashlib.sha256(Path(program).read_bytes()).hexdigest()[:12]}"
     found["OpenTSDB"] = "2.4.1 on HBase 2.6.0 (tests/testbed)"
     return found
 
