@@ -197,7 +197,10 @@ def the_port_is_off_by_default_and_on_loopback(tsdb, folder):
         node.stop()
         node.settings["tsd.thrift2.port"] = 0
         node.start()
-        check("HBase's Thrift2 protocol on 127.0.0.1:" in node.log_tail(), "the address is not in the log")
+        until = time.monotonic() + 10  # the daemon answers before it writes this line
+        while "HBase's Thrift2 protocol on 127.0.0.1:" not in node.log_tail():
+            check(time.monotonic() < until, "the address is not in the log")
+            time.sleep(0.05)
         check("tsd.thrift2.port may read" not in node.log_tail(), "a warning about a loopback address")
         node.stop()
         node.settings["tsd.thrift2.bind"] = "0.0.0.0"
