@@ -188,6 +188,14 @@ def a_stop_closes_idle_connections(tsdb, folder):
         check(idle.recv(1) == b"", "the idle connection is open")
 
 
+def wait_for_log(node, text):
+    """Waits until the log has the text: the daemon answers before it has written all lines of its start."""
+    until = time.monotonic() + 10
+    while text not in node.log_tail():
+        check(time.monotonic() < until, f"the log has no {text!r}")
+        time.sleep(0.05)
+
+
 @case
 def the_port_is_off_by_default_and_on_loopback(tsdb, folder):
     node = daemon.Daemon(tsdb, folder)
@@ -197,15 +205,12 @@ def the_port_is_off_by_default_and_on_loopback(tsdb, folder):
         node.stop()
         node.settings["tsd.thrift2.port"] = 0
         node.start()
-        until = time.monotonic() + 10  # the daemon answers before it writes this line
-        while "HBase's Thrift2 protocol on 127.0.0.1:" not in node.log_tail():
-            check(time.monotonic() < until, "the address is not in the log")
-            time.sleep(0.05)
+        wait_for_log(node, "HBase's Thrift2 protocol on 127.0.0.1:")
         check("tsd.thrift2.port may read" not in node.log_tail(), "a warning about a loopback address")
         node.stop()
         node.settings["tsd.thrift2.bind"] = "0.0.0.0"
         node.start()
-        check("tsd.thrift2.port may read" in node.log_tail(), "no warning about an open address")
+        wait_for_log(node, "tsd.thrift2.port may read")
     finally:
         node.stop()
 
