@@ -77,9 +77,9 @@ def versions():
     # Ignores differences that earlier parts of this run have made by writing their own results.
     dirty = "+" if output("git", "status", "--porcelain", "--untracked-files=no", ":!bench/RESULTS.md", ":!bench/results") else ""
     found = {"Hourglass": commit + dirty}
-    for name, package in (("VictoriaMetrics", "victoria-metrics"), ("InfluxDB", "influxdb"),
-                          ("Prometheus", "prometheus")):
-        program = shutil.which({"InfluxDB": "influxd"}.get(name, package))
+    for name, package, command in (("VictoriaMetrics", "victoria-metrics", "victoria-metrics"), ("InfluxDB", "influxdb", "influxd"),
+                                   ("Prometheus", "prometheus", "prometheus")):
+        program = shutil.which(command)
         if program is None:
             continue
         if output("dpkg-query", "-S", program).startswith(package):
