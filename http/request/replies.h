@@ -45,13 +45,13 @@ void SendJson(ResponseWriter& out, const Request& request, std::string_view json
 
 /// Sends a JSON document that may be large. Bytes are sent while `write` is still writing. If
 /// `write` fails, the reply is the error (http/request/errors.h). If bytes were already sent, the
-/// connection is cut instead. `write` should return early when JsonWriter::alive() is false, and
-/// must not search the store. The reason is that this function, like SendJson, gives up the place
-/// of the request in the queue of large queries and ends the time limit of the request.
+/// connection is cut instead. `write` should return early when JsonWriter::alive() is false.
+/// `write` may look up names, but must not scan the store: this function, like SendJson, gives up
+/// the place of the request in the queue of large queries and ends the time limit of the request.
 void StreamJson(ResponseWriter& out, const Request& request,
                 const std::function<Status(JsonWriter* json)>& write);
 
-/// Sends a document as StreamJson does. Use this function if `write` searches the store while it
+/// Sends a document as StreamJson does. Use this function if `write` scans the store while it
 /// writes: the request then keeps its place in the queue of large queries and its time limit until
 /// the whole document is sent.
 void StreamJsonWhileReading(ResponseWriter& out, const Request& request,

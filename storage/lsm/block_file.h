@@ -235,8 +235,8 @@ class BlockFile {
   /// Returns the first block after the last piece of the entry. `block` must be the block of a
   /// piece that is not the first one, or the first block after the entry.
   [[nodiscard]] size_t EndOfEntry(size_t block, ByteView key) const;
-  /// Returns the first block in [block, end) with a piece of the entry that may have a wanted part.
-  /// Returns `end` if there is no such block.
+  /// The blocks [block, end) have pieces of one entry. Returns the first of these blocks whose
+  /// piece may have a part that `wanted` selects. Returns `end` if there is no such block.
   [[nodiscard]] size_t NextWanted(size_t block, size_t end, const PieceChoice& wanted) const;
   /// Finds an entry as Find does, and also sets *at to the index of the block.
   Result<bool> FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
