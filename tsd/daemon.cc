@@ -241,9 +241,10 @@ class Daemon {
     }
     if (prepared.ok()) prepared = LoadUsers();
     RETURN_IF_ERROR(prepared);
-    RETURN_IF_ERROR(server_.Start(waiting->Close()));
+    // The HTTP port is last, because /readyz then says that all ports are open.
     if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
     RETURN_IF_ERROR(ServeThrift2());
+    RETURN_IF_ERROR(server_.Start(waiting->Close()));
     WarnIfOpen();
     if (stored_tag_formats_) stored_tag_formats_->Start();
     compactor_.Start();

@@ -288,7 +288,7 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
                                    days.begin());
       },
       [&] { return NewEntry(table.id, job->regions->Id(job->region), memtable); }, &job->entries);
-  // Tombstones and raw cells of row histories, and cells of rows without a history, by key.
+  // Tombstones and raw cells of rows with a history, by key.
   std::map<Bytes, lsm::CellRow> beside;
   std::vector<const RowHourMemory*> hours;
   for (size_t i = 0; i < job->series.size(); ++i) {
@@ -311,7 +311,8 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
       job->writes += row->entries();
       const Bytes key = codec::MakeRowKey(layout(), tsuid, row->base());
       StoredRow stored;
-      memstore_.rows().ReadMemoryRow(memtable, row, key, true, &stored);
+      RETURN_IF_ERROR(
+          memstore_.rows().ReadMemoryRow(memtable, row, key, true, nullptr, &stored).status());
       RowPartIntoCells(family, stored.row_part, &stored.cells);
       if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
       if (stored.row_part.points.empty()) continue;
@@ -319,18 +320,30 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
       RETURN_IF_ERROR(writer.AddPoints(tsuid, number, row->base(), stored.row_part));
     }
   }
+  auto next = beside.begin();
+  const auto add_until = [&](const Bytes* key) -> Status {
+    for (; next != beside.end() && (key == nullptr || next->first < *key);
+         next = beside.erase(next)) {
+      RETURN_IF_ERROR(writer.AddCells(next->first, next->second));
+    }
+    return {};
+  };
   if (const lsm::CellMemory* cells = memtable.Cells(table.id)) {
     const auto rows =
         lsm::ScanMemory(*cells, job->regions->Start(job->region), job->regions->Stop(job->region));
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, rows->Next());
       if (!more) break;
+      RETURN_IF_ERROR(add_until(&rows->key()));
       ASSIGN_OR_RETURN(lsm::CellRow row, rows->TakeRow());
       job->writes += row.count();
-      if (!row.empty()) beside.try_emplace(rows->key(), std::move(row));
+      const bool written_with_history = next != beside.end() && next->first == rows->key();
+      if (!row.empty() && !written_with_history) {
+        RETURN_IF_ERROR(writer.AddCells(rows->key(), row));
+      }
     }
   }
-  for (const auto& [key, row] : beside) RETURN_IF_ERROR(writer.AddCells(key, row));
+  RETURN_IF_ERROR(add_until(nullptr));
   return writer.Finish();
 }
 

@@ -77,7 +77,8 @@ EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> 
       version_(std::move(version)),
       series_(std::move(series.numbers)),
       tsuids_(std::move(series.tsuids)),
-      memory_(spec_.watch) {
+      memory_(spec_.watch),
+      row_memory_(spec_.watch) {
   const uint64_t hours = ExpectedRows(1, spec_.rows);
   bases_.reserve(hours);
   file_rows_.reserve(hours);

@@ -15,6 +15,7 @@
 
 #include "storage/base/request_context.h"
 #include "storage/engine/engine.h"
+#include "storage/lsm/row_source.h"
 #include "storage/points/points.h"
 #include "storage/points/row_codec.h"
 
@@ -74,6 +75,11 @@ class EmbeddedScan : public PointScan {
                PointScanSpec spec, const ReconcileOptions& options, UnsettledRowListener listener);
   Status LoadCells();
   Status LoadCellsOfBucket(ByteView start, ByteView stop);
+  /// Returns whether the row belongs to a matching series of the metric.
+  [[nodiscard]] bool MatchesKey(const Bytes& key) const;
+  /// Reads the current row of a file. Each piece of the row is charged before the next one is read.
+  Result<lsm::CellRow> ReadCells(lsm::RowSource* rows);
+  /// Records the matching row `key` of a memtable or file, and the cells that were read from it.
   Status NoteKey(const Bytes& key, size_t source, lsm::CellRow* row);
   Result<bool> NextPlace(bool* irregular, uint32_t* series, uint32_t* base);
   Status ReadIrregular(StoredRow* row);
@@ -115,6 +121,7 @@ class EmbeddedScan : public PointScan {
   Status misfit_;
 
   MemoryTally memory_;      // memory charged for series, cells, and rows of the current series
+  MemoryTally row_memory_;  // memory charged for the cells of the current row in memtables
   uint64_t steps_ = 0;      // steps that were not reported to the request context yet
   int64_t file_bytes_ = 0;  // the part of memory_ that is charged for file_rows_
   // The part of memory_ that is charged for the longest row in memory so far. The buffers of that

@@ -74,6 +74,8 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
         if (!more) break;
+        RETURN_IF_ERROR(memory_.Step(1));
+        if (!MatchesKey(rows->key())) continue;
         // This pass records only that the row exists. Its cells in memory are read again together
         // with its points.
         lsm::CellRow none;
@@ -95,7 +97,8 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
         if (!more) break;
-        ASSIGN_OR_RETURN(lsm::CellRow row, rows->TakeRow());
+        if (!MatchesKey(rows->key())) continue;
+        ASSIGN_OR_RETURN(lsm::CellRow row, ReadCells(rows.get()));
         RETURN_IF_ERROR(NoteKey(rows->key(), this_source, &row));
       }
     }
@@ -103,16 +106,30 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
   return {};
 }
 
+bool EmbeddedScan::MatchesKey(const Bytes& key) const {
+  const KeyLayout& layout = engine_.layout();
+  const auto prefix = std::min(key.size(), static_cast<size_t>(layout.prefix_width()));
+  return points::MatchesSeries(spec_.matcher, layout, spec_.metric, ByteView(key).substr(prefix));
+}
+
+Result<lsm::CellRow> EmbeddedScan::ReadCells(lsm::RowSource* rows) {
+  lsm::CellRow row;
+  for (bool more = true; more;) {
+    lsm::CellRow piece;
+    ASSIGN_OR_RETURN(more, rows->TakePiece({}, nullptr, &piece));
+    RETURN_IF_ERROR(memory_.Step(1 + piece.cells.size()));
+    RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(piece.MemoryBytes())));
+    lsm::AppendPiece(std::move(piece), &row);
+  }
+  return row;
+}
+
 Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row) {
   constexpr size_t kEntryBytes = 128;  // approximate memory of an entry in cells_
-  RETURN_IF_ERROR(memory_.Step(1 + row->cells.size()));
   const KeyLayout& layout = engine_.layout();
   Bytes tsuid;
   uint32_t base;
-  const auto prefix = std::min(key.size(), static_cast<size_t>(layout.prefix_width()));
-  if (!points::MatchesSeries(spec_.matcher, layout, spec_.metric, ByteView(key).substr(prefix)))
-    return {};
-  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(kEntryBytes + key.size() + row->MemoryBytes())));
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(kEntryBytes + key.size())));
   if (IsRegularKey(layout, key, &tsuid, &base)) {
     if (const auto series = engine_.registry().Find(tsuid)) {
       cells_[{*series, base}].emplace_back(source, std::move(*row));
@@ -130,9 +147,9 @@ Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row)
 
 Status EmbeddedScan::ReadIrregular(StoredRow* row) {
   const IrregularRow& irregular = irregular_[next_irregular_++];
-  MemoryTally memory(spec_.watch);
+  row_memory_.Remove(row_memory_.held());
   ASSIGN_OR_RETURN(*row, engine_.rows().Read(*version_, *engine_.points_table(), irregular.key,
-                                             FilesRead::kAll, {}, &memory));
+                                             FilesRead::kAll, {}, &row_memory_));
   row->base = irregular.base;
   CellsIntoRowPart(static_cast<uint8_t>(engine_.points_table()->points_family), &row->cells,
                    &row->row_part);
@@ -144,6 +161,7 @@ Status EmbeddedScan::ReadIrregular(StoredRow* row) {
 
 Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) {
   const Table& table = *engine_.points_table();
+  row_memory_.Remove(row_memory_.held());
   *result = StoredRow();
   result->regular = true;
   result->base = base;
@@ -174,8 +192,9 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
     StoredRow older;
     older.regular = true;
     older.base = base;
-    if (engine_.rows().ReadMemoryRow(*memtable, row, key_, has_cells, &older))
-      join(std::move(older));
+    ASSIGN_OR_RETURN(const bool found, engine_.rows().ReadMemoryRow(*memtable, row, key_, has_cells,
+                                                                    &row_memory_, &older));
+    if (found) join(std::move(older));
   }
   for (const auto& part : version_->PartsOf(table.id, version_->RegionsOf(table.id).IdOf(key_))) {
     StoredRow older;

@@ -1,8 +1,12 @@
 #include "storage/engine/merge_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
@@ -92,11 +96,74 @@ void KeepCells(bool of_points, RowPart* part) {
   });
 }
 
+// The name of a column: family number and qualifier.
+using Column = std::pair<uint8_t, Bytes>;
+
+Column ColumnOf(const lsm::StoredCell& cell) { return {cell.family, cell.qualifier}; }
+
+// Cells of a row of the points table in one of several sources. The source is read piece by piece,
+// because annotations and histograms of an hour can be larger than the memory.
+struct PartialRow {
+  lsm::RowSource* source = nullptr;  // null if all cells are in `cells`
+  lsm::CellRow cells;                // the cells that were read and not taken yet
+  bool more = true;                  // whether the source has more pieces of the row
+
+  Status ReadPiece() {
+    while (source != nullptr && more && cells.cells.empty()) {
+      ASSIGN_OR_RETURN(more, source->TakePiece({}, nullptr, &cells));
+    }
+    more = more && source != nullptr;
+    return {};
+  }
+  // Moves the cells up to the column `last` out of `cells`. nullopt means all cells. The result
+  // also has the tombstones of families, because they hide cells of older sources.
+  lsm::CellRow Take(const std::optional<Column>& last) {
+    if (!last) return std::exchange(cells, {});
+    lsm::CellRow taken;
+    taken.family_tombstones = cells.family_tombstones;
+    const auto end =
+        std::partition_point(cells.cells.begin(), cells.cells.end(),
+                             [&](const lsm::StoredCell& cell) { return ColumnOf(cell) <= *last; });
+    taken.cells.assign(std::make_move_iterator(cells.cells.begin()), std::make_move_iterator(end));
+    cells.cells.erase(cells.cells.begin(), end);
+    return taken;
+  }
+};
+
+// Adds a row of cells to a PartSet in ranges of columns.
+class RowOfRanges {
+ public:
+  RowOfRanges(const Bytes& key, PartSet* writer) : key_(key), writer_(writer) {}
+
+  // The columns of `range` must be after those of previous ranges. Each range of a row must have
+  // the same tombstones of families.
+  Status Add(lsm::CellRow range) {
+    if (begun_) range.family_tombstones.clear();
+    lsm::AppendPiece(std::move(range), &row_);
+    // Small ranges are written together, because each AddColumns begins a new block.
+    constexpr size_t kWrittenBytes = 256 << 10;
+    return row_.MemoryBytes() < kWrittenBytes ? Status() : Finish();
+  }
+  Status Finish() {
+    if (row_.empty()) return {};
+    const lsm::CellRow row = std::exchange(row_, {});
+    return std::exchange(begun_, true) ? writer_->AddColumns(key_, row)
+                                       : writer_->AddCells(key_, row);
+  }
+
+ private:
+  const Bytes& key_;
+  PartSet* const writer_;
+  lsm::CellRow row_;    // columns that are not written yet
+  bool begun_ = false;  // whether columns of the row were written
+};
+
 // Merges parts of the points table. Within a salt bucket, both files of a part are ordered by
 // metric first; within a metric, points are ordered by series and cells by time. So the points of
 // one metric are merged first, with the cells that are merged with points (compacted and append
 // cells), which are held in memory for the metric. Then all cells of the metric are merged row by
-// row, because annotations and histograms can be larger than the memory.
+// row, and the cells of a row piece by piece, because annotations and histograms can be larger than
+// the memory.
 class PointsMerge {
  public:
   PointsMerge(const KeyLayout& layout, const MergeTask& task, PartSet* writer)
@@ -184,10 +251,7 @@ class PointsMerge {
         Bytes tsuid;
         uint32_t base;
         if (IsRegularKey(layout_, input.point_cells->key(), &tsuid, &base)) {
-          ASSIGN_OR_RETURN(lsm::CellRow row, input.point_cells->TakeRow());
-          RowPart part;
-          CellsIntoRowPart(family_, &row, &part);
-          KeepCells(true, &part);
+          ASSIGN_OR_RETURN(RowPart part, ReadPointCells(input.point_cells.get()));
           if (!part.empty())
             point_cells_[RowFileKey(layout_, tsuid, base)].emplace_back(i, std::move(part));
         }
@@ -195,6 +259,23 @@ class PointsMerge {
       }
     }
     return {};
+  }
+
+  // Reads the cells and tombstones of the current row that are merged with points.
+  Result<RowPart> ReadPointCells(lsm::RowSource* source) const {
+    RowPart all;
+    for (bool more = true; more;) {
+      lsm::CellRow piece;
+      ASSIGN_OR_RETURN(more, source->TakePiece({}, nullptr, &piece));
+      RowPart part;
+      part.cleared = all.cleared;
+      CellsIntoRowPart(family_, &piece, &part);
+      KeepCells(true, &part);
+      all.cleared = part.cleared;
+      std::move(part.raw.begin(), part.raw.end(), std::back_inserter(all.raw));
+      std::move(part.gone.begin(), part.gone.end(), std::back_inserter(all.gone));
+    }
+    return all;
   }
 
   // Merges the points of the group in file order.
@@ -292,16 +373,46 @@ class PointsMerge {
     }
   }
 
+  // Reads a piece of the row from each input, merges the columns that all inputs have read, and
+  // repeats this until the inputs are read completely.
   Status MergeCellRow(const Bytes& key) {
-    RETURN_IF_ERROR(task_.between());
+    std::vector<PartialRow> rows;  // newest first
+    for (Input& input : inputs_) {
+      if (input.has_cells && input.cells->key() == key) rows.push_back({input.cells.get(), {}});
+    }
+    PartialRow merged;  // cells that remain after the merge with points
+    if (const auto at = merged_cells_.find(key); at != merged_cells_.end()) {
+      RowPartIntoCells(family_, at->second, &merged.cells);
+      merged_cells_.erase(at);
+    }
+    RowOfRanges out(key, writer_);
+    std::optional<Column> last;  // nullopt in the last turn
+    do {
+      RETURN_IF_ERROR(task_.between());
+      last.reset();
+      for (PartialRow& row : rows) {
+        RETURN_IF_ERROR(row.ReadPiece());
+        if (!row.more) continue;
+        const Column read = ColumnOf(row.cells.cells.back());
+        if (!last || read < *last) last = read;
+      }
+      RETURN_IF_ERROR(out.Add(MergeRange(key, last, &rows, &merged)));
+    } while (last);
+    for (Input& input : inputs_) {
+      if (input.has_cells && input.cells->key() == key) RETURN_IF_ERROR(input.NextCells());
+    }
+    return out.Finish();
+  }
+
+  // Takes the columns up to `last` and returns them merged.
+  lsm::CellRow MergeRange(const Bytes& key, const std::optional<Column>& last,
+                          std::vector<PartialRow>* rows, PartialRow* merged) const {
     StoredRow row;
     Bytes tsuid;
     row.regular = IsRegularKey(layout_, key, &tsuid, &row.base);
-    for (Input& input : inputs_) {
-      if (!input.has_cells || input.cells->key() != key) continue;
+    for (PartialRow& partial : *rows) {
       StoredRow older;
-      ASSIGN_OR_RETURN(older.cells, input.cells->TakeRow());
-      RETURN_IF_ERROR(input.NextCells());
+      older.cells = partial.Take(last);
       if (row.regular) {
         CellsIntoRowPart(family_, &older.cells, &older.row_part);
         KeepCells(false, &older.row_part);
@@ -314,11 +425,16 @@ class PointsMerge {
       Expire(table_, task_.now_ms, &row);
     }
     RowPartIntoCells(family_, row.row_part, &row.cells);
-    if (const auto merged = merged_cells_.find(key); merged != merged_cells_.end()) {
-      RowPartIntoCells(family_, merged->second, &row.cells);
-      merged_cells_.erase(merged);
-    }
-    return row.cells.empty() ? Status() : writer_->AddCells(key, row.cells);
+    // The cells of the inputs do not touch points, so no column occurs twice.
+    lsm::CellRow of_points = merged->Take(last);
+    std::vector<lsm::StoredCell>& cells = row.cells.cells;
+    const auto middle = static_cast<ptrdiff_t>(cells.size());
+    std::move(of_points.cells.begin(), of_points.cells.end(), std::back_inserter(cells));
+    std::inplace_merge(cells.begin(), cells.begin() + middle, cells.end(),
+                       [](const lsm::StoredCell& a, const lsm::StoredCell& b) {
+                         return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
+                       });
+    return std::move(row.cells);
   }
 
   const KeyLayout& layout_;

@@ -35,13 +35,20 @@ Status PartSet::AddTo(std::optional<uint32_t> base, const Add& add) {
   return {};
 }
 
-Status PartSet::AddCells(ByteView key, const lsm::CellRow& row) {
+std::optional<uint32_t> PartSet::BaseOf(ByteView key) const {
   Bytes tsuid;
   uint32_t base;
   const bool regular =
       table_ != nullptr && table_->points_family >= 0 && IsRegularKey(layout_, key, &tsuid, &base);
-  return AddTo(regular ? std::optional(base) : std::nullopt,
-               [&](PartWriter* writer) { return writer->AddCells(key, row); });
+  return regular ? std::optional(base) : std::nullopt;
+}
+
+Status PartSet::AddCells(ByteView key, const lsm::CellRow& row) {
+  return AddTo(BaseOf(key), [&](PartWriter* writer) { return writer->AddCells(key, row); });
+}
+
+Status PartSet::AddColumns(ByteView key, const lsm::CellRow& columns) {
+  return AddTo(BaseOf(key), [&](PartWriter* writer) { return writer->AddColumns(key, columns); });
 }
 
 Status PartSet::AddPoints(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,

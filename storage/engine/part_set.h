@@ -33,6 +33,7 @@ class PartSet {
   // The following functions have the same contracts as the functions of PartWriter with the same
   // names.
   Status AddCells(ByteView key, const lsm::CellRow& row);
+  Status AddColumns(ByteView key, const lsm::CellRow& columns);
   Status AddPoints(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,
                    const points::RowPart& row_part);
   Status AddEncodedPoints(ByteView file_key, ByteView value);
@@ -44,6 +45,7 @@ class PartSet {
     size_t entry;  // index in entries_ of the manifest entry of the part
     std::unique_ptr<PartWriter> writer;
   };
+  [[nodiscard]] std::optional<uint32_t> BaseOf(ByteView key) const;
   template <typename Add>
   Status AddTo(std::optional<uint32_t> base, const Add& add);
 

@@ -77,6 +77,13 @@ Status PartWriter::AddCells(ByteView key, const lsm::CellRow& row) {
   return lsm::AddRow(key, row, cells_.get());
 }
 
+Status PartWriter::AddColumns(ByteView key, const lsm::CellRow& columns) {
+  INVARIANT(cells_ != nullptr);
+  NoteTimes(key, columns);
+  tombstones_ = tombstones_ || columns.HasTombstones();
+  return lsm::AddColumns(columns, cells_.get());
+}
+
 Status PartWriter::AddSeries(uint32_t number, ByteView tsuid) {
   Bytes key;
   AppendBig(&key, number, 4);

@@ -35,6 +35,9 @@ class PartWriter {
 
   /// Adds a row of cells. The caller must add rows in ascending order of keys.
   Status AddCells(ByteView key, const lsm::CellRow& row);
+  /// Adds further columns to the row of cells that was added last, which had the key `key`. The
+  /// columns are as for lsm::AddColumns.
+  Status AddColumns(ByteView key, const lsm::CellRow& columns);
   /// Adds a row of the table of series.
   Status AddSeries(uint32_t number, ByteView tsuid);
   /// Adds a row of points: the points and the form of `row_part`. The caller must add series in the

@@ -41,8 +41,9 @@ const RowHourMemory* FindHour(const Memtable& memtable, SeriesNumber series, uin
 
 }  // namespace
 
-bool RowReader::ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
-                              bool with_objects, StoredRow* out) const {
+Result<bool> RowReader::ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row,
+                                      ByteView key, bool with_objects, MemoryTally* memory,
+                                      StoredRow* out) const {
   const auto family = static_cast<uint8_t>(tables_.points()->points_family);
   // A writer creates the cell memory, then sets the flag, then changes the history. The reads
   // happen in the opposite order, so a reader that sees the change also sees the flag and the
@@ -52,6 +53,7 @@ bool RowReader::ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row
   const bool touched = row != nullptr && (row->flags() & RowHourMemory::kRaw) != 0;
   const lsm::CellMemory* const cells = memtable.Cells(tables_.points()->id);
   if (cells == nullptr || (!touched && !with_objects)) return row != nullptr;
+  RETURN_IF_ERROR(cells->Charge(key, {}, memory));
   bool found = row != nullptr;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
     out->row_part = points::RowPart();
@@ -74,11 +76,12 @@ RowPlace RowReader::PlaceOf(const Table& table, ByteView key) const {
   return place;
 }
 
-bool RowReader::ReadMemoryColumns(const Memtable& memtable, const RowHourMemory* row,
-                                  const RowPlace& place, const lsm::ColumnChoice& columns,
-                                  StoredRow* out) const {
+Result<bool> RowReader::ReadMemoryColumns(const Memtable& memtable, const RowHourMemory* row,
+                                          const RowPlace& place, const lsm::ColumnChoice& columns,
+                                          MemoryTally* memory, StoredRow* out) const {
   const lsm::CellMemory* cells = memtable.Cells(tables_.points()->id);
   if (cells == nullptr) return false;  // a writer that clears a row creates the cell memory first
+  RETURN_IF_ERROR(cells->Charge(place.key, columns, memory));
   bool found = false;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
     out->row_part.cleared = row != nullptr && (row->flags() & RowHourMemory::kCleared) != 0;
@@ -102,10 +105,11 @@ Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& tab
     StoredRow older = NothingOf(place);
     if (place.regular) {
       const RowHourMemory* const row = series ? FindHour(*memtable, *series, place.base) : nullptr;
-      const bool found = WithoutPoints(columns)
-                             ? ReadMemoryColumns(*memtable, row, place, columns, &older)
-                             : ReadMemoryRow(*memtable, row, place.key, true, &older);
-      if (!found) continue;
+      Result<bool> found = WithoutPoints(columns)
+                               ? ReadMemoryColumns(*memtable, row, place, columns, memory, &older)
+                               : ReadMemoryRow(*memtable, row, place.key, true, memory, &older);
+      RETURN_IF_ERROR(found.status());
+      if (!*found) continue;
       RETURN_IF_ERROR(ChargeRowPart(older.row_part, memory));
     } else {
       const lsm::CellMemory* cells = memtable->Cells(table.id);

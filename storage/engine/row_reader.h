@@ -71,9 +71,9 @@ class RowReader {
                               FilesRead files, const lsm::ColumnChoice& columns,
                               MemoryTally* memory) const;
   /// Reads the content of a regular row in one memtable, as of one moment. Returns false if the
-  /// memtable has no content of the row.
-  bool ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
-                     bool with_objects, StoredRow* out) const;
+  /// memtable has no content of the row. `memory` is as for Read, for the cells of the row.
+  Result<bool> ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
+                             bool with_objects, MemoryTally* memory, StoredRow* out) const;
   /// Sets `bases` to the base times of those rows of the series that are in `range` and may have
   /// points. The base times are ascending and without duplicates. `tsuid` is the TSUID of the
   /// series.
@@ -81,8 +81,9 @@ class RowReader {
                    const RowRange& range, std::vector<uint32_t>* bases) const;
 
  private:
-  bool ReadMemoryColumns(const Memtable& memtable, const RowHourMemory* row, const RowPlace& place,
-                         const lsm::ColumnChoice& columns, StoredRow* out) const;
+  Result<bool> ReadMemoryColumns(const Memtable& memtable, const RowHourMemory* row,
+                                 const RowPlace& place, const lsm::ColumnChoice& columns,
+                                 MemoryTally* memory, StoredRow* out) const;
 
   const Environment& env_;
   const TableCatalog& tables_;

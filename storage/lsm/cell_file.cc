@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "storage/base/invariant.h"
+
 namespace hg::lsm {
 namespace {
 
@@ -35,7 +37,7 @@ Bytes ColumnOf(uint8_t family, ByteView qualifier) {
 
 // Adds the cells [begin, end) of a row in pieces. `add` encodes and adds the cells of one piece.
 template <typename Cells, typename AddCells>
-Status AddPieces(const Cells& cells, const AddCells& add) {
+Status CutIntoPieces(const Cells& cells, const AddCells& add) {
   constexpr size_t kCellBytes = 16;  // approximate bytes of a cell besides qualifier and value
   for (auto begin = cells.begin(); begin != cells.end();) {
     auto end = begin;
@@ -59,47 +61,59 @@ class CellFileSource : public RowSource {
   Result<bool> Next() override { return scan_.Next(); }
   void Seek(Bytes start) override { scan_.Seek(std::move(start)); }
   [[nodiscard]] const Bytes& key() const override { return scan_.key(); }
-  using RowSource::TakeRow;
-  Result<CellRow> TakeRow(const ColumnChoice& wanted, MemoryTally* memory) override {
-    CellRow row;
-    for (bool more = true; more;) {
-      RETURN_IF_ERROR(ChargeEncoded(scan_.value(), wanted, memory));
-      CellRow piece;
-      if (!DecodeCellRow(scan_.value(), &piece, wanted))
-        return scan_.Damaged("a row cannot be read");
-      AppendPiece(std::move(piece), &row);
-      ASSIGN_OR_RETURN(more, scan_.NextPiece(ChoiceOf(wanted)));
-    }
-    return row;
+  Result<bool> TakePiece(const ColumnChoice& wanted, MemoryTally* memory, CellRow* row) override {
+    RETURN_IF_ERROR(ChargeEncoded(scan_.value(), wanted, memory));
+    CellRow piece;
+    if (!DecodeCellRow(scan_.value(), &piece, wanted)) return scan_.Damaged("a row cannot be read");
+    AppendPiece(std::move(piece), row);
+    return scan_.NextPiece(ChoiceOf(wanted));
   }
 
  private:
   BlockFileScan scan_;
 };
 
+// Calls `add` with each piece of the row and with the family and qualifier of its first column.
+template <typename Add>
+Status ForEachPiece(const CellRow& row, const Add& add) {
+  CellRow piece;
+  piece.family_tombstones = row.family_tombstones;
+  RETURN_IF_ERROR(CutIntoPieces(row.cells, [&](auto begin, auto end) {
+    piece.cells.assign(begin, end);
+    return add(std::exchange(piece, {}), begin->family, begin->qualifier);
+  }));
+  return CutIntoPieces(row.versions, [&](auto begin, auto end) {
+    piece.versions.assign(begin, end);
+    return add(std::exchange(piece, {}), begin->family, begin->qualifier);
+  });
+}
+
 }  // namespace
 
 Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer) {
+  // A row with this size in memory is wide. It is not encoded as a whole, because that would need
+  // as much memory again.
+  constexpr size_t kSurelyWideBytes = 1 << 20;
   Bytes value;
-  EncodeCellRow(row, &value);
-  if (value.size() <= kWideBytes) return writer->Add(key, value);
-  CellRow piece;
-  piece.family_tombstones = row.family_tombstones;
+  if (row.MemoryBytes() < kSurelyWideBytes) {
+    EncodeCellRow(row, &value);
+    if (value.size() <= kWideBytes) return writer->Add(key, value);
+  }
   bool first = true;
-  const auto add = [&](uint8_t family, ByteView qualifier) -> Status {
+  return ForEachPiece(row, [&](const CellRow& piece, uint8_t family, ByteView qualifier) {
     value.clear();
     EncodeCellRow(piece, &value);
-    piece = CellRow();
     if (!std::exchange(first, false)) return writer->AddPiece(ColumnOf(family, qualifier), value);
     return writer->Add(key, value);
-  };
-  RETURN_IF_ERROR(AddPieces(row.cells, [&](auto begin, auto end) {
-    piece.cells.assign(begin, end);
-    return add(begin->family, begin->qualifier);
-  }));
-  return AddPieces(row.versions, [&](auto begin, auto end) {
-    piece.versions.assign(begin, end);
-    return add(begin->family, begin->qualifier);
+  });
+}
+
+Status AddColumns(const CellRow& columns, BlockFileWriter* writer) {
+  INVARIANT(columns.family_tombstones.empty());  // they belong to the first piece
+  return ForEachPiece(columns, [&](const CellRow& piece, uint8_t family, ByteView qualifier) {
+    Bytes value;
+    EncodeCellRow(piece, &value);
+    return writer->AddPiece(ColumnOf(family, qualifier), value);
   });
 }
 

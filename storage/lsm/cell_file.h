@@ -13,6 +13,10 @@ namespace hg::lsm {
 
 /// Adds a row. If the row is wide, AddRow stores it in pieces.
 Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer);
+/// Adds further columns to the row that was added last. They must be after the columns that the row
+/// already has. `columns` must not have tombstones of families. With AddColumns, a row that is
+/// larger than the memory can be written.
+Status AddColumns(const CellRow& columns, BlockFileWriter* writer);
 /// Appends the cells of the next piece to `row`, which has the cells of the previous pieces.
 void AppendPiece(CellRow piece, CellRow* row);
 

@@ -282,21 +282,26 @@ bool CellMemory::Get(ByteView key, CellRow* row) const {
 Result<bool> CellMemory::Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
                              CellRow* row) const {
   if (empty()) return false;
+  RETURN_IF_ERROR(Charge(key, wanted, memory));
   std::shared_lock lock(mutex_);
-  auto it = rows_.find(key);
+  const auto it = rows_.find(key);
   if (it == rows_.end()) return false;
-  const HeldRow& held = it->second;
-  if (memory != nullptr) {
-    // Step may wait, so it is called without the lock. The row may grow a little before it is
-    // copied.
-    const size_t cells = wanted.all() ? held.cells() : wanted.qualifiers().size();
-    const size_t bytes = wanted.all() || !held.wide() ? held.MemoryBytes() : 0;
-    lock.unlock();
-    RETURN_IF_ERROR(ChargeRow(cells, bytes, memory));
-    lock.lock();
-  }
-  *row = held.Get(wanted);
+  *row = it->second.Get(wanted);
   return true;
+}
+
+Status CellMemory::Charge(ByteView key, const ColumnChoice& wanted, MemoryTally* memory) const {
+  if (memory == nullptr || empty()) return {};
+  size_t cells, bytes;
+  {
+    std::shared_lock lock(mutex_);
+    const auto it = rows_.find(key);
+    if (it == rows_.end()) return {};
+    const HeldRow& held = it->second;
+    cells = wanted.all() ? held.cells() : wanted.qualifiers().size();
+    bytes = wanted.all() || !held.wide() ? held.MemoryBytes() : 0;
+  }
+  return ChargeRow(cells, bytes, memory);  // without the lock, because Step may wait
 }
 
 void CellMemory::Copy(ByteView first, bool after, ByteView stop, size_t max,

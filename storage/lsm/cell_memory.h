@@ -119,6 +119,10 @@ class CellMemory {
   /// if the row does not exist.
   Result<bool> Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
                    CellRow* row) const;
+  /// Charges the copy of the selected columns of the row to `memory`. Returns the error of the
+  /// charge. If `memory` is null or the row does not exist, nothing is charged. The row may grow a
+  /// little before it is copied.
+  Status Charge(ByteView key, const ColumnChoice& wanted, MemoryTally* memory) const;
   /// Appends copies of at most `max` rows with key ≥ first (key > first if `after` is true) and key
   /// < stop. An empty `stop` means that the range has no end. Wide rows are returned without their
   /// columns.

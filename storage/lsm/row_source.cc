@@ -43,21 +43,21 @@ class MemorySource : public RowSource {
     INVARIANT(at_ < batch_.size());
     return batch_[at_].key;
   }
-  using RowSource::TakeRow;
-  Result<CellRow> TakeRow(const ColumnChoice& wanted, MemoryTally* memory) override {
+  Result<bool> TakePiece(const ColumnChoice& wanted, MemoryTally* memory, CellRow* row) override {
     INVARIANT(at_ < batch_.size());
+    INVARIANT(row->empty());  // the only piece is the whole row
     KeyedRow& found = batch_[at_];
     if (found.left_out) {
-      CellRow row;
-      RETURN_IF_ERROR(memory_.Get(found.key, wanted, memory, &row).status());
-      return row;
+      RETURN_IF_ERROR(memory_.Get(found.key, wanted, memory, row).status());
+      return false;
     }
     if (memory != nullptr) {
       const size_t cells = found.row.cells.size() + found.row.versions.size();
       RETURN_IF_ERROR(ChargeRow(cells, found.row.MemoryBytes(), memory));
     }
     found.row.Keep(wanted);
-    return std::move(found.row);
+    *row = std::move(found.row);
+    return false;
   }
 
  private:
@@ -70,6 +70,14 @@ class MemorySource : public RowSource {
 };
 
 }  // namespace
+
+Result<CellRow> RowSource::TakeRow(const ColumnChoice& wanted, MemoryTally* memory) {
+  CellRow row;
+  for (bool more = true; more;) {
+    ASSIGN_OR_RETURN(more, TakePiece(wanted, memory, &row));
+  }
+  return row;
+}
 
 std::unique_ptr<RowSource> ScanMemory(const CellMemory& memory, Bytes start, Bytes stop) {
   return std::make_unique<MemorySource>(memory, std::move(start), std::move(stop));

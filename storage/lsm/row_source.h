@@ -22,13 +22,15 @@ class RowSource {
   virtual void Seek(Bytes start) = 0;
   /// Returns the key of the current row, which is valid until the next call of Next.
   [[nodiscard]] virtual const Bytes& key() const = 0;
-  /// Returns the selected columns of the current row. Call this function at most once for each row.
-  /// The memory of the columns is charged to `memory` before they are copied. If the charge fails,
-  /// TakeRow returns its error. If `memory` is null, there is no limit. Returns Corruption if the
-  /// row cannot be read.
-  virtual Result<CellRow> TakeRow(const ColumnChoice& wanted, MemoryTally* memory) = 0;
-  /// Returns all columns of the current row, without a memory limit.
-  Result<CellRow> TakeRow() { return TakeRow({}, nullptr); }
+  /// Appends the selected columns of the next piece of the current row to `row`, which has the
+  /// columns of the previous pieces or is empty. Returns whether the row has more pieces. Only wide
+  /// rows in files have more than one piece. The memory of the columns is charged to `memory`
+  /// before they are copied. If the charge fails, TakePiece returns its error. If `memory` is null,
+  /// there is no limit. Returns Corruption if the piece cannot be read.
+  virtual Result<bool> TakePiece(const ColumnChoice& wanted, MemoryTally* memory, CellRow* row) = 0;
+  /// Returns the selected columns of all pieces of the current row. Call either TakeRow once or
+  /// TakePiece for each piece. `memory` and errors are as for TakePiece.
+  Result<CellRow> TakeRow(const ColumnChoice& wanted = {}, MemoryTally* memory = nullptr);
 };
 
 /// Returns a source of the rows of a memtable in [start, stop). An empty `stop` means that the

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import kill_rounds  # noqa: E402
-from checks import judged  # noqa: E402
+from checks import judged, wait_until  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 WRITERS = 4
@@ -104,12 +104,7 @@ class Asker(Client):
 
 
 def wait_for_points(ledgers, count, patience_s=60):
-    end = time.monotonic() + patience_s
-    while sum(len(ledger.acknowledged) for ledger in ledgers) < count:
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
+    return wait_until(lambda: sum(len(ledger.acknowledged) for ledger in ledgers) >= count, patience_s)
 
 
 def replace_under_load(daemon, programs, rounds, seed):

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.dont_write_bytecode = True
-from checks import Checks  # noqa: E402
+from checks import Checks, wait_until  # noqa: E402
 from daemon import Daemon  # noqa: E402
 from kill_rounds import WRITERS, Ledger, Writer, settle_round, stats_of  # noqa: E402
 
@@ -57,11 +57,8 @@ class SlowWriter(Writer):
 
 
 def wait_for(what, condition):
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"{what}: not within {PATIENCE_S} s")
-        time.sleep(0.02)
+    if not wait_until(condition, PATIENCE_S):
+        raise RuntimeError(f"{what}: not within {PATIENCE_S} s")
 
 
 def spooled(daemon, name):

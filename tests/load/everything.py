@@ -26,7 +26,7 @@ import urllib.parse
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from checks import Checks  # noqa: E402
+from checks import Checks, wait_until  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 MIB = 1 << 20
@@ -196,15 +196,6 @@ def running(daemon):
 def taken(daemon):
     return next(int(stat["value"]) for stat in daemon.get("/api/stats")
                 if stat["metric"] == "tsd.query.memory" and stat["tags"]["type"] == "taken")
-
-
-def wait_until(condition, patience_s=60):
-    deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def ask_and_leave(daemon, expression, read_bytes=0):

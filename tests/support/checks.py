@@ -46,9 +46,17 @@ def judged(named):
     return check.finish()
 
 
+def wait_until(condition, patience_s=60):
+    """Calls condition() until it holds or the time is over; returns whether it held."""
+    end = time.monotonic() + patience_s
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
 def waited(ask, wanted, patience_s=60):
     """Calls ask() until it returns `wanted` or the time is over; returns the last result."""
-    end = time.monotonic() + patience_s
-    while ask() != wanted and time.monotonic() < end:
-        time.sleep(0.2)
+    wait_until(lambda: ask() == wanted, patience_s)
     return ask()

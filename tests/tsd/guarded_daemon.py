@@ -14,7 +14,6 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -23,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
+import checks  # noqa: E402
 import daemon as daemons  # noqa: E402
 
 PATIENCE_S = 60
@@ -42,10 +42,7 @@ def check(good, what):
 
 
 def until(good, what):
-    end = time.monotonic() + PATIENCE_S
-    while not good():
-        check(time.monotonic() < end, what)
-        time.sleep(0.05)
+    check(checks.wait_until(good, PATIENCE_S), what)
 
 
 def openssl(folder, *words):

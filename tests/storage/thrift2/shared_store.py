@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
+import checks  # noqa: E402
 import daemon  # noqa: E402
 
 HOUR = 1700002800  # the first second of an hour that is long over
@@ -35,10 +36,7 @@ def check(good, what):
 
 
 def until(good, what):
-    end = time.monotonic() + PATIENCE_S
-    while not good():
-        check(time.monotonic() < end, what)
-        time.sleep(0.05)
+    check(checks.wait_until(good, PATIENCE_S), what)
 
 
 class Cluster:
@@ -190,10 +188,7 @@ def a_stop_closes_idle_connections(tsdb, folder):
 
 def wait_for_log(node, text):
     """Waits until the log has the text: the daemon answers before it has written all lines of its start."""
-    until = time.monotonic() + 10
-    while text not in node.log_tail():
-        check(time.monotonic() < until, f"the log has no {text!r}")
-        time.sleep(0.05)
+    until(lambda: text in node.log_tail(), f"the log has no {text!r}")
 
 
 @case

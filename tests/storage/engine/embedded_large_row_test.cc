@@ -1,0 +1,186 @@
+// Rows of the points table with more annotations and histograms than fit into the memory.
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <random>
+#include <string>
+
+#include "storage/codec/row_key.h"
+#include "storage/engine/embedded_points.h"
+#include "storage/engine/engine.h"
+#include "storage/points/points.h"
+#include "tests/fault/starve.h"
+#include "tests/storage/engine/temp_folder.h"
+#include "tests/support/fake_watch.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+constexpr uint32_t kBase = 1699920000;
+constexpr size_t kNoteBytes = 64 << 10;
+const Bytes kTsuid("\0\0\1\0\0\1\0\0\1", 9), kOtherTsuid("\0\0\1\0\0\1\0\0\2", 9);
+
+// Returns the qualifier of an annotation at this offset from the base time.
+Bytes NoteAt(int second) {
+  Bytes qualifier(1, '\1');
+  AppendBig(&qualifier, static_cast<uint64_t>(second), 2);
+  return qualifier;
+}
+
+// Returns the qualifier of a compacted cell with a point at this offset and one a second later.
+Bytes PointsAt(int second) {
+  Bytes qualifier;
+  AppendBig(&qualifier, static_cast<uint64_t>(second) << 4, 2);
+  AppendBig(&qualifier, static_cast<uint64_t>(second + 1) << 4, 2);
+  return qualifier;
+}
+
+// A store in a folder on disk, so that its files are not counted as memory of this thread.
+struct Fixture {
+  Fixture() : clock(int64_t{kBase} * 1000) {
+    EmbeddedOptions options;
+    options.path = folder.path();
+    options.background = false;
+    auto opened = engine::Engine::Open(options, PosixFileSystem(), clock);
+    REQUIRE(opened.ok());
+    engine = std::move(*opened);
+    points = std::make_unique<engine::EmbeddedPoints>(*engine);
+    table = *engine->FindTable("tsdb");
+    REQUIRE(points->Register(kTsuid).ok());
+    REQUIRE(points->Register(kOtherTsuid).ok());
+  }
+
+  void Put(const Bytes& qualifier, const Bytes& value) {
+    REQUIRE(engine->Write(*table, key, {PutCell("t", qualifier, value)}).ok());
+  }
+  // Writes `count` annotations. Their offsets are `first`, first + step and so on.
+  void PutNotes(int first, int step, int count) {
+    for (int i = 0; i < count; ++i) {
+      const int second = first + i * step;
+      Put(NoteAt(second), std::to_string(second) + Bytes(kNoteBytes, 'n'));
+    }
+  }
+  void Flush() { REQUIRE(engine->Flush().ok()); }
+  [[nodiscard]] size_t CountParts() const {
+    const auto version = engine->Pin();
+    return version->PartsOf(table->id, version->RegionsOf(table->id).IdOf(key)).size();
+  }
+  // Returns the cells that the cell store returns for the row.
+  [[nodiscard]] std::map<Bytes, Bytes> Cells() const {
+    const auto row = engine->rows().Read(*engine->Pin(), *table, key);
+    REQUIRE(row.ok());
+    std::map<Bytes, Bytes> cells;
+    for (Cell& cell : engine::RenderStored(*table, *row, {})) {
+      CHECK(cells.emplace(cell.qualifier, cell.value).second);
+    }
+    return cells;
+  }
+  // Scans a series with its annotations until an error or the end.
+  Status Scan(const Bytes& tsuid, RequestContext* watch) const {
+    PointScanSpec spec;
+    spec.metric = tsuid.substr(0, 3);
+    spec.matcher.tsuids = {tsuid};
+    spec.rows = {kBase, kBase + 3600};
+    spec.objects = true;
+    spec.watch = watch;
+    ASSIGN_OR_RETURN(const auto scan, points->Scan(spec, {}));
+    for (;;) {
+      RowHour row;
+      ASSIGN_OR_RETURN(const bool more, scan->Next(&row));
+      if (!more) return {};
+    }
+  }
+
+  TempFolder folder;
+  ManualClock clock;
+  std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<engine::EmbeddedPoints> points;
+  const engine::Table* table = nullptr;
+  const Bytes key = codec::MakeRowKey(KeyLayout(), kTsuid, kBase);
+};
+
+TEST_CASE("a merge has pieces of a large row in memory, not the whole row") {
+  Fixture f;
+  f.Put(PointsAt(0), Bytes("\1\2\0", 3));
+  for (int file = 0; file < 3; ++file) {
+    f.PutNotes(file, 3, 200);
+    f.Flush();
+  }
+  f.Put(PointsAt(2), Bytes("\3\4\0", 3));
+  f.Flush();
+  REQUIRE(f.CountParts() == 4);
+  Status merged;
+  const int64_t bytes = MostAllocated([&] { merged = f.engine->Compact(*f.table); });
+  REQUIRE(merged.ok());
+  CHECK(f.CountParts() == 1);
+  CHECK(bytes < int64_t{600} * kNoteBytes / 10);
+  size_t notes = 0, others = 0;
+  for (const auto& [qualifier, value] : f.Cells()) {
+    (qualifier.front() == 1 ? notes : others) += 1;
+    if (qualifier.front() == 1) {
+      CHECK(value.starts_with(std::to_string(ReadBig16(qualifier.data() + 1)) + "n"));
+    }
+  }
+  CHECK(notes == 600);
+  CHECK(others > 0);
+}
+
+TEST_CASE("a query is charged for the cells of a row before it reads them") {
+  Fixture f;
+  for (const bool in_file : {false, true}) {
+    CAPTURE(in_file);
+    f.PutNotes(0, 1, 200);
+    if (in_file) f.Flush();
+    FakeWatch watch;
+    watch.bytes_max = 1 << 20;
+    Status status;
+    const int64_t bytes = MostAllocated([&] { status = f.Scan(kTsuid, &watch); });
+    CHECK(status.code() == StatusCode::kLimitExceeded);
+    CHECK(bytes < 4 << 20);
+    CHECK(f.Scan(kOtherTsuid, &watch).ok());
+    CHECK(f.Scan(kTsuid, nullptr).ok());
+  }
+}
+
+TEST_CASE("large rows have the same cells before and after merges, whatever was deleted") {
+  constexpr uint32_t kColumns = 300, kChangesPerFile = 200;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    Fixture f;
+    for (int file = 0; file < 9; ++file) {
+      for (uint32_t i = 0; i < kChangesPerFile; ++i) {
+        const int second = static_cast<int>(random() % kColumns);
+        const uint32_t what = random() % 100;
+        if (what == 0 && random() % 4 == 0) {
+          REQUIRE(f.engine
+                      ->Write(*f.table, f.key,
+                              {{CellChange::Kind::kDeleteFamily, "t", {}, {}, {}, {}}})
+                      .ok());
+        } else if (what < 20) {
+          REQUIRE(f.engine->Write(*f.table, f.key, {DeleteColumn("t", NoteAt(second))}).ok());
+        } else if (what < 30) {
+          f.Put(PointsAt(second), Bytes({static_cast<char>(file), static_cast<char>(i), '\0'}));
+        } else {
+          f.Put(NoteAt(second), std::to_string(file) + Bytes(random() % 8000, 'n'));
+        }
+      }
+      f.Flush();
+      if (random() % 3 > 0) continue;
+      const std::map<Bytes, Bytes> before = f.Cells();
+      REQUIRE((random() % 2 == 0 ? f.engine->MergePending(engine::Engine::MergePool::kAny)
+                                 : f.engine->Compact(*f.table))
+                  .ok());
+      REQUIRE(f.Cells() == before);
+    }
+    const std::map<Bytes, Bytes> before = f.Cells();
+    REQUIRE(f.engine->Compact(*f.table).ok());
+    CHECK(f.CountParts() == 1);
+    CHECK(f.Cells() == before);
+  }
+}
+
+}  // namespace
+}  // namespace hg
