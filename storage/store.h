@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/invariant.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/row_filter.h"
@@ -236,26 +237,28 @@ class Store {
   /// Returns the result of GetCells for each key, in order. A key may occur twice in `keys`.
   virtual std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
                                            const CellSelection& wanted);
-  /// Adds `by` to an 8-byte big-endian counter and returns the new value. An absent counter counts
-  /// as 0. Returns InvalidArgument if the stored value does not have 8 bytes.
-  virtual Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
-                                    ByteView qualifier, int64_t by) = 0;
-  /// Increments several columns of a row atomically and returns the new values in order. If a
-  /// column occurs twice, it is incremented twice.
+  /// Adds to 8-byte big-endian counters of a row atomically and returns the new values in order. An
+  /// absent counter counts as 0. If a column occurs twice, it is incremented twice. Returns
+  /// InvalidArgument if a stored value does not have 8 bytes. `ttl_ms` is the TTL of the new cells
+  /// (CellChange::ttl_ms). If it is nullopt, each new cell has the TTL of the cell that it replaces.
   virtual Result<std::vector<int64_t>> IncrementColumns(
-      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) = 0;
-  /// Appends bytes to one cell atomically. An absent cell counts as empty. Returns InvalidArgument
-  /// if the appended bytes exceed the size limit of a value. A store may also check the total
-  /// length. Some stores cannot check the total length, because they join appended bytes only when
-  /// the cell is read.
-  virtual Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
-                        ByteView value) = 0;
-  /// Appends to several columns of a row atomically. The columns must differ. Returns the errors of
-  /// Append. In a points table, returns InvalidArgument if there are several columns and one of
-  /// them is the column of append mode. Returns Unsupported if there are several columns and the
-  /// store can append only to one column.
+      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns,
+      std::optional<int64_t> ttl_ms) = 0;
+  /// Appends bytes to cells of a row atomically. An absent cell counts as empty. The columns must
+  /// differ. Returns InvalidArgument if the appended bytes exceed the size limit of a value. A store
+  /// may also check the total length. Some stores cannot check the total length, because they join
+  /// appended bytes only when the cell is read. In a points table, returns InvalidArgument if there
+  /// are several columns and one of them is the column of append mode. Returns Unsupported if there
+  /// are several columns and the store can append only to one column. `ttl_ms` is as for
+  /// IncrementColumns.
   virtual Status AppendColumns(const std::string& table, ByteView key,
-                               const std::vector<ColumnAppend>& columns);
+                               const std::vector<ColumnAppend>& columns,
+                               std::optional<int64_t> ttl_ms) = 0;
+  // IncrementColumns and AppendColumns for one column.
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by, std::optional<int64_t> ttl_ms = {});
+  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
+                ByteView value, std::optional<int64_t> ttl_ms = {});
   /// If family:qualifier of the row has the expected value, applies the mutation and returns true.
   /// Otherwise changes nothing and returns false.
   virtual Result<bool> CompareAndMutate(ByteView family, ByteView qualifier,
@@ -319,14 +322,19 @@ inline Status Store::Mutate(const std::string& table, const std::vector<RowMutat
   return {};
 }
 
-inline Status Store::AppendColumns(const std::string& table, ByteView key,
-                                   const std::vector<ColumnAppend>& columns) {
-  if (columns.empty()) return {};
-  if (columns.size() > 1) {
-    return Status::Unsupported("this store appends to one column at a time, not to " +
-                               std::to_string(columns.size()));
-  }
-  return Append(table, key, columns[0].family, columns[0].qualifier, columns[0].value);
+inline Result<int64_t> Store::Increment(const std::string& table, ByteView key, ByteView family,
+                                        ByteView qualifier, int64_t by,
+                                        std::optional<int64_t> ttl_ms) {
+  ASSIGN_OR_RETURN(
+      const std::vector<int64_t> sums,
+      IncrementColumns(table, key, {{Bytes(family), Bytes(qualifier), by}}, ttl_ms));
+  INVARIANT(sums.size() == 1);
+  return sums[0];
+}
+
+inline Status Store::Append(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, ByteView value, std::optional<int64_t> ttl_ms) {
+  return AppendColumns(table, key, {{Bytes(family), Bytes(qualifier), Bytes(value)}}, ttl_ms);
 }
 
 inline Result<std::vector<Bytes>> Store::RegionStarts(const std::string& table) {

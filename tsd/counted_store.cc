@@ -93,27 +93,17 @@ std::vector<Result<Row>> CountedStore::GetRows(const std::string& table,
 }
 
 Result<std::vector<int64_t>> CountedStore::IncrementColumns(
-    const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) {
+    const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns,
+    std::optional<int64_t> ttl_ms) {
   Add(&counters_->increment, columns.size());
-  return store_.IncrementColumns(table, key, columns);
-}
-
-Result<int64_t> CountedStore::Increment(const std::string& table, ByteView key, ByteView family,
-                                        ByteView qualifier, int64_t by) {
-  Add(&counters_->increment);
-  return store_.Increment(table, key, family, qualifier, by);
-}
-
-Status CountedStore::Append(const std::string& table, ByteView key, ByteView family,
-                            ByteView qualifier, ByteView value) {
-  Add(&counters_->append);
-  return store_.Append(table, key, family, qualifier, value);
+  return store_.IncrementColumns(table, key, columns, ttl_ms);
 }
 
 Status CountedStore::AppendColumns(const std::string& table, ByteView key,
-                                   const std::vector<ColumnAppend>& columns) {
+                                   const std::vector<ColumnAppend>& columns,
+                                   std::optional<int64_t> ttl_ms) {
   Add(&counters_->append, columns.size());
-  return store_.AppendColumns(table, key, columns);
+  return store_.AppendColumns(table, key, columns, ttl_ms);
 }
 
 Result<bool> CountedStore::CompareAndMutate(ByteView family, ByteView qualifier,

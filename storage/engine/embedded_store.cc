@@ -36,20 +36,24 @@ Status CheckFamily(const Table& table, ByteView family) {
   return Status::NotFound("no such family: " + table.descriptor.name + ":" + Bytes(family));
 }
 
+Status CheckTtl(const Table& table, std::optional<int64_t> ttl_ms) {
+  if (!ttl_ms) return {};
+  if (*ttl_ms < 1) {
+    return Status::InvalidArgument("a cell's TTL of " + std::to_string(*ttl_ms) +
+                                   " ms, at least 1");
+  }
+  if (table.order == lsm::CellOrder::kByTime) return {};
+  return Status::InvalidArgument("table " + table.descriptor.name +
+                                 " holds points: its cells have no TTL of their own");
+}
+
 Status CheckTimes(const Table& table, const CellChange& change) {
   using Kind = CellChange::Kind;
   if (change.kind == Kind::kDeleteFamilyVersion && !change.timestamp_ms) {
     return Status::InvalidArgument("a delete of a family's version needs a time");
   }
-  if (change.ttl_ms && *change.ttl_ms < 1) {
-    return Status::InvalidArgument("a cell's TTL of " + std::to_string(*change.ttl_ms) +
-                                   " ms, at least 1");
-  }
+  RETURN_IF_ERROR(CheckTtl(table, change.ttl_ms));
   if (table.order == lsm::CellOrder::kByTime) return {};
-  if (change.ttl_ms) {
-    return Status::InvalidArgument("table " + table.descriptor.name +
-                                   " holds points: its cells have no TTL of their own");
-  }
   if (change.kind != Kind::kPut && change.timestamp_ms) {
     return Status::InvalidArgument("table " + table.descriptor.name +
                                    " holds points: a delete there has no time");
@@ -95,14 +99,41 @@ lsm::ColumnChoice ColumnsIn(const std::vector<Change>& changes) {
   return lsm::ColumnChoice(std::move(columns));
 }
 
-// Returns a put that hides the value from which the new value was computed, even if the timestamp
-// of the old value is in the future.
-CellChange PutOver(ByteView family, ByteView qualifier, Bytes value, const Cell* old,
-                   int64_t now_ms) {
-  CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
-  if (old != nullptr && old->timestamp_ms > now_ms) put.timestamp_ms = old->timestamp_ms;
-  return put;
+// Returns the TTL of a cell of the row, or nullopt if the cell has no TTL of its own.
+std::optional<int64_t> TtlOf(const Table& table, const StoredRow& row, const Cell& cell) {
+  for (const lsm::CellVersion& version : row.cells.versions) {
+    if (version.kind != lsm::CellKind::kPut || version.timestamp_ms != cell.timestamp_ms) continue;
+    if (version.qualifier != cell.qualifier || table.families[version.family].name != cell.family)
+      continue;
+    if (version.expires_ms == lsm::kNeverExpires) return {};
+    return version.expires_ms - version.timestamp_ms;
+  }
+  return {};
 }
+
+// The cells of a row from which an increment or append computes new cells.
+struct OldCells {
+  const Table& table;
+  const StoredRow& row;
+  const std::vector<Cell> cells;
+  const int64_t now_ms;
+
+  [[nodiscard]] const Cell* Find(ByteView family, ByteView qualifier) const {
+    return FindColumn(cells, family, qualifier);
+  }
+  // Returns a put that hides the value from which the new value was computed, even if the timestamp
+  // of the old value is in the future. Without a TTL, the put has the TTL of the old cell.
+  [[nodiscard]] CellChange PutOver(ByteView family, ByteView qualifier, Bytes value,
+                                   std::optional<int64_t> ttl_ms) const {
+    CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
+    put.ttl_ms = ttl_ms;
+    const Cell* const old = Find(family, qualifier);
+    if (old == nullptr) return put;
+    if (old->timestamp_ms > now_ms) put.timestamp_ms = old->timestamp_ms;
+    if (!put.ttl_ms) put.ttl_ms = TtlOf(table, row, *old);
+    return put;
+  }
+};
 
 // Returns whether the column is the one to which append mode writes points.
 bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, ByteView family,
@@ -166,14 +197,6 @@ void AddShares(uint64_t bytes, const std::vector<uint64_t>& weights,
 }
 
 }  // namespace
-
-Result<const Table*> EmbeddedStore::Prepare(const std::string& name, ByteView key,
-                                            ByteView family) const {
-  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
-  RETURN_IF_ERROR(CheckKey(key));
-  RETURN_IF_ERROR(CheckFamily(*table, family));
-  return table;
-}
 
 Status EmbeddedStore::CreateTable(const TableDescriptor& table) {
   RETURN_IF_ERROR(engine_.CreateTable(table));
@@ -297,27 +320,24 @@ std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
   return rows;
 }
 
-Result<int64_t> EmbeddedStore::Increment(const std::string& name, ByteView key, ByteView family,
-                                         ByteView qualifier, int64_t by) {
-  ASSIGN_OR_RETURN(const std::vector<int64_t> sums,
-                   IncrementColumns(name, key, {{Bytes(family), Bytes(qualifier), by}}));
-  return sums[0];
-}
-
 Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
-    const std::string& name, ByteView key, const std::vector<ColumnIncrement>& columns) {
+    const std::string& name, ByteView key, const std::vector<ColumnIncrement>& columns,
+    std::optional<int64_t> ttl_ms) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
+  RETURN_IF_ERROR(CheckTtl(*table, ttl_ms));
   for (const ColumnIncrement& column : columns) RETURN_IF_ERROR(CheckFamily(*table, column.family));
   if (columns.empty()) return std::vector<int64_t>();
   const lsm::ColumnChoice chosen = ColumnsIn(columns);
   std::vector<int64_t> sums;
   const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
-    const std::vector<Cell> cells = SelectCells(*table, row, {}, chosen, engine_.render_options());
+    const OldCells cells{*table, row,
+                         SelectCells(*table, row, {}, chosen, engine_.render_options()),
+                         engine_.stamp_ms_locked()};
     std::map<std::pair<ByteView, ByteView>, uint64_t> added;
     sums.clear();
     for (const ColumnIncrement& column : columns) {
-      const Cell* const old = FindColumn(cells, column.family, column.qualifier);
+      const Cell* const old = cells.Find(column.family, column.qualifier);
       if (old != nullptr && old->value.size() != 8) {
         return Status::InvalidArgument("counter of " + std::to_string(old->value.size()) +
                                        " bytes, not 8: " + ToHex(key));
@@ -329,8 +349,7 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
       sum += static_cast<uint64_t>(column.by);
       Bytes value;
       AppendBig(&value, sum, 8);
-      changes->push_back(PutOver(column.family, column.qualifier, std::move(value), old,
-                                 engine_.stamp_ms_locked()));
+      changes->push_back(cells.PutOver(column.family, column.qualifier, std::move(value), ttl_ms));
       sums.push_back(static_cast<int64_t>(sum));
     }
     return true;
@@ -340,48 +359,40 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
   return sums;
 }
 
-Status EmbeddedStore::Append(const std::string& name, ByteView key, ByteView family,
-                             ByteView qualifier, ByteView value) {
-  ASSIGN_OR_RETURN(const Table* table, Prepare(name, key, family));
-  if (IsAppendCell(engine_.layout(), *table, key, family, qualifier)) {
-    RETURN_IF_ERROR(CheckValue(value.size()));
-    ASSIGN_OR_RETURN(const LogPosition position, engine_.AppendToRow(*table, key, value));
-    return Commit(position);
-  }
-  return AppendCells(*table, key, {{Bytes(family), Bytes(qualifier), Bytes(value)}});
-}
-
 Status EmbeddedStore::AppendColumns(const std::string& name, ByteView key,
-                                    const std::vector<ColumnAppend>& columns) {
-  if (columns.size() < 2) return Store::AppendColumns(name, key, columns);
+                                    const std::vector<ColumnAppend>& columns,
+                                    std::optional<int64_t> ttl_ms) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
+  RETURN_IF_ERROR(CheckTtl(*table, ttl_ms));
+  if (columns.empty()) return {};
   for (const ColumnAppend& column : columns) {
     RETURN_IF_ERROR(CheckFamily(*table, column.family));
     if (!IsAppendCell(engine_.layout(), *table, key, column.family, column.qualifier)) continue;
+    if (columns.size() == 1) {
+      RETURN_IF_ERROR(CheckValue(column.value.size()));
+      ASSIGN_OR_RETURN(const LogPosition position, engine_.AppendToRow(*table, key, column.value));
+      return Commit(position);
+    }
     return Status::InvalidArgument("table " + table->descriptor.name +
                                    " holds points: append to the column " +
                                    ToHex(column.qualifier) + " with a call of its own");
   }
-  return AppendCells(*table, key, columns);
-}
-
-Status EmbeddedStore::AppendCells(const Table& table, ByteView key,
-                                  const std::vector<ColumnAppend>& columns) {
   const lsm::ColumnChoice chosen = ColumnsIn(columns);
   const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
-    const std::vector<Cell> cells = SelectCells(table, row, {}, chosen, engine_.render_options());
+    const OldCells cells{*table, row,
+                         SelectCells(*table, row, {}, chosen, engine_.render_options()),
+                         engine_.stamp_ms_locked()};
     for (const ColumnAppend& column : columns) {
-      const Cell* const old = FindColumn(cells, column.family, column.qualifier);
+      const Cell* const old = cells.Find(column.family, column.qualifier);
       Bytes joined = old != nullptr ? old->value : Bytes();
       joined += column.value;
       RETURN_IF_ERROR(CheckValue(joined.size()));
-      changes->push_back(PutOver(column.family, column.qualifier, std::move(joined), old,
-                                 engine_.stamp_ms_locked()));
+      changes->push_back(cells.PutOver(column.family, column.qualifier, std::move(joined), ttl_ms));
     }
     return true;
   };
-  ASSIGN_OR_RETURN(const auto outcome, engine_.ReadModifyWrite(table, key, chosen, decide));
+  ASSIGN_OR_RETURN(const auto outcome, engine_.ReadModifyWrite(*table, key, chosen, decide));
   return Commit(outcome.position);
 }
 

@@ -28,14 +28,12 @@ class EmbeddedStore : public Store {
                   const std::vector<Bytes>& qualifiers = {}) override;
   Result<Row> GetCells(const std::string& table, ByteView key,
                        const CellSelection& wanted) override;
-  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
-                            ByteView qualifier, int64_t by) override;
-  Result<std::vector<int64_t>> IncrementColumns(
-      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
-  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
-                ByteView value) override;
+  Result<std::vector<int64_t>> IncrementColumns(const std::string& table, ByteView key,
+                                                const std::vector<ColumnIncrement>& columns,
+                                                std::optional<int64_t> ttl_ms) override;
   Status AppendColumns(const std::string& table, ByteView key,
-                       const std::vector<ColumnAppend>& columns) override;
+                       const std::vector<ColumnAppend>& columns,
+                       std::optional<int64_t> ttl_ms) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
@@ -65,9 +63,6 @@ class EmbeddedStore : public Store {
   Status Commit(LogPosition position) {
     return later_ ? engine_.CommitAndWait(position) : Status();
   }
-  Result<const Table*> Prepare(const std::string& table, ByteView key, ByteView family) const;
-  /// Appends values to columns that are not append cells.
-  Status AppendCells(const Table& table, ByteView key, const std::vector<ColumnAppend>& columns);
 
   Engine& engine_;
   const std::unique_ptr<EmbeddedStore> later_;  // null in a store that is the later_ of another one

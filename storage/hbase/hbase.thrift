@@ -135,6 +135,7 @@ struct TDelete {
 struct TIncrement {
   1: required binary row
   2: required list<TColumnIncrement> columns
+  4: optional map<binary, binary> attributes
   5: optional TDurability durability
   7: optional bool returnResults
 }
@@ -142,6 +143,7 @@ struct TIncrement {
 struct TAppend {
   1: required binary row
   2: required list<TColumnValue> columns
+  3: optional map<binary, binary> attributes
   4: optional TDurability durability
   6: optional bool returnResults
 }

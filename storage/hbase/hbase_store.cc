@@ -147,15 +147,9 @@ Result<std::vector<Row>> HbaseStore::GetBatch(const std::string& table,
   return rows;
 }
 
-Result<int64_t> HbaseStore::Increment(const std::string& table, ByteView key, ByteView family,
-                                      ByteView qualifier, int64_t by) {
-  ASSIGN_OR_RETURN(const std::vector<int64_t> sums,
-                   IncrementColumns(table, key, {{Bytes(family), Bytes(qualifier), by}}));
-  return sums[0];
-}
-
 Result<std::vector<int64_t>> HbaseStore::IncrementColumns(
-    const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) {
+    const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns,
+    std::optional<int64_t> ttl_ms) {
   RETURN_IF_ERROR(CheckKey(key));
   // The call to HBase names each column once, with the sum of its increments. The result of each
   // increment is computed from the last value that HBase returns.
@@ -167,6 +161,7 @@ Result<std::vector<int64_t>> HbaseStore::IncrementColumns(
   increment.row = Bytes(key);
   increment.__set_durability(DurabilityOf(client_->options.write_ahead));
   increment.__set_returnResults(true);
+  if (ttl_ms) increment.__set_attributes(TtlAttribute(*ttl_ms));
   for (const auto& [column, total] : totals) {
     wire::TColumnIncrement& one = increment.columns.emplace_back();
     one.family = column.first;

@@ -64,12 +64,12 @@ class HbaseStore : public Store {
                        const CellSelection& wanted) override;
   std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
                                    const CellSelection& wanted) override;
-  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
-                            ByteView qualifier, int64_t by) override;
-  Result<std::vector<int64_t>> IncrementColumns(
-      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
-  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
-                ByteView value) override;
+  Result<std::vector<int64_t>> IncrementColumns(const std::string& table, ByteView key,
+                                                const std::vector<ColumnIncrement>& columns,
+                                                std::optional<int64_t> ttl_ms) override;
+  Status AppendColumns(const std::string& table, ByteView key,
+                       const std::vector<ColumnAppend>& columns,
+                       std::optional<int64_t> ttl_ms) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
   /// Deletes of columns apply only to the versions that were compared. HBase itself checks only one
@@ -105,10 +105,10 @@ class HbaseStore : public Store {
   Result<std::vector<CellChange>> Settle(const std::string& table, const RowMutation& row);
   Status MutateRow(const std::string& table, const RowMutation& row);
   Status OpenSpool(FileSystem& files);
-  /// WriteRows and AppendNow write rows like MutateRows and Append, but never to the spool.
+  /// WriteRows and AppendNow write rows like MutateRows and AppendColumns, but never to the spool.
   std::vector<Status> WriteRows(const std::string& table, const std::vector<RowMutation>& rows);
-  Status AppendNow(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
-                   ByteView value);
+  Status AppendNow(const std::string& table, ByteView key, const ColumnAppend& column,
+                   std::optional<int64_t> ttl_ms);
   /// Fetches the rows with these keys. The caller must have checked the keys.
   Result<std::vector<Row>> GetBatch(const std::string& table, const std::vector<Bytes>& keys,
                                     const CellSelection& wanted);

@@ -99,7 +99,7 @@ Status HbaseStore::OpenSpool(FileSystem& files) {
     if (record.kind == SpoolRecord::Kind::kAppend) {
       const RowMutation& row = record.rows[0];
       const CellChange& cell = row.changes[0];
-      return {AppendNow(record.table, row.key, cell.family, cell.qualifier, cell.value)};
+      return {AppendNow(record.table, row.key, {cell.family, cell.qualifier, cell.value}, {})};
     }
     return WriteRows(record.table, record.rows);
   });
@@ -213,29 +213,38 @@ Status HbaseStore::DeleteRow(const std::string& table, ByteView key) {
   return {};
 }
 
-Status HbaseStore::Append(const std::string& table, ByteView key, ByteView family,
-                          ByteView qualifier, ByteView value) {
+Status HbaseStore::AppendColumns(const std::string& table, ByteView key,
+                                 const std::vector<ColumnAppend>& columns,
+                                 std::optional<int64_t> ttl_ms) {
   RETURN_IF_ERROR(CheckKey(key));
-  if (!spool_ || !spool_->Takes(table)) return AppendNow(table, key, family, qualifier, value);
+  if (columns.empty()) return {};
+  if (columns.size() > 1) {
+    return Status::Unsupported("this store appends to one column at a time, not to " +
+                               std::to_string(columns.size()));
+  }
+  const ColumnAppend& one = columns.front();
+  // The spool takes points only, and they have no TTL of their own.
+  if (!spool_ || !spool_->Takes(table) || ttl_ms) return AppendNow(table, key, one, ttl_ms);
   Status status = Away();
-  if (!spool_->holding()) status = AppendNow(table, key, family, qualifier, value);
+  if (!spool_->holding()) status = AppendNow(table, key, one, {});
   if (!IsTemporary(status)) return status;
   return spool_->Hold({SpoolRecord::Kind::kAppend,
                        0,
                        table,
-                       {{Bytes(key), {PutCell(Bytes(family), Bytes(qualifier), Bytes(value))}}}});
+                       {{Bytes(key), {PutCell(one.family, one.qualifier, one.value)}}}});
 }
 
-Status HbaseStore::AppendNow(const std::string& table, ByteView key, ByteView family,
-                             ByteView qualifier, ByteView value) {
+Status HbaseStore::AppendNow(const std::string& table, ByteView key, const ColumnAppend& column,
+                             std::optional<int64_t> ttl_ms) {
   wire::TAppend append;
   append.row = Bytes(key);
   append.__set_durability(DurabilityOf(client_->options.write_ahead));
   append.__set_returnResults(false);
   wire::TColumnValue& cell = append.columns.emplace_back();
-  cell.family = Bytes(family);
-  cell.qualifier = Bytes(qualifier);
-  cell.value = Bytes(value);
+  cell.family = column.family;
+  cell.qualifier = column.qualifier;
+  cell.value = column.value;
+  if (ttl_ms) append.__set_attributes(TtlAttribute(*ttl_ms));
   return client_->Send({"append", table, Repeat::kIfNotDone, client_->PutDeadlineMs(table)},
                        [&](Service& service) {
                          wire::TResult unused;

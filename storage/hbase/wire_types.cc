@@ -63,7 +63,7 @@ wire::TPut StartPut(const Bytes& key, std::optional<int64_t> ttl_ms,
                     wire::TDurability::type durability) {
   wire::TPut put;
   put.row = key;
-  if (ttl_ms) put.__set_attributes({{kTtlAttribute, TtlBytes(*ttl_ms)}});
+  if (ttl_ms) put.__set_attributes(TtlAttribute(*ttl_ms));
   put.__set_durability(durability);
   return put;
 }
@@ -179,10 +179,10 @@ bool WritePut(const RowMutation& row, wire::TDurability::type durability, wire::
   return true;
 }
 
-Bytes TtlBytes(int64_t ttl_ms) {
+std::map<std::string, std::string> TtlAttribute(int64_t ttl_ms) {
   Bytes bytes;
   AppendBig(&bytes, static_cast<uint64_t>(ttl_ms), 8);
-  return bytes;
+  return {{kTtlAttribute, bytes}};
 }
 
 wire::TTableName WriteTableName(const std::string& name) {

@@ -34,9 +34,10 @@ wire::TRowMutations WriteChanges(const Bytes& key, const std::vector<CellChange>
 /// or if its puts have different TTLs.
 bool WritePut(const RowMutation& row, wire::TDurability::type durability, wire::TPut* put);
 
-/// Returns the value of the put attribute kTtlAttribute, which has 8 bytes.
-Bytes TtlBytes(int64_t ttl_ms);
+/// The attribute of a put, increment or append that has the TTL of its cells, in 8 bytes.
 inline constexpr const char* kTtlAttribute = "_ttl";
+/// Returns the attributes of a change whose cells have this TTL.
+std::map<std::string, std::string> TtlAttribute(int64_t ttl_ms);
 
 /// Converts a table name. `name` is "table" or "namespace:table".
 wire::TTableName WriteTableName(const std::string& name);

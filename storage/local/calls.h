@@ -19,7 +19,7 @@ inline constexpr std::string_view kSocketName = "SOCKET";
 
 /// Version of the protocol. Increment it with each change of a packed structure or a call. The
 /// server rejects clients with another version.
-inline constexpr uint64_t kProtocol = 4;
+inline constexpr uint64_t kProtocol = 5;
 
 /// Maximum size of a greeting in bytes. A larger greeting ends the connection with an error.
 inline constexpr uint32_t kGreetingBytesMax = 1024;
@@ -44,7 +44,7 @@ enum class Call : uint8_t {
   kGetCells,
   kGetRows,
   kIncrementColumns,
-  kAppend,
+  kAppendColumns,
   kCompareAndMutate,
   kMutateIfUnchanged,
   kScan,

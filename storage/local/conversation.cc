@@ -62,8 +62,8 @@ std::optional<Bytes> Conversation::Answer(ByteView frame) {
       return GetRows(&in);
     case Call::kIncrementColumns:
       return IncrementColumns(&in);
-    case Call::kAppend:
-      return Append(&in);
+    case Call::kAppendColumns:
+      return AppendColumns(&in);
     case Call::kCompareAndMutate:
       return CompareAndMutate(&in);
     case Call::kMutateIfUnchanged:
@@ -184,13 +184,16 @@ std::optional<Bytes> Conversation::GetRows(Unpacker* in) {
 std::optional<Bytes> Conversation::IncrementColumns(Unpacker* in) {
   std::string table, key;
   std::vector<ColumnIncrement> columns;
-  if (!in->Get(&table, &key, &columns)) return {};
-  return Packed(store_().IncrementColumns(table, key, columns));
+  std::optional<int64_t> ttl_ms;
+  if (!in->Get(&table, &key, &columns, &ttl_ms)) return {};
+  return Packed(store_().IncrementColumns(table, key, columns, ttl_ms));
 }
-std::optional<Bytes> Conversation::Append(Unpacker* in) {
-  std::string table, key, family, qualifier, value;
-  if (!in->Get(&table, &key, &family, &qualifier, &value)) return {};
-  return Packed(store_().Append(table, key, family, qualifier, value));
+std::optional<Bytes> Conversation::AppendColumns(Unpacker* in) {
+  std::string table, key;
+  std::vector<ColumnAppend> columns;
+  std::optional<int64_t> ttl_ms;
+  if (!in->Get(&table, &key, &columns, &ttl_ms)) return {};
+  return Packed(store_().AppendColumns(table, key, columns, ttl_ms));
 }
 std::optional<Bytes> Conversation::CompareAndMutate(Unpacker* in) {
   Bytes family, qualifier;

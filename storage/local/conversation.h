@@ -40,7 +40,7 @@ class Conversation {
   std::optional<Bytes> GetCells(Unpacker* in);
   std::optional<Bytes> GetRows(Unpacker* in);
   std::optional<Bytes> IncrementColumns(Unpacker* in);
-  std::optional<Bytes> Append(Unpacker* in);
+  std::optional<Bytes> AppendColumns(Unpacker* in);
   std::optional<Bytes> CompareAndMutate(Unpacker* in);
   std::optional<Bytes> MutateIfUnchanged(Unpacker* in);
   std::optional<Bytes> Scan(Unpacker* in);

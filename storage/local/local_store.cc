@@ -113,20 +113,18 @@ std::vector<Result<Row>> LocalStore::GetRows(const std::string& table,
   if (rows.ok() && rows->size() == keys.size()) return *rows;
   return std::vector<Result<Row>>(keys.size(), rows.ok() ? Garbled() : rows.status());
 }
-Result<int64_t> LocalStore::Increment(const std::string& table, ByteView key, ByteView family,
-                                      ByteView qualifier, int64_t by) {
-  ASSIGN_OR_RETURN(const auto sums,
-                   IncrementColumns(table, key, {{Bytes(family), Bytes(qualifier), by}}));
-  if (sums.size() != 1) return Garbled();
-  return sums[0];
-}
 Result<std::vector<int64_t>> LocalStore::IncrementColumns(
-    const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) {
-  return AskFor<std::vector<int64_t>>(Call::kIncrementColumns, table, key, columns);
+    const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns,
+    std::optional<int64_t> ttl_ms) {
+  ASSIGN_OR_RETURN(auto sums, AskFor<std::vector<int64_t>>(Call::kIncrementColumns, table, key,
+                                                           columns, ttl_ms));
+  if (sums.size() != columns.size()) return Garbled();
+  return sums;
 }
-Status LocalStore::Append(const std::string& table, ByteView key, ByteView family,
-                          ByteView qualifier, ByteView value) {
-  return AskStatus(Call::kAppend, table, key, family, qualifier, value);
+Status LocalStore::AppendColumns(const std::string& table, ByteView key,
+                                 const std::vector<ColumnAppend>& columns,
+                                 std::optional<int64_t> ttl_ms) {
+  return AskStatus(Call::kAppendColumns, table, key, columns, ttl_ms);
 }
 Result<bool> LocalStore::CompareAndMutate(ByteView family, ByteView qualifier,
                                           const Expected& expected, const std::string& table,

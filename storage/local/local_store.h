@@ -36,12 +36,12 @@ class LocalStore : public Store {
                        const CellSelection& wanted) override;
   std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
                                    const CellSelection& wanted) override;
-  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
-                            ByteView qualifier, int64_t by) override;
-  Result<std::vector<int64_t>> IncrementColumns(
-      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
-  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
-                ByteView value) override;
+  Result<std::vector<int64_t>> IncrementColumns(const std::string& table, ByteView key,
+                                                const std::vector<ColumnIncrement>& columns,
+                                                std::optional<int64_t> ttl_ms) override;
+  Status AppendColumns(const std::string& table, ByteView key,
+                       const std::vector<ColumnAppend>& columns,
+                       std::optional<int64_t> ttl_ms) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,

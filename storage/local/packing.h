@@ -44,6 +44,10 @@ template <Is<ColumnIncrement> T>
 auto Fields(T& v) {
   return std::tie(v.family, v.qualifier, v.by);
 }
+template <Is<ColumnAppend> T>
+auto Fields(T& v) {
+  return std::tie(v.family, v.qualifier, v.value);
+}
 template <Is<CellSelection> T>
 auto Fields(T& v) {
   return std::tie(v.family, v.qualifiers, v.prefixes, v.column_min, v.column_max, v.min_ms,

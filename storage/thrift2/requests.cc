@@ -269,13 +269,18 @@ wire::TResult WriteRow(Row row) {
   return result;
 }
 
+std::optional<int64_t> TtlOf(const std::map<std::string, std::string>& attributes) {
+  const auto ttl = attributes.find(hbase::kTtlAttribute);
+  if (ttl == attributes.end()) return {};
+  if (ttl->second.size() != 8) Refuse("the attribute _ttl has 8 bytes", false);
+  return static_cast<int64_t>(ReadBig64(ttl->second.data()));
+}
+
 void CheckPut(const wire::TPut& put, const std::string& method) {
   CheckRowKey(put.row, method);
   if (put.columnValues.empty()) RefuseArgument(method);
   CheckChanges(put.columnValues.size());
-  const auto ttl = put.attributes.find(hbase::kTtlAttribute);
-  const bool has_ttl = ttl != put.attributes.end();
-  if (has_ttl && ttl->second.size() != 8) Refuse("the attribute _ttl has 8 bytes", false);
+  const bool has_ttl = TtlOf(put.attributes).has_value();
   for (const wire::TColumnValue& cell : put.columnValues) {
     if (hbase::CellBytes(put.row.size(), cell.family.size(), cell.qualifier.size(),
                          cell.value.size(), has_ttl) > hbase::kCellBytesMax) {
@@ -287,10 +292,7 @@ void CheckPut(const wire::TPut& put, const std::string& method) {
 
 std::vector<CellChange> ReadPut(const wire::TPut& put, const std::string& method) {
   CheckPut(put, method);
-  std::optional<int64_t> ttl_ms;
-  if (const auto ttl = put.attributes.find(hbase::kTtlAttribute); ttl != put.attributes.end()) {
-    ttl_ms = static_cast<int64_t>(ReadBig64(ttl->second.data()));
-  }
+  const std::optional<int64_t> ttl_ms = TtlOf(put.attributes);
   std::vector<CellChange> changes;
   changes.reserve(put.columnValues.size());
   for (const wire::TColumnValue& cell : put.columnValues) {

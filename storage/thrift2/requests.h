@@ -76,6 +76,9 @@ class CellChoice {
 
 wire::TResult WriteRow(Row row);
 
+/// Returns the TTL in ms that the attribute _ttl gives to the cells of a change, or nullopt if there
+/// is no such attribute. Throws TIOError if the attribute does not have 8 bytes.
+std::optional<int64_t> TtlOf(const std::map<std::string, std::string>& attributes);
 /// CheckPut throws the errors that ReadPut would throw, and CheckDelete those of ReadDelete.
 void CheckPut(const wire::TPut& put, const std::string& method);
 void CheckDelete(const wire::TDelete& gone, const std::string& method);

@@ -353,7 +353,8 @@ void Service::increment(wire::TResult& result, const std::string& table,
   for (const wire::TColumnIncrement& column : increment.columns) {
     columns.push_back({column.family, column.qualifier, column.amount});
   }
-  const auto sums = state_.store().IncrementColumns(table, increment.row, columns);
+  const auto sums = state_.store().IncrementColumns(table, increment.row, columns,
+                                                    TtlOf(increment.attributes));
   Check(sums.status(), table, "increment");
   SyncIf(IsSynced(increment));
   if (increment.__isset.returnResults && !increment.returnResults) return;
@@ -396,7 +397,8 @@ void Service::append(wire::TResult& result, const std::string& table, const wire
     EndCall();
   }
   Check(context_.Check(), table, "append");
-  Check(state_.store().AppendColumns(table, append.row, columns), table, "append");
+  Check(state_.store().AppendColumns(table, append.row, columns, TtlOf(append.attributes)), table,
+        "append");
   SyncIf(IsSynced(append));
   if (append.__isset.returnResults && !append.returnResults) return;
   get(result, table, now);

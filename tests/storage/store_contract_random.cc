@@ -29,10 +29,14 @@ class RandomSteps {
         Both([&](Store& s) { return s.DeleteRow("g", key); });
         break;
       case 1:
-        Both([&](Store& s) { return s.Append("g", key, family, qualifier, "+"); });
+        Both([&, ttl_ms = RandomTtl(family)](Store& s) {
+          return s.Append("g", key, family, qualifier, "+", ttl_ms);
+        });
         break;
       case 2:
-        Both([&](Store& s) { return s.Increment("g", key, family, "n", 3).status(); });
+        Both([&, ttl_ms = RandomTtl(family)](Store& s) {
+          return s.Increment("g", key, family, "n", 3, ttl_ms).status();
+        });
         break;
       case 3: {
         Expected expected = Below(2) == 0 ? Expected() : Expected("v");
@@ -95,7 +99,7 @@ class RandomSteps {
     const Bytes qualifier(Below(3), 'q');
     // After a delete of one version, the older version that reappears depends on merges, unless all
     // versions are kept.
-    const bool all_kept = family == "k" || family == "n";
+    const bool all_kept = AllKept(family);
     const size_t kind = Below(8);
     const bool timed = kind == 2 || kind == 3 || kind == 6 || kind == 7;
     switch (timed && !subject_->obeys_clock() ? 5 : kind) {
@@ -112,15 +116,24 @@ class RandomSteps {
       case 2:
         return PutAt(family, qualifier, "t" + std::to_string(Below(100)), RandomTime());
       case 3:
-        if (all_kept && Below(3) == 0) {
+        if (const auto ttl_ms = RandomTtl(family)) {
           CellChange put = PutAt(family, qualifier, "e" + std::to_string(Below(100)), RandomTime());
-          put.ttl_ms = static_cast<int64_t>(Below(9)) * 1000 + 300;
+          put.ttl_ms = ttl_ms;
           return put;
         }
         return PutCell(family, qualifier, "w");
       default:
         return PutCell(family, qualifier, Below(4) == 0 ? "" : "v");
     }
+  }
+
+  // Whether the family keeps all versions, so that it does not depend on merges which older version
+  // appears when a newer one is deleted or expires.
+  static bool AllKept(const Bytes& family) { return family == "k" || family == "n"; }
+
+  std::optional<int64_t> RandomTtl(const Bytes& family) {
+    if (!subject_->obeys_clock() || !AllKept(family) || Below(3) > 0) return {};
+    return static_cast<int64_t>(Below(9)) * 1000 + 300;
   }
 
   // Never within a second of the clock, because server times may be a few ms ahead of it.

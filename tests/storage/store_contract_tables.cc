@@ -172,6 +172,42 @@ void CellsGoWhenTheirTimeToLiveIsOver(StoreSubject& s) {
   CHECK(at(1'000'000) == "m:q=2 ");
 }
 
+// An append and an increment without a TTL keep the TTL of the cell. It begins anew, because the new
+// cell has a new time (HBase carries the tag of the TTL forward).
+void AppendsAndIncrementsSetAndKeepATimeToLive(StoreSubject& s) {
+  if (!s.obeys_clock()) return;
+  FamilyDescriptor short_lived = Family("f", 1);
+  short_lived.ttl_s = 20;
+  REQUIRE(s.store().CreateTable({"v", {short_lived}, false}).ok());
+  const int64_t start = 1'000'000;
+  s.clock().SetMs(start);
+  const auto names_at = [&](int64_t ms) {
+    s.clock().SetMs(start + ms);
+    s.Disturb();
+    std::string names;
+    const Row row = *s.store().Get("v", "k");
+    for (const Cell& cell : row.cells) names += cell.qualifier + " ";
+    return names;
+  };
+  REQUIRE(s.store().Append("v", "k", "f", "a", "1", 2000).ok());
+  REQUIRE(s.store().Append("v", "k", "f", "b", "1").ok());
+  CHECK(s.store().Append("v", "k", "f", "c", "1", 0).code() == StatusCode::kInvalidArgument);
+  CHECK(*s.store().Increment("v", "k", "f", "n", 5, 2000) == 5);
+  CHECK(*s.store().IncrementColumns("v", "k", {{"f", "m", 1}, {"f", "o", 2}}, 4000) ==
+        std::vector<int64_t>{1, 2});
+  CHECK(names_at(1000) == "a b m n o ");
+  REQUIRE(s.store().Append("v", "k", "f", "a", "2").ok());
+  CHECK(*s.store().Increment("v", "k", "f", "n", 1) == 6);
+  CHECK(*s.store().Increment("v", "k", "f", "o", 1, 8000) == 3);
+  CHECK(names_at(2500) == "a b m n o ");  // a and n are visible until second 3
+  CHECK(Text(*s.store().Get("v", "k", "f", {"a"})) == "f:a=12 ");
+  CHECK(names_at(3500) == "b m o ");
+  CHECK(names_at(4500) == "b o ");
+  REQUIRE(s.store().Append("v", "k", "f", "a", "3").ok());
+  CHECK(Text(*s.store().Get("v", "k", "f", {"a"})) == "f:a=3 ");
+  CHECK(names_at(20'500) == "a ");  // the TTL of the family
+}
+
 }  // namespace
 
 std::vector<StoreCheck> TableChecks() {
@@ -180,7 +216,8 @@ std::vector<StoreCheck> TableChecks() {
           NamespacesKeepTablesApart,
           DescriptorsThatCannotBeAreRefused,
           TheNewestVersionsAreKeptAndReadByNumberAndTime,
-          CellsGoWhenTheirTimeToLiveIsOver};
+          CellsGoWhenTheirTimeToLiveIsOver,
+          AppendsAndIncrementsSetAndKeepATimeToLive};
 }
 
 }  // namespace hg

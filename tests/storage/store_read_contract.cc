@@ -408,15 +408,15 @@ void TemplatesJumpOverRows(StoreSubject& s) {
 
 void SeveralCountersOfARowAreAddedToAtOnce(StoreSubject& s) {
   auto sums =
-      s.store().IncrementColumns("g", Bytes(1, 0), {{"a", "n", 5}, {"b", "n", -2}, {"a", "n", 1}});
+      s.store().IncrementColumns("g", Bytes(1, 0), {{"a", "n", 5}, {"b", "n", -2}, {"a", "n", 1}}, {});
   REQUIRE(sums.ok());
   CHECK(*sums == std::vector<int64_t>{5, -2, 6});
   s.Disturb();
-  CHECK(*s.store().IncrementColumns("g", Bytes(1, 0), {{"a", "n", 0}, {"b", "n", INT64_MIN}}) ==
+  CHECK(*s.store().IncrementColumns("g", Bytes(1, 0), {{"a", "n", 0}, {"b", "n", INT64_MIN}}, {}) ==
         std::vector<int64_t>{6, INT64_MAX - 1});
   Put(s, Bytes(1, 0), "a", "short", "1234567");
   CHECK(s.store()
-            .IncrementColumns("g", Bytes(1, 0), {{"a", "n", 1}, {"a", "short", 1}})
+            .IncrementColumns("g", Bytes(1, 0), {{"a", "n", 1}, {"a", "short", 1}}, {})
             .status()
             .code() == StatusCode::kInvalidArgument);
   CHECK(*s.store().Increment("g", Bytes(1, 0), "a", "n", 0) == 6);

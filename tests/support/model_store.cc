@@ -99,6 +99,13 @@ Status ModelStore::CheckFamily(const Table& table, ByteView family) {
   return Status::NotFound("no such family: " + table.descriptor.name + ":" + Bytes(family));
 }
 
+Status ModelStore::CheckTtl(const Table& table, std::optional<int64_t> ttl_ms) {
+  if (ttl_ms && *ttl_ms < 1) return Status::InvalidArgument("a TTL below 1 ms");
+  if (ttl_ms && table.descriptor.points)
+    return Status::InvalidArgument("cells of tables of points have no TTL");
+  return {};
+}
+
 Status ModelStore::CheckMutation(const Table& table, const RowMutation& mutation) {
   RETURN_IF_ERROR(CheckKey(mutation.key));
   for (const auto& change : mutation.changes) {
@@ -107,8 +114,8 @@ Status ModelStore::CheckMutation(const Table& table, const RowMutation& mutation
     if (change.kind == CellChange::Kind::kDeleteFamilyVersion && !change.timestamp_ms) {
       return Status::InvalidArgument("a delete of a family's version needs a time");
     }
-    if (change.ttl_ms && *change.ttl_ms < 1) return Status::InvalidArgument("a TTL below 1 ms");
-    if (table.descriptor.points && (change.ttl_ms || (!put && change.timestamp_ms))) {
+    RETURN_IF_ERROR(CheckTtl(table, change.ttl_ms));
+    if (table.descriptor.points && !put && change.timestamp_ms) {
       return Status::InvalidArgument("tables of points go by arrival");
     }
     if (change.value.size() > kValueBytesMax) {
@@ -362,18 +369,13 @@ Result<Row> ModelStore::GetCells(const std::string& name, ByteView key,
   return row;
 }
 
-Result<int64_t> ModelStore::Increment(const std::string& name, ByteView key, ByteView family,
-                                      ByteView qualifier, int64_t by) {
-  ASSIGN_OR_RETURN(const std::vector<int64_t> sums,
-                   IncrementColumns(name, key, {{Bytes(family), Bytes(qualifier), by}}));
-  return sums[0];
-}
-
 Result<std::vector<int64_t>> ModelStore::IncrementColumns(
-    const std::string& name, ByteView key, const std::vector<ColumnIncrement>& columns) {
+    const std::string& name, ByteView key, const std::vector<ColumnIncrement>& columns,
+    std::optional<int64_t> ttl_ms) {
   std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(Table * table, FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
+  RETURN_IF_ERROR(CheckTtl(*table, ttl_ms));
   for (const ColumnIncrement& column : columns) {
     RETURN_IF_ERROR(CheckFamily(*table, column.family));
     Cell old;
@@ -391,32 +393,45 @@ Result<std::vector<int64_t>> ModelStore::IncrementColumns(
         (found ? ReadBig64(old.value.data()) : 0) + static_cast<uint64_t>(column.by);
     Bytes value;
     AppendBig(&value, sum, 8);
-    Add(*table, &table->rows[Bytes(key)],
-        {CellChange::Kind::kPut,
-         {column.family, column.qualifier},
-         std::max(stamp, old.timestamp_ms),
-         INT64_MAX,
-         std::move(value)});
+    PutOver(*table, &table->rows[Bytes(key)], {column.family, column.qualifier}, found ? &old : nullptr, stamp, ttl_ms,
+            std::move(value));
     sums.push_back(static_cast<int64_t>(sum));
   }
   return sums;
 }
 
-Status ModelStore::Append(const std::string& name, ByteView key, ByteView family,
-                          ByteView qualifier, ByteView value) {
-  return AppendColumns(name, key, {{Bytes(family), Bytes(qualifier), Bytes(value)}});
+void ModelStore::PutOver(const Table& table, StoredRow* row, const Column& column, const Cell* old,
+                         int64_t stamp, std::optional<int64_t> ttl_ms, Bytes value) {
+  int64_t time = stamp;
+  if (old != nullptr) {
+    time = std::max(stamp, old->timestamp_ms);
+    const Event* last = nullptr;  // of equal times, the event that arrived last is visible
+    for (const Event& event : row->events) {
+      const bool same = event.kind == CellChange::Kind::kPut && event.column == column &&
+                        event.timestamp_ms == old->timestamp_ms;
+      if (same) last = &event;
+    }
+    INVARIANT(last != nullptr);
+    if (!ttl_ms && last->expires_ms != INT64_MAX) ttl_ms = last->expires_ms - last->timestamp_ms;
+  }
+  Add(table, row,
+      {CellChange::Kind::kPut, column, time, ttl_ms ? time + *ttl_ms : INT64_MAX,
+       std::move(value)});
 }
 
 Status ModelStore::AppendColumns(const std::string& name, ByteView key,
-                                 const std::vector<ColumnAppend>& columns) {
+                                 const std::vector<ColumnAppend>& columns,
+                                 std::optional<int64_t> ttl_ms) {
   std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(Table * table, FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
+  RETURN_IF_ERROR(CheckTtl(*table, ttl_ms));
   std::vector<Cell> joined;
+  std::vector<bool> found;
   for (const ColumnAppend& one : columns) {
     RETURN_IF_ERROR(CheckFamily(*table, one.family));
     Cell& cell = joined.emplace_back();
-    Find(*table, key, {one.family, one.qualifier}, &cell);
+    found.push_back(Find(*table, key, {one.family, one.qualifier}, &cell));
     cell.value += one.value;
     if (cell.value.size() > kValueBytesMax) {
       return Status::InvalidArgument("value of " + std::to_string(cell.value.size()) +
@@ -425,12 +440,8 @@ Status ModelStore::AppendColumns(const std::string& name, ByteView key,
   }
   const int64_t stamp = NextStamp();
   for (size_t i = 0; i < columns.size(); ++i) {
-    Add(*table, &table->rows[Bytes(key)],
-        {CellChange::Kind::kPut,
-         {columns[i].family, columns[i].qualifier},
-         std::max(stamp, joined[i].timestamp_ms),
-         INT64_MAX,
-         std::move(joined[i].value)});
+    PutOver(*table, &table->rows[Bytes(key)], {columns[i].family, columns[i].qualifier},
+            found[i] ? &joined[i] : nullptr, stamp, ttl_ms, joined[i].value);
   }
   return {};
 }

@@ -37,14 +37,12 @@ class ModelStore : public Store {
                   const std::vector<Bytes>& qualifiers = {}) override;
   Result<Row> GetCells(const std::string& table, ByteView key,
                        const CellSelection& wanted) override;
-  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
-                            ByteView qualifier, int64_t by) override;
-  Result<std::vector<int64_t>> IncrementColumns(
-      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
-  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
-                ByteView value) override;
+  Result<std::vector<int64_t>> IncrementColumns(const std::string& table, ByteView key,
+                                                const std::vector<ColumnIncrement>& columns,
+                                                std::optional<int64_t> ttl_ms) override;
   Status AppendColumns(const std::string& table, ByteView key,
-                       const std::vector<ColumnAppend>& columns) override;
+                       const std::vector<ColumnAppend>& columns,
+                       std::optional<int64_t> ttl_ms) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
@@ -93,10 +91,15 @@ class ModelStore : public Store {
   Result<Table*> FindTable(const std::string& name);
   static Status CheckKey(ByteView key);
   static Status CheckFamily(const Table& table, ByteView family);
+  static Status CheckTtl(const Table& table, std::optional<int64_t> ttl_ms);
   static Status CheckMutation(const Table& table, const RowMutation& mutation);
   int64_t NextStamp();
   void Apply(Table* table, const RowMutation& mutation);
   static void Add(const Table& table, StoredRow* row, Event event);
+  /// Puts a value that was computed from the visible cell `old` (null = there is none). Without a
+  /// TTL, the new cell has the TTL of `old`.
+  static void PutOver(const Table& table, StoredRow* row, const Column& column, const Cell* old,
+                      int64_t stamp, std::optional<int64_t> ttl_ms, Bytes value);
   /// Returns the deletes (tombstones) of this family in the row, in the order in which they
   /// arrived.
   static std::vector<const Event*> MarksOf(const StoredRow& row, const Bytes& family);

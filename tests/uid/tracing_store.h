@@ -35,15 +35,19 @@ class TracingStore final : public ModelStore {
     return ModelStore::MutateRows(table, rows);
   }
 
-  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
-                            ByteView qualifier, int64_t by) override {
+  Result<std::vector<int64_t>> IncrementColumns(const std::string& table, ByteView key,
+                                                const std::vector<ColumnIncrement>& columns,
+                                                std::optional<int64_t> ttl_ms) override {
     if (failures_ > 0) {
       --failures_;
       return Status::Unavailable("not now");
     }
-    const Result<int64_t> value = ModelStore::Increment(table, key, family, qualifier, by);
-    trace_.push_back("INC " + Column(key, family, qualifier) + " -> " + std::to_string(*value));
-    return value;
+    auto values = ModelStore::IncrementColumns(table, key, columns, ttl_ms);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      trace_.push_back("INC " + Column(key, columns[i].family, columns[i].qualifier) + " -> " +
+                       std::to_string((*values)[i]));
+    }
+    return values;
   }
 
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,

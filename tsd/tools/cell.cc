@@ -71,12 +71,13 @@ Result<Written> Change(Store& store, const CellRequest& request) {
   switch (request.verb) {
     case CellVerb::kAppend:
       RETURN_IF_ERROR(store.Append(request.table, request.row, request.columns[0].family,
-                                   *request.columns[0].qualifier, request.value));
+                                   *request.columns[0].qualifier, request.value, request.ttl_ms));
       return Written{};
     case CellVerb::kIncrement: {
       ASSIGN_OR_RETURN(const int64_t value,
                        store.Increment(request.table, request.row, request.columns[0].family,
-                                       *request.columns[0].qualifier, request.by));
+                                       *request.columns[0].qualifier, request.by,
+                                       request.ttl_ms));
       return Written{"value", std::to_string(value)};
     }
     case CellVerb::kPut:

@@ -54,7 +54,7 @@ struct CellRequest {
   /// For delete: the time of the only version to delete, in milliseconds.
   std::optional<int64_t> version;
   bool newest_version = false;    // for delete: whether to delete only the newest version
-  std::optional<int64_t> ttl_ms;  // for put: the TTL of the cell in milliseconds
+  std::optional<int64_t> ttl_ms;  // for put, append and increment: the TTL of the cell in ms
   CellColumn checked;             // for check-and-put/delete: the column whose value is compared
   Expected expected;              // for check-and-put/delete: the expected value of the column
   bool synced = false;            // whether a write waits until the log is on the disk

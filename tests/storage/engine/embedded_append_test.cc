@@ -114,26 +114,26 @@ TEST_CASE("an append to several columns changes all of them or none, in one reco
   };
   const std::vector<ColumnAppend> columns = {{"a", "p", "1"}, {"b", "p", "2"}};
   for (int i = 0; i < 2; ++i) {
-    REQUIRE(store->cells().AppendColumns("g", "k", columns).ok());
+    REQUIRE(store->cells().AppendColumns("g", "k", columns, {}).ok());
     REQUIRE(store->cells().Flush().ok());
   }
   CHECK(text("g") == "a:p=11 b:p=22 ");
   // The last column is refused.
   const Bytes too_long(10 << 20, 'x');
   for (const ColumnAppend& last : {ColumnAppend{"c", "p", "3"}, ColumnAppend{"b", "p", too_long}}) {
-    CHECK_FALSE(store->cells().AppendColumns("g", "k", {columns[0], last}).ok());
+    CHECK_FALSE(store->cells().AppendColumns("g", "k", {columns[0], last}, {}).ok());
     CHECK(text("g") == "a:p=11 b:p=22 ");
   }
   CHECK(store->cells()
             .AppendColumns("tsdb", kKey,
-                           {{"t", "x", "1"}, {"t", Bytes(codec::kAppendQualifier), "2"}})
+                           {{"t", "x", "1"}, {"t", Bytes(codec::kAppendQualifier), "2"}}, {})
             .code() == StatusCode::kInvalidArgument);
   CHECK(Stored(*store).empty());
   // A process that is killed has written both columns or none.
   const std::string before = text("g");
   for (uint64_t call = 1; text("g") == before; ++call) {
     disk.DieAtCall(call);
-    (void)store->cells().AppendColumns("g", "k", columns);
+    (void)store->cells().AppendColumns("g", "k", columns, {});
     disk.FailAllCalls();
     store.reset();
     disk.FailCall(0);

@@ -102,8 +102,8 @@ TEST_CASE("The time to change or read many columns of a row grows with their num
   }
   const int64_t began = CpuMs();
   SUBCASE("increments") {
-    REQUIRE(f.cells().IncrementColumns(table, row, increments).ok());
-    const auto sums = f.cells().IncrementColumns(table, row, increments);
+    REQUIRE(f.cells().IncrementColumns(table, row, increments, {}).ok());
+    const auto sums = f.cells().IncrementColumns(table, row, increments, {});
     REQUIRE(sums.ok());
     CHECK(*sums == std::vector<int64_t>(kColumns, 4));
   }

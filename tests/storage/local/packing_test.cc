@@ -109,12 +109,13 @@ TEST_CASE("filters that are nested without end are refused") {
 
 /// The packed structures with their default values.
 TEST_CASE("the packed form is that of this version: raise kProtocol if it changes") {
-  CHECK(kProtocol == 4);
+  CHECK(kProtocol == 5);
   const auto size = [](const auto& value) { return Packer().Put(value).Take().size(); };
   CHECK(size(Cell()) == 4);
   CHECK(size(CellChange()) == 6);
   CHECK(size(RowMutation()) == 2);
   CHECK(size(ColumnIncrement()) == 3);
+  CHECK(size(ColumnAppend()) == 3);
   CHECK(size(CellSelection()) == 28);
   CHECK(size(ScanSpec()) == 63);
   CHECK(size(FamilyDescriptor()) == 28);

@@ -22,10 +22,11 @@ class RecordingStore : public ModelStore {
     return ModelStore::MutateRows(table, rows);
   }
   Status AppendColumns(const std::string& table, ByteView key,
-                       const std::vector<ColumnAppend>& columns) override {
+                       const std::vector<ColumnAppend>& columns,
+                       std::optional<int64_t> ttl_ms) override {
     Wrote(1);
     changes += columns.size();
-    return ModelStore::AppendColumns(table, key, columns);
+    return ModelStore::AppendColumns(table, key, columns, ttl_ms);
   }
 
   Result<Row> GetCells(const std::string& table, ByteView key,

@@ -20,11 +20,12 @@ class FullStore : public CountedStore {
  public:
   using CountedStore::CountedStore;
 
-  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
-                            ByteView qualifier, int64_t by) override {
+  Result<std::vector<int64_t>> IncrementColumns(const std::string& table, ByteView key,
+                                                const std::vector<ColumnIncrement>& columns,
+                                                std::optional<int64_t> ttl_ms) override {
     if (std::exchange(full_, true))
       return ++refusals_ % 2 == 0 ? Status::Busy("full") : Status::Exhausted("no new series");
-    return CountedStore::Increment(table, key, family, qualifier, by);
+    return CountedStore::IncrementColumns(table, key, columns, ttl_ms);
   }
   Status Flush() override {
     full_ = false;

@@ -116,9 +116,18 @@ OPERATIONS = [
     ("cell put t1 e f1:r long --ttl 400d", 0, "", ""),
     ("cell count t1 f1:q --prefix e", 0, "0\n", ""),
     ("cell count t1 f1:r --prefix e", 0, "1\n", ""),
+    # An append and an increment have a TTL, or keep that of the cell.
+    ("cell append t1 e f1:a more --ttl 3s", 0, "", ""),
+    ("cell append t1 e f1:a more", 0, "", ""),
+    ("cell increment t1 e f1:n 5 --ttl 3s", 0, "5\n", ""),
+    ("cell append t1 e f1:b more --ttl 1h", 0, "", ""),
+    ("sleep 4", 0, "", ""),
+    ("cell count t1 f1:a --prefix e", 0, "0\n", ""),
+    ("cell count t1 f1:n --prefix e", 0, "0\n", ""),
+    ("cell count t1 f1:b --prefix e", 0, "1\n", ""),
     # Refusals name what is wrong.
     ("cell get t1 row1 --limit 2", 2, "", "does not take --limit"),
-    ("cell append t1 r f1:q v --ttl 1h", 2, "", "does not take --ttl"),
+    ("cell delete t1 r f1:q --ttl 1h", 2, "", "does not take --ttl"),
     ("cell put t1 r f1:q v --durability always", 2, "", "always"),
     ("cell delete t1 r f1 --version newest", 2, "", "qualifier"),
     ("cell check-and-put t1 r f1:q v", 2, "", "--expect"),
@@ -135,8 +144,8 @@ def outcomes(program, config):
     """Runs all operations; returns (words, exit status, output, errors) of each."""
     for words, *_ in OPERATIONS:
         words = words.split(" ") if isinstance(words, str) else words
-        ran = subprocess.run([program, words[0], f"--config={config}", *words[1:]], capture_output=True, text=True, timeout=120,
-                             cwd=config.parent)
+        command = words if words[0] == "sleep" else [program, words[0], f"--config={config}", *words[1:]]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=config.parent)
         yield " ".join(words), ran.returncode, ran.stdout, ran.stderr
 
 
