@@ -28,8 +28,8 @@ class InstantSink : public VectorSink {
 
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Adds a rollup interval. The interval provides a sample at each evaluation time within it.
-  /// After the interval, its sample has the time of the end of the interval.
+  /// Adds a rollup interval. Each evaluation time within the interval gets a sample with that time.
+  /// For later evaluation times, the interval counts as one sample at its end.
   Status AddRolled(size_t series, const RolledSample& sample) override;
   Status EndSeries(size_t series) override;
 

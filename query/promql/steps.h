@@ -19,8 +19,8 @@ struct Steps {
   [[nodiscard]] int64_t end_ms() const { return At(count - 1); }
 };
 
-/// Times that hold for a whole query: the values of start() and end(), and defaults for times that
-/// the query text does not contain.
+/// Times that apply to a whole query: the values of start() and end(), the lookback, and the step
+/// of subqueries whose text has none.
 struct QueryTimes {
   int64_t start_ms = 0, end_ms = 0;
   // The maximum age of samples: at an evaluation time, only samples that are younger than this are

@@ -113,7 +113,8 @@ class MigrateRun {
   std::vector<Table> tables_;         // changed only while no worker is running
   std::atomic<bool> failed_ = false;  // whether a worker failed, or the progress could not be saved
 
-  std::mutex mutex_;  // guards the following members and the parts of the pass
+  // Guards the following members, and MigrateState::parts while workers are running.
+  std::mutex mutex_;
   std::ostream& err_;
   RangeReport report_;
   RowSum sum_;
