@@ -54,7 +54,7 @@ class InstantSink : public VectorSink {
 };
 
 /// Collects the samples in the windows of length `range_ms` that end at the given times. A window
-/// includes its end but not its begin. The sink is not thread-safe.
+/// includes its end but not its start. The sink is not thread-safe.
 class RangeSink : public SampleSink {
  public:
   /// `tally` must outlive the sink and its result.

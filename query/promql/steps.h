@@ -34,7 +34,7 @@ struct QueryTimes {
 Steps Shifted(const Steps& steps, const TimeShift& shift, const QueryTimes& times);
 
 /// Returns the times at which the inner expression of a subquery is evaluated. They are multiples
-/// of the subquery's step, after the begin of the first window and up to the end of the last
+/// of the subquery's step, after the start of the first window and up to the end of the last
 /// window. `ends` is the result of Shifted. If the result has a count of 0, there are no such
 /// times.
 Steps SubquerySteps(const Steps& ends, int64_t range_ms, int64_t step_ms);

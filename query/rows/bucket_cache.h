@@ -55,9 +55,8 @@ class BucketCache : public ChangeListener {
   static std::shared_ptr<BucketCache> Make(int64_t bytes_max, WatchedPoints& watched,
                                            const Clock& clock);
 
-  /// Returns the cached buckets of the hours of `rows` that are older than the horizon. Call this
-  /// function before you scan the missing hours. `shape` encodes everything on which the buckets
-  /// depend, except the hour.
+  /// Returns the cached buckets of the old hours of `rows`. Call this function before you scan the
+  /// missing hours. `shape` encodes everything on which the buckets depend, except the hour.
   OldHours Find(const Bytes& shape, ByteView metric, const RowRange& rows);
   /// Puts an hour into the cache. `generation` is the element of OldHours::generations for this
   /// hour; the caller must have called Find before it read the hour. If the hour has changed since

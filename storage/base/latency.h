@@ -18,7 +18,7 @@ namespace hg {
 
 /// The number of durations at or below each bound, the total number, and the sum of durations.
 struct LatencyHistogram {
-  /// The upper bounds of the histogram. They range from responses out of memory to queries that
+  /// The upper bounds of the histogram. They range from responses that read no disk to queries that
   /// reach their time limit.
   static constexpr auto kBounds = [] {
     using std::chrono::microseconds;

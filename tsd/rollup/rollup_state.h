@@ -188,8 +188,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
 
   Store& store_;
   RollupStateRows table_;
-  // The same table as table_. If the store has a log, writes with this object return before they are
-  // durable (Store::CommittedLater).
+  // The same table as table_. If the store has a log, writes with this object return before they
+  // are durable (Store::CommittedLater).
   RollupStateRows later_;
   const std::vector<const codec::RollupLevel*> levels_;
   const RollupMaking making_;

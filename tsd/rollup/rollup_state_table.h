@@ -42,8 +42,8 @@ struct KeptRollups {
   /// PlaceOf for the level: its table, its interval, and the ids of its aggregates.
   std::map<Bytes, uint32_t> begins;
 
-  /// Returns the time from which the level with cells at `place` has kept rollups. Returns `before`
-  /// if the level has no kept rollups.
+  /// Returns the time from which the level with the PlaceOf result `place` has kept rollups.
+  /// Returns `before` if the level has no kept rollups.
   [[nodiscard]] uint32_t BeginOf(const Bytes& place) const;
   /// Returns a copy in which `before` is `later`. In the copy, levels that are not in `places` have
   /// no rollups for the days between the two times.

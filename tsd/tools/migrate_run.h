@@ -4,7 +4,7 @@
 // after another. It reads a few rows, migrates these rows (migrate_range.h) and continues.
 //
 // A later pass finds changes by the times of cells, which HBase sets when it stores the cells. The
-// search starts some minutes before the begin of the previous pass, because clocks differ and
+// search starts some minutes before the start of the previous pass, because clocks differ and
 // writes are repeated. This search does not find deleted rows. With
 // tsd.storage.use_otsdb_timestamp, it does not find points with old times either. Later passes
 // compare all rows in two cases: with tsd.storage.use_otsdb_timestamp, and for data directories,
@@ -74,7 +74,7 @@ class MigrateRun {
   Status Pass(MigrateState* state);
 
   [[nodiscard]] const RangeReport& report() const { return report_; }
-  /// Returns the sum of the rows that this pass has read.
+  /// Returns the number and the checksum of the rows that this pass has read.
   [[nodiscard]] const RowSum& sum() const { return sum_; }
 
  private:
