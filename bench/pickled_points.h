@@ -10,7 +10,7 @@
 
 namespace hg::bench {
 
-/// Returns the begin of a frame, with a placeholder for the length of the frame. Append the points
+/// Returns the start of a frame, with a placeholder for the length of the frame. Append the points
 /// to it, and then call FinishPickle.
 std::string PickleHead();
 
@@ -19,7 +19,7 @@ std::string PickleHead();
 size_t AppendPickledPoint(std::string_view path, double value, uint32_t number, std::string* out);
 void WritePickledTime(char* to, uint32_t seconds);
 
-/// Appends the end of the frame, and writes the length of the frame into its begin.
+/// Appends the end of the frame, and writes the length of the frame into its start.
 void FinishPickle(std::string* frame);
 
 }  // namespace hg::bench

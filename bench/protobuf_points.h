@@ -30,7 +30,7 @@ size_t AppendOtlpMetric(std::string_view metric, std::string_view attributes, do
                         std::string* out);
 void WriteOtlpTime(char* to, uint32_t seconds);
 
-/// Returns the begin of an ExportMetricsServiceRequest. The caller must then append `metrics_bytes`
+/// Returns the start of an ExportMetricsServiceRequest. The caller must then append `metrics_bytes`
 /// bytes of metrics.
 std::string OtlpHead(size_t metrics_bytes);
 

@@ -1,8 +1,8 @@
 #pragma once
-// Implements tsd.storage.enable_appends for an engine that stores points natively. New points are
-// written to the append cell of their row, as in OpenTSDB (opentsdb-schema.md §10). All other
-// operations are passed to the engine unchanged. Reads return the same points as in native mode,
-// but take longer than in native mode.
+// Implements tsd.storage.enable_appends for an engine that stores points instead of cells. New
+// points are written to the append cell of their row, as in OpenTSDB (opentsdb-schema.md §10). All
+// other operations are passed to the engine unchanged. Reads return the same points as without this
+// setting, but take longer.
 
 #include <memory>
 #include <string>

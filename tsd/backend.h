@@ -36,8 +36,8 @@ class Backend {
 
   virtual Store& cells() = 0;
   virtual Points& points() = 0;
-  /// Returns whether the engine stores points natively. If it does, row compaction writes points
-  /// instead of cells (compaction/row_compactor.h).
+  /// Returns whether the engine stores points instead of cells. In this case, row compaction also
+  /// writes points instead of cells (compaction/row_compactor.h).
   [[nodiscard]] virtual bool native_points() const { return false; }
   /// Returns whether the store is on another machine. If it is, Points::Append blocks, so network
   /// loops must not call Points::Append.

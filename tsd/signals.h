@@ -15,7 +15,8 @@ namespace hg::tsd {
 /// main thread waits for them.
 class Signals {
  public:
-  /// Blocks the three signals in this thread and in all threads that this thread starts later.
+  /// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in all threads that this thread starts
+  /// later. Makes the process ignore SIGPIPE.
   Signals();
 
   /// Waits at most `patience_ms` milliseconds for a signal, and returns it. Returns 0 if no signal

@@ -30,7 +30,7 @@ struct Color {
 
 enum class LineForm : uint8_t { kLines, kLinesAndPoints, kPoints, kCircles, kDots, kSteps, kBars };
 enum class Smoothing : uint8_t { kNone, kCurve, kCumulative };
-/// A position in one direction: at the begin, in the center, or at the end.
+/// A position in one direction: at the start, in the center, or at the end.
 enum class Place : uint8_t { kBegin, kCenter, kEnd };
 
 struct ValueAxis {

@@ -39,9 +39,10 @@ class LabelledPoints : public LabelledSink {
   void Add(int64_t time_ms, PointValue value) override;
   void Refuse(std::string_view reason) override;
 
-  /// Stores the added points and waits for the log. If Finish returns an error, the client should
-  /// send the same request again (Intake::Finish). Points that could not be stored at a retry
-  /// either cause no error; refused() counts them.
+  /// Stores the added points and waits until they are durable. If Finish returns an error, the
+  /// client should send the same request again (Intake::Finish). If a point cannot be stored and a
+  /// retry cannot succeed, Finish returns no error for this point; refused() counts the point's
+  /// item.
   Status Finish();
 
   /// Returns the number of points that Finish made durable. Other points of the request may have

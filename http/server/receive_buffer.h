@@ -35,7 +35,7 @@ class ReceiveBuffer {
     begin_ = 0;
   }
 
-  /// `room` returns the begin of the free space after the contents, into which bytes can be
+  /// `room` returns the start of the free space after the contents, into which bytes can be
   /// received; `room_size` returns the size of this space.
   [[nodiscard]] char* room() { return data_.get() + end_; }
   [[nodiscard]] size_t room_size() const { return capacity_ - end_; }

@@ -18,7 +18,7 @@ struct Printers {
 };
 
 /// The elements of an array, and the functions that print them. The caller has already written the
-/// begin of the array.
+/// start of the array.
 struct ElementPrinting {
   size_t count = 0;
   /// Returns the number of points in an element of the array.

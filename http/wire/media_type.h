@@ -17,7 +17,7 @@ struct MediaType {
   [[nodiscard]] std::string_view Find(std::string_view lower_name) const;
 };
 
-/// Returns the text without the blanks at its begin and end.
+/// Returns the text without the blanks at its start and end.
 inline std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);

@@ -28,9 +28,9 @@ struct Label {
 };
 
 /// Appends labels in the form of RawKey::tags: each text is preceded by its length as a varint. The
-/// metric as sent and these bytes together are a raw series key of Dialect::kLabels. A protocol
-/// with other rules must not use this dialect, because the same bytes would then mean different
-/// names.
+/// metric as sent and these bytes together are a raw series key of Dialect::kLabels. Use this
+/// dialect only for protocols that convert labels to stored names with NameSeries, because equal
+/// raw series keys must mean the same series.
 void AppendLabels(std::span<const Label> labels, Bytes* keyed);
 
 /// Decodes labels that AppendLabels has encoded.

@@ -25,8 +25,8 @@ namespace hg::query::promql {
 /// caches during matches.
 inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
 
-/// The maximum size of a pattern in bytes. Repetitions count as often as they repeat: in a{1000},
-/// the repeated part counts 1000 times. A character class such as \pL counts as 96 bytes.
+/// The maximum size of a pattern in bytes. Each copy that a repetition such as a{1000} makes counts
+/// as one byte. A character class such as \pL counts as 96 bytes.
 inline constexpr size_t kPatternNodesMax = 64 * 1024;
 
 /// The maximum number of alternatives that are compared as literal texts. RE2 compiles patterns

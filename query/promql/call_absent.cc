@@ -65,7 +65,7 @@ Result<Value> IsAbsentOverTime(const CallSite& site) {
   std::vector<bool> found(site.steps.count);
   for (const RangeSeries& series : ranges.matrix.matrix) {
     RETURN_IF_ERROR(site.evaluator.memory().Step(site.steps.count + series.values.size()));
-    size_t next = 0;  // the first sample after the begin of the last window
+    size_t next = 0;  // the first sample after the start of the last window
     for (size_t i = 0; i < site.steps.count; ++i) {
       const int64_t end_ms = ranges.ends.At(i);
       while (next < series.times_ms.size() && series.times_ms[next] <= end_ms - ranges.range_ms)

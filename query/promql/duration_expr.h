@@ -24,7 +24,7 @@ struct DurationExpr {
   enum class Kind : uint8_t {
     kNumber,
     kStep,   // step(): the step of the query
-    kRange,  // range(): the time between the begin and the end of the query
+    kRange,  // range(): the time between the start and the end of the query
     kMinOf,
     kMaxOf,
     kAdd,

@@ -111,7 +111,7 @@ double HistogramQuantile(double phi, std::vector<Bucket>* buckets, Decreases* de
   const double rank = phi * all.back().count;
   size_t at = 0;  // the bucket that contains the rank
   while (at + 1 < all.size() && !(all[at].count >= rank)) ++at;
-  // The last bucket has no upper end. Only its begin is known, which is the bound of the bucket
+  // The last bucket has no upper end. Only its start is known, which is the bound of the bucket
   // before it.
   if (at + 1 == all.size()) return all[at - 1].bound;
   if (at == 0) {
@@ -135,7 +135,7 @@ double HistogramFraction(double lower, double upper, std::vector<Bucket>* bucket
     for (const Bucket& bucket : all) {
       if (value <= begin) return before;
       if (value < bucket.bound) {
-        // Nothing is known of the distribution in a bucket without a begin or an end.
+        // Nothing is known of the distribution in a bucket without a start or an end.
         if (std::isinf(begin)) return bucket.count;
         if (std::isinf(bucket.bound)) return before;
         return before + (bucket.count - before) * (value - begin) / (bucket.bound - begin);

@@ -8,7 +8,7 @@
 
 namespace hg::query::promql {
 
-/// Parses a quoted string at the begin of `rest`, and removes the string from `rest`. The first
+/// Parses a quoted string at the start of `rest`, and removes the string from `rest`. The first
 /// character of `rest` must be the quote. NotFound: the string has no end. InvalidArgument: the
 /// string is not UTF-8, or it has an unknown escape. If an escape is unknown, `rest` begins with
 /// that escape after the call.

@@ -9,7 +9,7 @@
 namespace hg::query::promql {
 
 // The following three functions return the change from the first to the last sample, extrapolated
-// to the begin and the end of the window. They return nullopt if there are fewer than two samples.
+// to the start and the end of the window. They return nullopt if there are fewer than two samples.
 // Increase and Rate treat the values as a counter, and Rate returns the change per second.
 std::optional<double> Delta(const Window& window);
 std::optional<double> Increase(const Window& window);

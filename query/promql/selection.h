@@ -28,8 +28,8 @@ class InstantSink : public VectorSink {
 
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Adds a rollup interval. The interval provides a sample at each evaluation time within it.
-  /// After the interval, its sample has the time of the end of the interval.
+  /// Adds a rollup interval. Each evaluation time within the interval gets a sample with that time.
+  /// For later evaluation times, the interval counts as one sample at its end.
   Status AddRolled(size_t series, const RolledSample& sample) override;
   Status EndSeries(size_t series) override;
 
@@ -54,7 +54,7 @@ class InstantSink : public VectorSink {
 };
 
 /// Collects the samples in the windows of length `range_ms` that end at the given times. A window
-/// includes its end but not its begin. The sink is not thread-safe.
+/// includes its end but not its start. The sink is not thread-safe.
 class RangeSink : public SampleSink {
  public:
   /// `tally` must outlive the sink and its result.

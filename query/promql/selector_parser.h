@@ -36,7 +36,7 @@ Status RefuseExperimental(const TokenStream& tokens, size_t at, std::string_view
 /// Changes *operand or replaces it.
 Status TakeSuffixes(TokenStream* tokens, ExprPtr* operand);
 
-/// Returns whether the word is reserved, so that it cannot be a metric name at the begin of an
+/// Returns whether the word is reserved, so that it cannot be a metric name at the start of an
 /// operand.
 bool IsReserved(const Token& word);
 

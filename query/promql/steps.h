@@ -19,8 +19,8 @@ struct Steps {
   [[nodiscard]] int64_t end_ms() const { return At(count - 1); }
 };
 
-/// Times that hold for a whole query: the values of start() and end(), and defaults for times that
-/// the query text does not contain.
+/// Times that apply to a whole query: the values of start() and end(), the lookback, and the step
+/// of subqueries whose text has none.
 struct QueryTimes {
   int64_t start_ms = 0, end_ms = 0;
   // The maximum age of samples: at an evaluation time, only samples that are younger than this are
@@ -34,7 +34,7 @@ struct QueryTimes {
 Steps Shifted(const Steps& steps, const TimeShift& shift, const QueryTimes& times);
 
 /// Returns the times at which the inner expression of a subquery is evaluated. They are multiples
-/// of the subquery's step, after the begin of the first window and up to the end of the last
+/// of the subquery's step, after the start of the first window and up to the end of the last
 /// window. `ends` is the result of Shifted. If the result has a count of 0, there are no such
 /// times.
 Steps SubquerySteps(const Steps& ends, int64_t range_ms, int64_t step_ms);

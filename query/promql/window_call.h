@@ -45,7 +45,7 @@ class WindowCall {
   /// Returns whether the function needs to know how many points each sample stands for.
   [[nodiscard]] bool weighs() const { return weighs_; }
   [[nodiscard]] size_t steps() const { return steps_.count; }
-  /// Returns the begin of the window of a step. The window contains only samples that are later
+  /// Returns the start of the window of a step. The window contains only samples that are later
   /// than this time.
   [[nodiscard]] int64_t begin_ms(size_t step) const { return ends_.At(step) - range_ms_; }
   /// Returns the first step whose window ends after `time_ms`.

@@ -29,7 +29,7 @@ Status WindowSink::Add(size_t series, std::span<const int64_t> times_ms,
                        std::span<const double> values, double count) {
   Pending& pending = PendingOf(series);
   if (pending.place.step == call_.steps() || times_ms.empty()) return {};
-  // Samples before the begin of the next window that can contain any of these samples are in no
+  // Samples before the start of the next window that can contain any of these samples are in no
   // window.
   const size_t next = call_.StepAfter(times_ms.front() - 1);
   if (next == call_.steps()) return {};

@@ -23,7 +23,7 @@ struct RolledSources {
 /// Scans the pieces, which must be in ascending order and must not overlap. `spec` and `options`
 /// select the series; the row range of `spec` is ignored.
 ///
-/// An interval of a rollup table is returned as a row that starts at the begin of the interval.
+/// An interval of a rollup table is returned as a row that begins at the start of the interval.
 /// Such a row has no points but only statistics: the values that `function` (sum, avg, count, min
 /// or max) needs. The sum in the statistics may be rounded differently from the sum of the points
 /// in order. Load fails with Conflict for such a row, because the row has no points.

@@ -1,8 +1,9 @@
 #pragma once
-// Caches the downsampled old hours of sub-queries. Dashboards send the same query every few
-// seconds, and only the newest hour of its result changes. The cache holds buckets as they are
-// before filling, rates, grouping and interpolation. So the result of a query is the same to the
-// last bit with and without the cache, for any time range.
+// Caches the downsampled old hours of sub-queries. An hour is old if it ended at least 15 minutes
+// ago (kLateMs). Dashboards send the same query every few seconds, and only the newest hour of its
+// result changes. The cache holds buckets as they are before filling, rates, grouping and
+// interpolation. So the result of a query is the same to the last bit with and without the cache,
+// for any time range.
 //
 // A cached hour is valid until a row of its metric in that hour changes. If a row changes while the
 // hour is being read from the store, the hour is invalid, too. The storage engine reports changes
@@ -26,8 +27,8 @@
 namespace hg::query {
 
 struct BucketCacheStats {
-  // Counters for the old hours of sub-queries. `hits` counts hours that were in the cache, and
-  // `misses` counts hours that had to be read from the store.
+  // `hits` counts old hours of sub-queries that were taken from the cache. `misses` counts old
+  // hours that had to be read from the store.
   uint64_t hits = 0, misses = 0;
   uint64_t stale = 0;    // number of cached hours that had changed; included in `misses`
   uint64_t evicted = 0;  // number of hours removed because the cache was full
@@ -54,9 +55,8 @@ class BucketCache : public ChangeListener {
   static std::shared_ptr<BucketCache> Make(int64_t bytes_max, WatchedPoints& watched,
                                            const Clock& clock);
 
-  /// Returns the cached buckets of the hours of `rows` that are older than the horizon. Call this
-  /// function before you scan the missing hours. `shape` encodes everything on which the buckets
-  /// depend, except the hour.
+  /// Returns the cached buckets of the old hours of `rows`. Call this function before you scan the
+  /// missing hours. `shape` encodes everything on which the buckets depend, except the hour.
   OldHours Find(const Bytes& shape, ByteView metric, const RowRange& rows);
   /// Puts an hour into the cache. `generation` is the element of OldHours::generations for this
   /// hour; the caller must have called Find before it read the hour. If the hour has changed since

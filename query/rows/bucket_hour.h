@@ -18,7 +18,7 @@ namespace hg::query {
 int64_t MemoryBytes(const codec::Annotation& annotation);
 
 /// The buckets of one series in one hour. The members are views into the BucketHour or the columns
-/// that contain the buckets. Times are in milliseconds since the begin of the hour.
+/// that contain the buckets. Times are in milliseconds since the start of the hour.
 struct SeriesHour {
   ByteView order;         // value of Series::order
   uint32_t points = 0;    // number of raw points in the hour

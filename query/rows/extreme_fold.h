@@ -40,7 +40,7 @@ class ExtremeFold {
   }
 
   /// Returns whether the points of a row may change the result. The base of the row must be the
-  /// begin of an hour.
+  /// start of an hour.
   [[nodiscard]] bool Needs(int64_t base_ms, const RowStatistics& row) const;
   /// Adds the buckets of a row: their starts and values. Returns the number of further buckets that
   /// the function compared; callers charge this number as work.

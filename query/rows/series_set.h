@@ -58,7 +58,7 @@ class SeriesSet {
   /// The set needs a grid of fixed buckets whose length divides an hour, without a fill policy.
   /// `record` must outlive the set.
   void Record(RowRecord* record) { record_ = record; }
-  /// Makes Read fail with Conflict at a row whose base is not the begin of an hour, or whose salt
+  /// Makes Read fail with Conflict at a row whose base is not the start of an hour, or whose salt
   /// is not the salt of its series. Such rows cannot be combined with cached hours. Call this
   /// function before Read.
   void RefuseStrayRows() { refuses_stray_ = true; }

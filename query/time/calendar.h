@@ -14,8 +14,8 @@ class Calendar {
  public:
   Calendar(Duration interval, TimeZone zone) : interval_(interval), zone_(zone) {}
 
-  /// Returns the last interval boundary at or before `t`. Intervals are counted from the begin of a
-  /// larger unit, for example hours from the begin of the day. Weeks are an exception: each week
+  /// Returns the last interval boundary at or before `t`. Intervals are counted from the start of a
+  /// larger unit, for example hours from the start of the day. Weeks are an exception: each week
   /// begins a new interval, whatever the count is.
   [[nodiscard]] int64_t PreviousBoundary(int64_t t) const;
   /// Returns the boundary that is one interval after `boundary`. An interval of weeks has count × 7

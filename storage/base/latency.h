@@ -1,9 +1,10 @@
 #pragma once
 // Collects durations in two forms: percentiles and a histogram. Percentiles since the start of the
 // process are reported as http.latency_* and hbase.latency_* (opentsdb-http-api.md §15.1).
-// Percentiles below 64 ms are exact to 1 ms, and larger ones to an eighth of a power of two. The
-// histogram is for Prometheus: the number of durations up to each of several fixed bounds, and the
-// sum of all durations. Prometheus can add these numbers over machines and subtract them over time.
+// Percentiles below 64 ms are exact to 1 ms. Larger ones, up to 2^26 ms, are rounded up by less
+// than 1/8 of their value. The histogram is for Prometheus: the number of durations up to each of
+// several fixed bounds, and the sum of all durations. Prometheus can add these numbers over
+// machines and subtract them over time.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,7 @@ namespace hg {
 
 /// The number of durations at or below each bound, the total number, and the sum of durations.
 struct LatencyHistogram {
-  /// The upper bounds of the histogram. They range from responses out of memory to queries that
+  /// The upper bounds of the histogram. They range from responses that read no disk to queries that
   /// reach their time limit.
   static constexpr auto kBounds = [] {
     using std::chrono::microseconds;

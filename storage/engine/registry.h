@@ -128,7 +128,8 @@ class Registry {
   void SkipLocked(uint32_t count);
 
   const KeyLayout layout_;
-  // The total size in bytes of the blocks of all TSUID tables.
+  // The memory in bytes of the blocks of all TsuidTable objects of this registry, including older
+  // objects that readers still use. A block that several of them share is counted once.
   const std::shared_ptr<std::atomic<size_t>> tsuid_bytes_ =
       std::make_shared<std::atomic<size_t>>(0);
   std::atomic<uint32_t> size_{0};

@@ -7,8 +7,8 @@
 
 namespace hg::engine {
 
-/// Returns the packer of points files. Readers need this packer for all points files, including
-/// files that a flush wrote without packing.
+/// Returns the encoding of the blocks of points files. Readers need it for all points files,
+/// including files that a flush wrote without packing.
 const lsm::BlockPacker& RowBlockPacker();
 
 }  // namespace hg::engine

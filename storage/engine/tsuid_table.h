@@ -27,7 +27,8 @@ class TsuidTable {
   /// The blocks of a table. The index is number >> kBits. Several tables may share a block.
   using Blocks = std::vector<std::shared_ptr<Block>>;
 
-  /// `bytes` counts the total memory of the blocks of all tables.
+  /// `bytes` counts the total memory of the blocks of all TsuidTable objects that share this
+  /// counter.
   explicit TsuidTable(std::shared_ptr<std::atomic<size_t>> bytes)
       : bytes_(std::move(bytes)), top_(new std::atomic<Block*>[kTop]()) {}
 

@@ -104,7 +104,8 @@ struct BlockEntry {
 /// keys, and then call Finish. A file is unusable if Finish was not called.
 class BlockFileWriter {
  public:
-  /// Creates the file. Readers of the file need the packer of `writing`.
+  /// Creates the file. If `writing` has a packer, readers of the file need the same packer
+  /// (BlockReading::packer).
   static Result<std::unique_ptr<BlockFileWriter>> Create(FileSystem& files, const std::string& path,
                                                          const BlockWriting& writing = {});
   ~BlockFileWriter();

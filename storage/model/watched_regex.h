@@ -41,7 +41,7 @@ class WatchedRegex {
   /// more work than one match may take (about ten milliseconds); the message contains the pattern.
   Result<bool> Search(std::string_view text, RequestContext& context) const;
 
-  /// A part of a text, given by its begin and end positions.
+  /// A part of a text, given by its start and end positions.
   struct Span {
     size_t begin, end;
   };

@@ -27,7 +27,7 @@ struct StoreWork {
   uint64_t parts_written = 0;  // number of parts that the work created
   uint64_t bytes_read = 0;     // size in bytes of the files of the removed parts
   uint64_t bytes_written = 0;  // size in bytes of the files of the created parts
-  int64_t begin_ms = 0;        // start time by the clock of the store
+  int64_t begin_ms = 0;        // when the work began, in ms since the epoch
   int64_t end_ms = 0;
 };
 

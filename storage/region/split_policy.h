@@ -46,10 +46,10 @@ std::optional<uint64_t> SplitThreshold(const SplitPolicy& policy, size_t regions
 /// settings.
 SplitRule RuleOf(const SplitPolicy& settings, const TableSplitPolicy& table);
 
-/// Returns the group of a key: the beginning that it shares with keys from which no split may
-/// separate it. The group is the prefix of the key, or the bytes up to and including the first
-/// delimiter. Returns the whole key if the policy has no groups, or if the key is shorter than the
-/// prefix or has no delimiter. If keys are in ascending order, so are their groups.
+/// Returns the group of a key. A split never separates keys of the same group. Depending on the
+/// policy, the group is the key's prefix, or its bytes up to and including the first delimiter.
+/// Returns the whole key if the policy has no groups, or if the key is shorter than the prefix or
+/// has no delimiter. If keys are in ascending order, so are their groups.
 ByteView GroupOf(const TableSplitPolicy& table, ByteView key);
 
 /// The approximate size of a group of rows that a split must keep together, such as the rows of one

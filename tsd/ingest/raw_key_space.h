@@ -94,7 +94,8 @@ struct RawKeyTable::View {
 /// the writer uses this object.
 class RawKeyTable::Meanings {
  public:
-  /// Returns the number of these ids, or nullopt if the ids are unknown.
+  /// Returns the number that was assigned to this sequence of ids (Text::number), or nullopt if the
+  /// sequence is unknown.
   [[nodiscard]] std::optional<uint32_t> Find(ByteView ids) const {
     const auto found = texts_.find(ids);
     return found == texts_.end() ? std::nullopt : std::optional<uint32_t>((*found)->number);

@@ -1,9 +1,9 @@
 #pragma once
 // Tag formats. A tag format is the text in which a client writes tags, without the tag values, such
-// as {"host":"…","dc":"…"}. A client writes the tags of all its series in the same format.
-// Therefore, a few stored formats are sufficient after a restart to compute the raw series keys of
-// all series with known names (raw_key_recall.h). A format contains no ids, so a wrong format
-// cannot confuse series.
+// as {"host":"…","dc":"…"}. Series with the same tag keys that a client writes in the same way
+// share a format. Therefore, a few stored formats are sufficient after a restart to compute the raw
+// series keys of all series with known names (raw_key_recall.h). A format contains no ids, so a
+// wrong format cannot confuse series.
 
 #include <atomic>
 #include <map>

@@ -15,7 +15,7 @@ namespace hg::tsd {
 
 /// One retention rule. If several rules match a series, the rule with the shortest time applies.
 struct RetentionRule {
-  std::string metric;  // name of the metric; if `begins` is set, the begin of the name
+  std::string metric;  // name of the metric; if `begins` is set, the start of the name
   bool begins = false;
   std::vector<query::FilterSpec>
       filters;  // query filters that must accept the series; empty: the rule applies to all series

@@ -34,7 +34,7 @@ class EndedRollups {
   std::map<Bytes, KeptRollups, std::less<>> kept_;
   /// Start of the day before which all levels are complete; 0: no day is complete.
   uint32_t whole_ = 0;
-  std::vector<Bytes> places_;  // the places of the levels (see PlaceOf)
+  std::vector<Bytes> places_;  // the result of PlaceOf for each level
   bool complete_ = false;
   // The metrics whose rollups are complete. This set is used only if complete_ is false.
   std::set<Bytes, std::less<>> filled_;

@@ -20,7 +20,7 @@
 
 namespace hg::tsd {
 
-/// A range of hours. Its begin and its end are multiples of the interval of each level that is
+/// A range of hours. Its start and its end are multiples of the interval of each level that is
 /// filled.
 struct RollupSpan {
   uint32_t begin_s = 0, end_s = 0;

@@ -153,8 +153,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
         markers_max_(markers_max) {}
 
   Status Load();
-  /// Checks that the table of a level holds only rollups that this process can continue. `known`
-  /// has the interval in seconds of each table that holds automatic rollups.
+  /// Returns InvalidArgument if the level's table holds rollups that clients wrote, or automatic
+  /// rollups of another interval. `known` has the interval in seconds of each table with automatic
+  /// rollups.
   Status CheckTable(const codec::RollupLevel& level,
                     const std::map<std::string, uint32_t>& known) const;
   /// Clears the state in memory. The caller must hold mutex_.
@@ -187,7 +188,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
 
   Store& store_;
   RollupStateRows table_;
-  RollupStateRows later_;  // the same table, but writes through it need not wait for a disk
+  // The same table as table_. If the store has a log, writes with this object return before they
+  // are durable (Store::CommittedLater).
+  RollupStateRows later_;
   const std::vector<const codec::RollupLevel*> levels_;
   const RollupMaking making_;
   const size_t markers_max_;

@@ -33,15 +33,17 @@
 
 namespace hg::tsd {
 
-/// States that the raw points of one metric before the time `before`, which is the begin of a day,
+/// States that the raw points of one metric before the time `before`, which is the start of a day,
 /// may be deleted. `begins` has, for each level, the time from which the rollups of these points
 /// are kept.
 struct KeptRollups {
   uint32_t before = 0;
-  std::map<Bytes, uint32_t> begins;  // the key is the place of the level (see PlaceOf)
+  /// For each level, the time in seconds from which its rollups are kept. The key is the result of
+  /// PlaceOf for the level: its table, its interval, and the ids of its aggregates.
+  std::map<Bytes, uint32_t> begins;
 
-  /// Returns the time from which the level with cells at `place` has kept rollups. Returns `before`
-  /// if the level has no kept rollups.
+  /// Returns the time from which the level with the PlaceOf result `place` has kept rollups.
+  /// Returns `before` if the level has no kept rollups.
   [[nodiscard]] uint32_t BeginOf(const Bytes& place) const;
   /// Returns a copy in which `before` is `later`. In the copy, levels that are not in `places` have
   /// no rollups for the days between the two times.

@@ -19,7 +19,9 @@ struct SourceRows {
 };
 
 struct RangeReport {
-  RowSum there;                 // sum of the rows of the target before the first write
+  /// The number of rows and items of the target, and their checksum, before the migration changed
+  /// them.
+  RowSum there;
   uint64_t rows_different = 0;  // number of rows that differ; includes rows_missing
   uint64_t rows_missing = 0;
   uint64_t rows_extra = 0;  // number of rows that only the target has
@@ -35,8 +37,8 @@ struct RangeReport {
 /// What the migration does with rows that differ.
 enum class RangeWork : uint8_t {
   kCompare,  // the migration compares rows and writes nothing
-  /// The migration writes to a target that has no other writers, or that orders writes by their
-  /// times.
+  /// The migration writes the differences unconditionally. The target must have no other writers,
+  /// or it must keep the cell with the newest timestamp, as HBase does.
   kWrite,
   /// The migration writes to a target that has other writers. A row is changed only if the row is
   /// still the same as when it was compared; otherwise, the row is compared again. So the migration

@@ -40,7 +40,9 @@ size_t BytesOf(const Row& row);
 /// table.
 struct RowRules {
   bool points = false;  // whether this is the table of points
-  bool native = false;  // whether the target stores points natively, each under its own qualifier
+  // Whether the target stores points instead of cells. Then a single point can be deleted by its
+  // qualifier.
+  bool native = false;
   bool remove_extra = false;  // whether to remove items that the source does not have
   bool keep_times = true;     // whether to write cells of new columns with the times of the source
   // Whether to keep all existing data of the target. If true, points are written only for times

@@ -4,7 +4,7 @@
 // after another. It reads a few rows, migrates these rows (migrate_range.h) and continues.
 //
 // A later pass finds changes by the times of cells, which HBase sets when it stores the cells. The
-// search starts some minutes before the begin of the previous pass, because clocks differ and
+// search starts some minutes before the start of the previous pass, because clocks differ and
 // writes are repeated. This search does not find deleted rows. With
 // tsd.storage.use_otsdb_timestamp, it does not find points with old times either. Later passes
 // compare all rows in two cases: with tsd.storage.use_otsdb_timestamp, and for data directories,
@@ -74,7 +74,7 @@ class MigrateRun {
   Status Pass(MigrateState* state);
 
   [[nodiscard]] const RangeReport& report() const { return report_; }
-  /// Returns the sum of the rows that this pass has read.
+  /// Returns the number and the checksum of the rows that this pass has read.
   [[nodiscard]] const RowSum& sum() const { return sum_; }
 
  private:
@@ -113,7 +113,8 @@ class MigrateRun {
   std::vector<Table> tables_;         // changed only while no worker is running
   std::atomic<bool> failed_ = false;  // whether a worker failed, or the progress could not be saved
 
-  std::mutex mutex_;  // guards the following members and the parts of the pass
+  // Guards the following members, and MigrateState::parts while workers are running.
+  std::mutex mutex_;
   std::ostream& err_;
   RangeReport report_;
   RowSum sum_;

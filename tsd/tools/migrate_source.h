@@ -3,10 +3,10 @@
 //
 // Points are resolved in the way in which readers of the source see them. If several points have
 // the same time, only one of them is migrated: the one that OpenTSDB's merge selects by cell times
-// (opentsdb-schema.md §9.4). A store with native points does not know which of several points with
-// the same time is newer. If all these points were migrated, compacting or rewriting them could
-// change the result. Cells that are copied unchanged (appends, unreadable cells) are not
-// considered.
+// (opentsdb-schema.md §9.4). A store that holds points instead of cells does not know which of
+// several points with the same time is newer. If all these points were migrated, compacting or
+// rewriting them could change the result. Cells that are copied unchanged (appends, unreadable
+// cells) are not considered.
 
 #include <cstdint>
 #include <limits>

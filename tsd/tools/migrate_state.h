@@ -23,7 +23,7 @@ struct MigratePart {
   bool done = false;
   bool all_rows = false;    // whether to ignore since_ms, because the table is new
   uint64_t rows_total = 0;  // number of rows counted before the pass; 0 = rows were not counted
-  RowSum sum;               // sum of the rows that this pass has read from the source so far
+  RowSum sum;               // number and checksum of the source rows that this pass has read
 };
 
 struct MigrateState {
