@@ -240,16 +240,17 @@ class Store {
   /// Adds to 8-byte big-endian counters of a row atomically and returns the new values in order. An
   /// absent counter counts as 0. If a column occurs twice, it is incremented twice. Returns
   /// InvalidArgument if a stored value does not have 8 bytes. `ttl_ms` is the TTL of the new cells
-  /// (CellChange::ttl_ms). If it is nullopt, each new cell has the TTL of the cell that it replaces.
-  virtual Result<std::vector<int64_t>> IncrementColumns(
-      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns,
-      std::optional<int64_t> ttl_ms) = 0;
+  /// (CellChange::ttl_ms). If it is nullopt, each new cell has the TTL of the cell that it
+  /// replaces.
+  virtual Result<std::vector<int64_t>> IncrementColumns(const std::string& table, ByteView key,
+                                                        const std::vector<ColumnIncrement>& columns,
+                                                        std::optional<int64_t> ttl_ms) = 0;
   /// Appends bytes to cells of a row atomically. An absent cell counts as empty. The columns must
-  /// differ. Returns InvalidArgument if the appended bytes exceed the size limit of a value. A store
-  /// may also check the total length. Some stores cannot check the total length, because they join
-  /// appended bytes only when the cell is read. In a points table, returns InvalidArgument if there
-  /// are several columns and one of them is the column of append mode. Returns Unsupported if there
-  /// are several columns and the store can append only to one column. `ttl_ms` is as for
+  /// differ. Returns InvalidArgument if the appended bytes exceed the size limit of a value. A
+  /// store may also check the total length. Some stores cannot check the total length, because they
+  /// join appended bytes only when the cell is read. In a points table, returns InvalidArgument if
+  /// there are several columns and one of them is the column of append mode. Returns Unsupported if
+  /// there are several columns and the store can append only to one column. `ttl_ms` is as for
   /// IncrementColumns.
   virtual Status AppendColumns(const std::string& table, ByteView key,
                                const std::vector<ColumnAppend>& columns,
@@ -325,9 +326,8 @@ inline Status Store::Mutate(const std::string& table, const std::vector<RowMutat
 inline Result<int64_t> Store::Increment(const std::string& table, ByteView key, ByteView family,
                                         ByteView qualifier, int64_t by,
                                         std::optional<int64_t> ttl_ms) {
-  ASSIGN_OR_RETURN(
-      const std::vector<int64_t> sums,
-      IncrementColumns(table, key, {{Bytes(family), Bytes(qualifier), by}}, ttl_ms));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> sums,
+                   IncrementColumns(table, key, {{Bytes(family), Bytes(qualifier), by}}, ttl_ms));
   INVARIANT(sums.size() == 1);
   return sums[0];
 }

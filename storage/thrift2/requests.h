@@ -76,8 +76,8 @@ class CellChoice {
 
 wire::TResult WriteRow(Row row);
 
-/// Returns the TTL in ms that the attribute _ttl gives to the cells of a change, or nullopt if there
-/// is no such attribute. Throws TIOError if the attribute does not have 8 bytes.
+/// Returns the TTL in ms that the attribute _ttl gives to the cells of a change, or nullopt if
+/// there is no such attribute. Throws TIOError if the attribute does not have 8 bytes.
 std::optional<int64_t> TtlOf(const std::map<std::string, std::string>& attributes);
 /// CheckPut throws the errors that ReadPut would throw, and CheckDelete those of ReadDelete.
 void CheckPut(const wire::TPut& put, const std::string& method);

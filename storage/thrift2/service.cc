@@ -353,8 +353,8 @@ void Service::increment(wire::TResult& result, const std::string& table,
   for (const wire::TColumnIncrement& column : increment.columns) {
     columns.push_back({column.family, column.qualifier, column.amount});
   }
-  const auto sums = state_.store().IncrementColumns(table, increment.row, columns,
-                                                    TtlOf(increment.attributes));
+  const auto sums =
+      state_.store().IncrementColumns(table, increment.row, columns, TtlOf(increment.attributes));
   Check(sums.status(), table, "increment");
   SyncIf(IsSynced(increment));
   if (increment.__isset.returnResults && !increment.returnResults) return;

@@ -172,8 +172,8 @@ void CellsGoWhenTheirTimeToLiveIsOver(StoreSubject& s) {
   CHECK(at(1'000'000) == "m:q=2 ");
 }
 
-// An append and an increment without a TTL keep the TTL of the cell. It begins anew, because the new
-// cell has a new time (HBase carries the tag of the TTL forward).
+// An append and an increment without a TTL keep the TTL of the cell. It begins anew, because the
+// new cell has a new time (HBase carries the tag of the TTL forward).
 void AppendsAndIncrementsSetAndKeepATimeToLive(StoreSubject& s) {
   if (!s.obeys_clock()) return;
   FamilyDescriptor short_lived = Family("f", 1);

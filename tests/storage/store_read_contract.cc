@@ -407,8 +407,8 @@ void TemplatesJumpOverRows(StoreSubject& s) {
 }
 
 void SeveralCountersOfARowAreAddedToAtOnce(StoreSubject& s) {
-  auto sums =
-      s.store().IncrementColumns("g", Bytes(1, 0), {{"a", "n", 5}, {"b", "n", -2}, {"a", "n", 1}}, {});
+  auto sums = s.store().IncrementColumns("g", Bytes(1, 0),
+                                         {{"a", "n", 5}, {"b", "n", -2}, {"a", "n", 1}}, {});
   REQUIRE(sums.ok());
   CHECK(*sums == std::vector<int64_t>{5, -2, 6});
   s.Disturb();

@@ -393,8 +393,8 @@ Result<std::vector<int64_t>> ModelStore::IncrementColumns(
         (found ? ReadBig64(old.value.data()) : 0) + static_cast<uint64_t>(column.by);
     Bytes value;
     AppendBig(&value, sum, 8);
-    PutOver(*table, &table->rows[Bytes(key)], {column.family, column.qualifier}, found ? &old : nullptr, stamp, ttl_ms,
-            std::move(value));
+    PutOver(*table, &table->rows[Bytes(key)], {column.family, column.qualifier},
+            found ? &old : nullptr, stamp, ttl_ms, std::move(value));
     sums.push_back(static_cast<int64_t>(sum));
   }
   return sums;

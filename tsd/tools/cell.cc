@@ -76,8 +76,7 @@ Result<Written> Change(Store& store, const CellRequest& request) {
     case CellVerb::kIncrement: {
       ASSIGN_OR_RETURN(const int64_t value,
                        store.Increment(request.table, request.row, request.columns[0].family,
-                                       *request.columns[0].qualifier, request.by,
-                                       request.ttl_ms));
+                                       *request.columns[0].qualifier, request.by, request.ttl_ms));
       return Written{"value", std::to_string(value)};
     }
     case CellVerb::kPut:

@@ -155,10 +155,10 @@ TEST_CASE("large rows have the same cells before and after merges, whatever was 
         const int second = static_cast<int>(random() % kColumns);
         const uint32_t what = random() % 100;
         if (what == 0 && random() % 4 == 0) {
-          REQUIRE(f.engine
-                      ->Write(*f.table, f.key,
-                              {{CellChange::Kind::kDeleteFamily, "t", {}, {}, {}, {}}})
-                      .ok());
+          REQUIRE(
+              f.engine
+                  ->Write(*f.table, f.key, {{CellChange::Kind::kDeleteFamily, "t", {}, {}, {}, {}}})
+                  .ok());
         } else if (what < 20) {
           REQUIRE(f.engine->Write(*f.table, f.key, {DeleteColumn("t", NoteAt(second))}).ok());
         } else if (what < 30) {
