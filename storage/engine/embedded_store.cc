@@ -1,10 +1,12 @@
 #include "storage/engine/embedded_store.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "storage/base/invariant.h"
 #include "storage/codec/append_cell.h"
 #include "storage/engine/row_file.h"
 #include "storage/engine/table_scan.h"
@@ -101,14 +103,18 @@ lsm::ColumnChoice ColumnsIn(const std::vector<Change>& changes) {
 
 // Returns the TTL of a cell of the row, or nullopt if the cell has no TTL of its own.
 std::optional<int64_t> TtlOf(const Table& table, const StoredRow& row, const Cell& cell) {
-  for (const lsm::CellVersion& version : row.cells.versions) {
-    if (version.kind != lsm::CellKind::kPut || version.timestamp_ms != cell.timestamp_ms) continue;
-    if (version.qualifier != cell.qualifier || table.families[version.family].name != cell.family)
-      continue;
-    if (version.expires_ms == lsm::kNeverExpires) return {};
-    return version.expires_ms - version.timestamp_ms;
-  }
-  return {};
+  if (table.order != lsm::CellOrder::kByTime) return {};
+  lsm::CellVersion first;
+  first.family = static_cast<uint8_t>(table.FamilyIndex(cell.family));
+  first.qualifier = cell.qualifier;
+  first.timestamp_ms = cell.timestamp_ms;
+  first.sequence = std::numeric_limits<uint64_t>::max();
+  const lsm::CellVersions& versions = row.cells.versions;
+  const auto put = std::lower_bound(versions.begin(), versions.end(), first, lsm::SortsBefore);
+  INVARIANT(put != versions.end() && put->qualifier == cell.qualifier &&
+            put->timestamp_ms == cell.timestamp_ms);
+  if (put->expires_ms == lsm::kNeverExpires) return {};
+  return put->expires_ms - put->timestamp_ms;
 }
 
 // The cells of a row from which an increment or append computes new cells.
