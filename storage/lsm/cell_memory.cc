@@ -310,7 +310,7 @@ void CellMemory::Copy(ByteView first, bool after, ByteView stop, size_t max,
   std::shared_lock lock(mutex_);
   auto it = after ? rows_.upper_bound(first) : rows_.lower_bound(first);
   for (; max > 0 && it != rows_.end() && (stop.empty() || it->first < stop); ++it, --max) {
-    if (it->second.wide()) {
+    if (it->second.wide() || it->second.MemoryBytes() > kCopiedBytes) {
       out->push_back({it->first, {}, true});
     } else {
       out->push_back({it->first, it->second.Get()});

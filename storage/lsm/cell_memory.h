@@ -19,7 +19,7 @@ namespace hg::lsm {
 struct KeyedRow {
   Bytes key;
   CellRow row;
-  bool left_out = false;  // whether the row is wide and was not copied; CellMemory::Get copies it
+  bool left_out = false;  // whether the row is large and was not copied; CellMemory::Get copies it
 };
 
 /// A row in a memtable. Most rows are one small put, such as names and ids. A row with one small
@@ -124,10 +124,11 @@ class CellMemory {
   /// little before it is copied.
   Status Charge(ByteView key, const ColumnChoice& wanted, MemoryTally* memory) const;
   /// Appends copies of at most `max` rows with key ≥ first (key > first if `after` is true) and key
-  /// < stop. An empty `stop` means that the range has no end. Wide rows are returned without their
-  /// columns.
+  /// < stop. An empty `stop` means that the range has no end. A row that is wide or has more than
+  /// kCopiedBytes is returned without its columns (KeyedRow::left_out).
   void Copy(ByteView first, bool after, ByteView stop, size_t max,
             std::vector<KeyedRow>* out) const;
+  static constexpr size_t kCopiedBytes = 16 << 10;
   /// Appends every n-th key in [start, stop) to *keys.
   void SampleKeys(ByteView start, ByteView stop, size_t n, std::vector<Bytes>* keys) const;
   /// Runs f while other threads may read and writers wait. Readers use this function if they also

@@ -223,6 +223,22 @@ TEST_CASE("A wide row that is changed column by column equals the sum of its cha
   CHECK(total == memory.bytes());
 }
 
+TEST_CASE("a scan copies small rows together, and each large row only when it is read") {
+  std::atomic<size_t> total{0};
+  CellMemory memory(&total);
+  CellMemory::Writer(memory).Row("large").Put(0, "q", Bytes(CellMemory::kCopiedBytes, 'v'), 1);
+  CellMemory::Writer(memory).Row("small").Put(0, "q", "v", 1);
+  std::vector<KeyedRow> copied;
+  memory.Copy("", false, "", 10, &copied);
+  REQUIRE(copied.size() == 2);
+  CHECK(copied[0].left_out);
+  CHECK(copied[0].row.empty());
+  CHECK_FALSE(copied[1].left_out);
+  CellRow row;
+  REQUIRE(memory.Get("large", &row));
+  CHECK(row.cells[0].value.size() == CellMemory::kCopiedBytes);
+}
+
 TEST_CASE("the size of a row is that after its last change") {
   std::atomic<size_t> total{0};
   CellMemory memory(&total);
