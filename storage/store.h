@@ -162,11 +162,9 @@ struct ColumnAppend {
 /// The optional features of a store. Callers should check these features instead of the name of the
 /// backend.
 struct StoreCapabilities {
-  bool cell_ttl = false;
   // Whether the store skips rows that a kTemplate filter excludes, instead of reading these rows.
   bool seek_filters = false;
   bool region_admin = false;  // the store supports Flush and Compact, and Regions returns sizes
-  bool reverse_scan = false;
 };
 
 /// Returns the first key after all keys with the prefix. The function increments the last byte that
@@ -229,8 +227,8 @@ class Store {
   virtual Status DeleteRow(const std::string& table, ByteView key) = 0;
   /// Returns the cells of the row. A row that does not exist has no cells. An empty `family` means
   /// all families, and empty `qualifiers` mean all columns.
-  virtual Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
-                          const std::vector<Bytes>& qualifiers = {}) = 0;
+  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
+                  const std::vector<Bytes>& qualifiers = {});
   /// Returns the selected cells of the row. A row that does not exist has no cells.
   virtual Result<Row> GetCells(const std::string& table, ByteView key,
                                const CellSelection& wanted) = 0;
@@ -321,6 +319,14 @@ inline Status Store::Mutate(const std::string& table, const std::vector<RowMutat
     if (!status.ok()) return std::move(status);
   }
   return {};
+}
+
+inline Result<Row> Store::Get(const std::string& table, ByteView key, ByteView family,
+                              const std::vector<Bytes>& qualifiers) {
+  CellSelection wanted;
+  wanted.family = family;
+  wanted.qualifiers = qualifiers;
+  return GetCells(table, key, wanted);
 }
 
 inline Result<int64_t> Store::Increment(const std::string& table, ByteView key, ByteView family,

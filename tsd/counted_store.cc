@@ -73,12 +73,6 @@ Status CountedStore::DeleteRow(const std::string& table, ByteView key) {
   return store_.DeleteRow(table, key);
 }
 
-Result<Row> CountedStore::Get(const std::string& table, ByteView key, ByteView family,
-                              const std::vector<Bytes>& qualifiers) {
-  Add(&counters_->get);
-  return store_.Get(table, key, family, qualifiers);
-}
-
 Result<Row> CountedStore::GetCells(const std::string& table, ByteView key,
                                    const CellSelection& wanted) {
   Add(&counters_->get);

@@ -265,14 +265,6 @@ Status EmbeddedStore::DeleteRow(const std::string& name, ByteView key) {
   return Mutate(name, {mutation});
 }
 
-Result<Row> EmbeddedStore::Get(const std::string& name, ByteView key, ByteView family,
-                               const std::vector<Bytes>& qualifiers) {
-  CellSelection wanted;
-  wanted.family = family;
-  wanted.qualifiers = qualifiers;
-  return GetCells(name, key, wanted);
-}
-
 Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
                                     const CellSelection& wanted) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));

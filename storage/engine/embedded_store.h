@@ -24,8 +24,6 @@ class EmbeddedStore : public Store {
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
-  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
-                  const std::vector<Bytes>& qualifiers = {}) override;
   Result<Row> GetCells(const std::string& table, ByteView key,
                        const CellSelection& wanted) override;
   Result<std::vector<int64_t>> IncrementColumns(const std::string& table, ByteView key,
@@ -42,7 +40,7 @@ class EmbeddedStore : public Store {
                                    const CellSelection& wanted) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
   [[nodiscard]] StoreCapabilities Capabilities() const override {
-    return {.cell_ttl = true, .seek_filters = true, .region_admin = true, .reverse_scan = true};
+    return {.seek_filters = true, .region_admin = true};
   }
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
   Result<std::vector<Bytes>> RegionStarts(const std::string& table) override;

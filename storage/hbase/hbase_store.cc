@@ -69,14 +69,6 @@ Result<std::unique_ptr<HbaseStore>> HbaseStore::Connect(const HbaseOptions& opti
   return store;
 }
 
-Result<Row> HbaseStore::Get(const std::string& table, ByteView key, ByteView family,
-                            const std::vector<Bytes>& qualifiers) {
-  CellSelection wanted;
-  wanted.family = Bytes(family);
-  wanted.qualifiers = qualifiers;
-  return GetCells(table, key, wanted);
-}
-
 Result<Row> HbaseStore::GetCells(const std::string& table, ByteView key,
                                  const CellSelection& wanted) {
   RETURN_IF_ERROR(CheckKey(key));

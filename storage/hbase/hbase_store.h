@@ -58,8 +58,6 @@ class HbaseStore : public Store {
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
-  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
-                  const std::vector<Bytes>& qualifiers = {}) override;
   Result<Row> GetCells(const std::string& table, ByteView key,
                        const CellSelection& wanted) override;
   std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
@@ -81,7 +79,7 @@ class HbaseStore : public Store {
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
 
   [[nodiscard]] StoreCapabilities Capabilities() const override {
-    return {.cell_ttl = true, .seek_filters = true, .reverse_scan = true};
+    return {.seek_filters = true};
   }
   /// Sets only the keys of the regions, because HBase does not report the other members of
   /// RegionInfo.

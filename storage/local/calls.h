@@ -40,7 +40,6 @@ enum class Call : uint8_t {
   kListTables,
   kMutateRows,
   kDeleteRow,
-  kGet,
   kGetCells,
   kGetRows,
   kIncrementColumns,

@@ -54,8 +54,6 @@ std::optional<Bytes> Conversation::Answer(ByteView frame) {
       return MutateRows(&in);
     case Call::kDeleteRow:
       return DeleteRow(&in);
-    case Call::kGet:
-      return Get(&in);
     case Call::kGetCells:
       return GetCells(&in);
     case Call::kGetRows:
@@ -158,12 +156,6 @@ std::optional<Bytes> Conversation::DeleteRow(Unpacker* in) {
   if (!in->Get(&table, &key)) return {};
   return Packed(Changing(options_.changed, table, {RowMutation{key, {}}},
                          [&] { return store_().DeleteRow(table, key); }));
-}
-std::optional<Bytes> Conversation::Get(Unpacker* in) {
-  std::string table, key, family;
-  std::vector<Bytes> qualifiers;
-  if (!in->Get(&table, &key, &family, &qualifiers)) return {};
-  return Packed(store_().Get(table, key, family, qualifiers));
 }
 std::optional<Bytes> Conversation::GetCells(Unpacker* in) {
   std::string table, key;

@@ -36,7 +36,6 @@ class Conversation {
   std::optional<Bytes> DropTable(Unpacker* in);
   std::optional<Bytes> MutateRows(Unpacker* in);
   std::optional<Bytes> DeleteRow(Unpacker* in);
-  std::optional<Bytes> Get(Unpacker* in);
   std::optional<Bytes> GetCells(Unpacker* in);
   std::optional<Bytes> GetRows(Unpacker* in);
   std::optional<Bytes> IncrementColumns(Unpacker* in);

@@ -95,10 +95,6 @@ std::vector<Status> LocalStore::MutateRows(const std::string& table,
 Status LocalStore::DeleteRow(const std::string& table, ByteView key) {
   return AskStatus(Call::kDeleteRow, table, key);
 }
-Result<Row> LocalStore::Get(const std::string& table, ByteView key, ByteView family,
-                            const std::vector<Bytes>& qualifiers) {
-  return AskFor<Row>(Call::kGet, table, key, family, qualifiers);
-}
 Result<Row> LocalStore::GetCells(const std::string& table, ByteView key,
                                  const CellSelection& wanted) {
   ASSIGN_OR_RETURN(Row row, AskFor<Row>(Call::kGetCells, table, key, wanted));

@@ -30,8 +30,6 @@ class LocalStore : public Store {
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
-  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
-                  const std::vector<Bytes>& qualifiers = {}) override;
   Result<Row> GetCells(const std::string& table, ByteView key,
                        const CellSelection& wanted) override;
   std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,

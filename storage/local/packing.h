@@ -98,7 +98,7 @@ auto Fields(T& v) {
 }
 template <Is<StoreCapabilities> T>
 auto Fields(T& v) {
-  return std::tie(v.cell_ttl, v.seek_filters, v.region_admin, v.reverse_scan);
+  return std::tie(v.seek_filters, v.region_admin);
 }
 template <Is<CopyProgress> T>
 auto Fields(T& v) {

@@ -21,9 +21,9 @@ namespace {
 class InterruptedStore : public ModelStore {
  public:
   using ModelStore::ModelStore;
-  Result<Row> Get(const std::string& table, ByteView key, ByteView family,
-                  const std::vector<Bytes>& qualifiers) override {
-    auto row = ModelStore::Get(table, key, family, qualifiers);
+  Result<Row> GetCells(const std::string& table, ByteView key,
+                       const CellSelection& wanted) override {
+    auto row = ModelStore::GetCells(table, key, wanted);
     if (between) std::exchange(between, nullptr)();
     return row;
   }

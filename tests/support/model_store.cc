@@ -349,14 +349,6 @@ Row ModelStore::Select(const Table& table, const Bytes& key, const CellSelection
   return row;
 }
 
-Result<Row> ModelStore::Get(const std::string& name, ByteView key, ByteView family,
-                            const std::vector<Bytes>& qualifiers) {
-  CellSelection wanted;
-  wanted.family = family;
-  wanted.qualifiers = qualifiers;
-  return GetCells(name, key, wanted);
-}
-
 Result<Row> ModelStore::GetCells(const std::string& name, ByteView key,
                                  const CellSelection& wanted) {
   std::lock_guard lock(mutex_);

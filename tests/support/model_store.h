@@ -33,8 +33,6 @@ class ModelStore : public Store {
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
-  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
-                  const std::vector<Bytes>& qualifiers = {}) override;
   Result<Row> GetCells(const std::string& table, ByteView key,
                        const CellSelection& wanted) override;
   Result<std::vector<int64_t>> IncrementColumns(const std::string& table, ByteView key,
@@ -49,9 +47,6 @@ class ModelStore : public Store {
                                  const std::string& table, const RowMutation& mutation) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
-  [[nodiscard]] StoreCapabilities Capabilities() const override {
-    return {.cell_ttl = true, .reverse_scan = true};
-  }
   /// The following three functions do nothing, because the model has no files.
   Status Flush() override { return {}; }
   Status Compact() override { return {}; }

@@ -121,7 +121,7 @@ TEST_CASE("the packed form is that of this version: raise kProtocol if it change
   CHECK(size(FamilyDescriptor()) == 28);
   CHECK(size(TableDescriptor()) == 7);
   CHECK(size(RegionInfo()) == 8);
-  CHECK(size(StoreCapabilities()) == 4);
+  CHECK(size(StoreCapabilities()) == 2);
   CHECK(size(CopyProgress()) == 7);
   CHECK(size(CheckReport()) == 4);
   CHECK(size(RepairReport()) == 2);
