@@ -36,7 +36,8 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, points::RowForm* form) {
     RETURN_IF_ERROR(ExpectEntries(*it->row));
     points::RowForm memory_form;
     if (!it->row->AppendTo(&columns_, &memory_form)) return false;
-    // A writer that changes both points and cells of a row sets the flag first.
+    // A writer that changes both points and cells of a row sets kRaw first. The flag is checked
+    // after the points were read, so it is set if the points include such a change.
     if ((it->row->flags() & RowHourMemory::kRaw) != 0) return false;
     *form = points::JoinForms(*form, memory_form);
   }

@@ -140,8 +140,8 @@ class ForwardCursor : public TableCursor {
   const IdleReaders::Registration registration_;
 };
 
-// Scans pieces in descending order. The keys of a piece are listed in ascending order and returned
-// from the end.
+// Scans a table in descending order, piece by piece. The keys of a piece are listed in ascending
+// order and returned from the end.
 class ReverseCursor : public TableCursor {
  public:
   ReverseCursor(const Engine& engine, const Table& table, const ScanSpec& spec)
