@@ -9,8 +9,8 @@
 namespace hg::lsm {
 namespace {
 
-// Charges the read of an encoded row. For single columns, the whole row is searched, but only the
-// columns are copied.
+// Charges the read of an encoded row. If only some columns are wanted, the whole row is searched,
+// but only these columns are copied.
 Status ChargeEncoded(ByteView row, const ColumnChoice& wanted, MemoryTally* memory) {
   if (memory == nullptr) return {};
   const uint64_t cells = CellsIn(row);

@@ -276,7 +276,7 @@ void CellMemory::Writer::PutBack() {
 
 bool CellMemory::Get(ByteView key, CellRow* row) const {
   const Result<bool> found = Get(key, {}, nullptr, row);
-  return found.ok() && *found;  // without a tally nothing is refused
+  return found.ok() && *found;  // without a tally, Get cannot fail
 }
 
 Result<bool> CellMemory::Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
