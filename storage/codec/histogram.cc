@@ -86,8 +86,9 @@ Result<uint32_t> HistogramOffsetMs(ByteView qualifier) {
 Result<Bytes> EncodeSimpleHistogram(SimpleHistogram histogram) {
   SortBuckets(&histogram.buckets);
   if (histogram.buckets.size() > kHistogramBucketsMax) {
-    return Status::InvalidArgument("histogram of " + std::to_string(histogram.buckets.size()) +
-                                   " buckets, at most " + std::to_string(kHistogramBucketsMax));
+    return Status::InvalidArgument("the histogram has " + std::to_string(histogram.buckets.size()) +
+                                   " buckets; the maximum is " +
+                                   std::to_string(kHistogramBucketsMax));
   }
   Bytes out;
   AppendBig(&out, histogram.codec_id, 1);
