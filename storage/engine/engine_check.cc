@@ -203,8 +203,9 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
   if (!backup) RETURN_IF_ERROR(CheckLog(files, folder, manifest, &report));
   ASSIGN_OR_RETURN(const auto foreign, ForeignFilesIn(files, folder));
   for (const std::string& name : foreign) {
-    report.notes.push_back(folder + "/" + name +
-                           " has a name like a file of the store, but is not one; it is ignored");
+    report.notes.push_back(
+        folder + "/" + name +
+        " has a name like a file of the store, but is not one: it is not changed");
   }
   return report;
 }
