@@ -34,7 +34,8 @@ Bytes RuleQualifier(const TreeRule& rule) {
   return kRule + std::to_string(rule.level) + ":" + std::to_string(rule.order);
 }
 
-/// Charges an upper bound for the objects made from a row's cells. They stay charged.
+/// Charges an upper bound for the objects made from a row's cells. The charge lasts as long as the
+/// request.
 template <typename Object>
 Status ChargeObjects(const Row& row, RequestContext& context) {
   constexpr size_t kNodeBytes = 64;

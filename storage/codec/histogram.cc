@@ -55,7 +55,7 @@ std::strong_ordering CompareBounds(const HistogramBucket& a, const HistogramBuck
 void SortBuckets(std::vector<HistogramBucket>* buckets) {
   std::stable_sort(buckets->begin(), buckets->end(),
                    [](const auto& a, const auto& b) { return CompareBounds(a, b) < 0; });
-  // std::unique keeps the first of equal elements. It runs backwards here to keep the last.
+  // std::unique keeps the first of equal elements. With reverse iterators, it keeps the last.
   const auto last =
       std::unique(buckets->rbegin(), buckets->rend(),
                   [](const auto& a, const auto& b) { return CompareBounds(a, b) == 0; });

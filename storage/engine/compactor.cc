@@ -138,7 +138,7 @@ void Compactor::WakeMerges() {
 }
 
 // Waits until no work runs in the regions, then locks them. The caller keeps `places` for
-// ReleaseRegions, which therefore needs no memory.
+// ReleaseRegions, which therefore allocates no memory.
 Status Compactor::HoldRegions(const std::vector<RegionPlace>& places) {
   // Adds all entries in one step, so that an allocation failure adds none.
   std::map<RegionPlace, RegionWork> held;

@@ -223,7 +223,7 @@ Status Compactor::WriteCellsRegion(const Memtable& memtable, FlushJob* job) {
   return FinishPart(&writer, &job->entries);
 }
 
-// Finishes the part begun last. A part without rows is removed from `entries`.
+// Finishes the part that was begun last. A part without rows is removed from `entries`.
 Status Compactor::FinishPart(PartWriter* writer, std::vector<lsm::PartEntry>* entries) {
   INVARIANT(!entries->empty());
   lsm::PartEntry& entry = entries->back();

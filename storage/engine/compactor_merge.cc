@@ -150,9 +150,9 @@ Status Compactor::MergeJobParts(const MergeJob& job) {
   return {};
 }
 
-// The largest depth of all regions. A merge computes it once per version.
+// The largest depth of all regions. A merge computes it again only for a new version.
 struct Compactor::MergePressure {
-  // `fullest` is the largest DepthOf a region in this version.
+  // `fullest` is the largest result of DepthOf for a region in this version.
   std::weak_ptr<const Version> version;
   size_t fullest = 0;
 };

@@ -29,7 +29,7 @@ Bytes Named(const Range& range) {
   return "region [" + region::KeyText(range.start) + ", " + region::KeyText(range.stop) + ")";
 }
 
-// Adds the estimated sizes of the file's row groups in the range. They are extrapolated from
+// Adds the estimated sizes of the file's row groups in the range. The sizes are extrapolated from
 // sampled blocks.
 template <typename GroupOf>
 Status Weigh(const std::shared_ptr<const lsm::BlockFile>& file, const Range& range,
@@ -109,7 +109,7 @@ Status Compactor::SidesOf(const Part& part, const Bytes& start, const Bytes& key
   const Bytes metric =
       key.substr(std::min(salt.size(), key.size()), static_cast<size_t>(layout().metric_width));
   Bytes points_stop = metric;
-  // A key longer than salt and metric separates rows of that metric.
+  // If the key is longer than salt and metric, rows of that metric may lie on both sides of it.
   if (key.size() > salt.size() + metric.size()) points_stop += '\xFF';
   if (SaltOf(key) == salt) {
     ASSIGN_OR_RETURN(const bool behind_points, AnyRow(part.points(), metric, ""));

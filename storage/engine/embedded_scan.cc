@@ -183,8 +183,8 @@ Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t
   return true;
 }
 
-// Collects the rows in memory of the next series. The rows of a series in a memtable are a linked
-// list, newest first. The lists of several series are followed in parallel.
+// Collects the rows of the next series from the memtables. The rows of a series in a memtable are a
+// linked list, newest first. The lists of several series are followed in parallel.
 Status EmbeddedScan::LookAhead() {
   ahead_series_ = next_series_ - 1;
   ahead_.clear();

@@ -1,4 +1,4 @@
-// Reads rows that contain only points, one at each instant. They are returned as columns or as
+// Reads rows that contain only points, one at each instant. The rows are returned as columns or as
 // statistics, without conversion to a RowPart.
 #include <algorithm>
 #include <array>
@@ -44,8 +44,8 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, points::RowForm* form) {
   return columns_.size() > 0 && columns_.SortByTime();
 }
 
-// Prefetches the next rows together. The batch is small enough that they stay in the cache until
-// they are read.
+// Prefetches the next rows together. The batch is so small that its rows stay in the processor's
+// cache until they are read.
 void EmbeddedScan::PrefetchPast(size_t row) {
   constexpr size_t kRows = 24;
   if (row <= prefetched_) return;

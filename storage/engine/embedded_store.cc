@@ -187,7 +187,8 @@ std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Memtable& memtabl
   return rows;
 }
 
-// Distributes bytes of memory over the regions by weight. Bytes that remain go to the first region.
+// Distributes bytes of memory over the regions by weight. The first region gets the remaining
+// bytes.
 void AddShares(uint64_t bytes, const std::vector<uint64_t>& weights,
                std::vector<RegionInfo>* regions) {
   const uint64_t total = std::accumulate(weights.begin(), weights.end(), uint64_t{0});

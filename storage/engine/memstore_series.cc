@@ -119,7 +119,7 @@ Status Memstore::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbe
   // process, as in ApplyRow.
   const auto add = [&]() noexcept {
     registry_.AddAll(logged);
-    INVARIANT(registry_.size() == first + logged.size());  // they have the numbers that were logged
+    INVARIANT(registry_.size() == first + logged.size());  // the numbers are those in the log
   };
   Status status;
   try {

@@ -329,7 +329,7 @@ void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
     const uint32_t at = index++;
     if (at < from || at >= last) return;
     if (!IsPut(op)) {
-      end = smaller.begin();  // an intervening delete
+      end = smaller.begin();  // cells before a delete are not written again
     } else if (op < qualifier && OffsetMs(op) == OffsetMs(qualifier)) {
       end = std::remove_if(smaller.begin(), end, [op](const Entry& e) { return e.op == op; });
       INVARIANT(end != smaller.end());

@@ -19,7 +19,7 @@ namespace {
 constexpr char kMarkName[] = "REPLAYED";
 constexpr char kLockName[] = "LOCK";
 constexpr char kRefusedName[] = "REFUSED-";
-constexpr size_t kMarkBytes = 8 + 8 + 8 + 4;  // without log files
+constexpr size_t kMarkBytes = 8 + 8 + 8 + 4;  // without the entries of log files
 constexpr size_t kMarkLogBytes = 8 + 8;
 constexpr int64_t kRateWindowMs = 1000;
 
@@ -248,7 +248,7 @@ Status Spool::Hold(SpoolRecord record) {
     Status status;
     std::binary_semaphore done{0};
   };
-  // Shared, because the callback still needs it while release() returns.
+  // Shared, because this function may return while the callback is still in release().
   auto outcome = std::make_shared<Outcome>();
   log->Commit(end, [outcome](Status status) {
     outcome->status = std::move(status);

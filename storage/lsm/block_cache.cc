@@ -7,7 +7,8 @@
 namespace hg::lsm {
 namespace {
 
-// HBase's shares for single, multi and in-memory blocks, and the fill level after an eviction.
+// As in HBase's LruBlockCache: the shares of blocks that were used once, of blocks that were used
+// more often and of in-memory blocks, and the fill level after an eviction.
 constexpr std::array<double, 3> kShares = {0.25, 0.50, 0.25};
 constexpr double kAfterEviction = 0.95;
 // Maximum bytes of a block that is cached. A larger block would evict too many other blocks.

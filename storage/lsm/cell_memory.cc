@@ -320,7 +320,7 @@ void CellMemory::Copy(ByteView first, bool after, ByteView stop, size_t max,
 
 void CellMemory::SampleKeys(ByteView start, ByteView stop, size_t n,
                             std::vector<Bytes>* keys) const {
-  // The lock is released after this many rows, so that writers need not wait longer.
+  // After this many rows, the lock is released for a moment, so that writers do not wait long.
   constexpr size_t kRowsAtOnce = 4096;
   if (empty()) return;
   std::shared_lock lock(mutex_);

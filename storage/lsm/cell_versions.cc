@@ -45,8 +45,8 @@ bool Covers(const FamilyDescriptor& family, const CellVersion& wider,
     return OfOneTime(tombstone.kind) && wider.timestamp_ms == tombstone.timestamp_ms &&
            wider.kind != tombstone.kind;
   }
-  // If two tombstones cover each other, the one with the later time is kept. No two have the same
-  // kind and time.
+  // If two tombstones cover each other, the one with the later time is kept. No two tombstones have
+  // the same kind and time.
   return tombstone.timestamp_ms < wider.timestamp_ms ||
          (tombstone.timestamp_ms == wider.timestamp_ms && tombstone.kind != wider.kind);
 }

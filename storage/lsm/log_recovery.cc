@@ -18,8 +18,8 @@ bool IsNamed(uint64_t number, std::span<const LogFile> named) {
                      [number](const LogFile& file) { return file.number == number; });
 }
 
-// Distance that is assumed if the position of a file's records in the log is unknown. No log is
-// that long.
+// If the position of a file in the log is unknown, the file is assumed to begin at most this far
+// after the last readable record. No log is that long.
 constexpr LogPosition kAheadMax = LogPosition{1} << 44;
 
 // The content of a log file after its last readable record.

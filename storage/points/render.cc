@@ -41,8 +41,8 @@ int64_t ShownTimeMs(const RowPart& row, uint32_t base, const PartPoint& point) {
 }
 
 /// Returns whether two points of one time were written in one record. In such records the smaller
-/// qualifier counts as newer, so qualifiers descend. Single cells that are written separately get
-/// other times, or are compacted with existing cells.
+/// qualifier counts as newer, so qualifiers descend. Single cells that are written separately have
+/// different timestamps, or are compacted with existing cells.
 bool WrittenTogether(const RowPart& row, const PartPoint& older, const PartPoint& newer) {
   return row.form == RowForm::kSingle && older.qualifier.bits > newer.qualifier.bits;
 }

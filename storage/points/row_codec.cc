@@ -214,7 +214,7 @@ bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, Byte
   return inside && in->ok();
 }
 
-// Skips the times and returns the first one.
+// Skips the times and sets *first_ms to the first one.
 template <typename Reader>
 bool PassTimes(Reader* in, size_t n, uint64_t* first_ms) {
   const uint8_t kind = in->U8();

@@ -15,7 +15,9 @@ constexpr size_t kLevelPartsMin = 6, kLevelPartsMax = 10;
 // If a region has this many parts that are wider than any window, they are merged, and the result
 // is divided by windows.
 constexpr size_t kWideParts = 8;
-// Minimum age of a part in ms before it is merged. Memory is flushed when its data is an hour old.
+// A window counts as over this many ms after its end, at the earliest. By then its data has been
+// flushed, because memory is flushed when its data is an hour old. In a window that is over, parts
+// that were flushed less than this time ago are not merged yet.
 constexpr int64_t kRestMs = 2 * 3'600'000;
 
 size_t LevelParts(uint64_t oldest) {
