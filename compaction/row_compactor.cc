@@ -28,8 +28,7 @@ void RowCompactor::Offer(ByteView key, uint32_t base) {
     return;
   }
   queue_.push_back(owned);
-  // If this throws, the key is not queued either. A key that is in waiting_ but not in queue_ would
-  // never be queued again.
+  // If the key cannot be inserted into waiting_, it is removed from queue_ again.
   const Status noted = Survive([&] { waiting_.insert(std::move(owned)); });
   if (!noted.ok()) {
     queue_.pop_back();

@@ -82,7 +82,7 @@ Result<Annotations::Place> Annotations::Locate(const std::string& tsuid, int64_t
   codec::AnnotationPlace place = codec::PlaceAnnotation(start_time);
   if (!HasRows(options_.layout, series))
     return Status::NotFound("Unable to locate annotation in storage: TSUID " + tsuid +
-                            " is not a metric and whole pairs");
+                            " is not a metric's UID with complete tag pairs");
   return Place{KeyOf(series, place.base), std::move(place.qualifier)};
 }
 
@@ -104,7 +104,7 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
   Result<Place> located = Locate(request.tsuid, request.start_time);
   if (located.status().code() == StatusCode::kNotFound)
     return Status::InvalidArgument("TSUID " + request.tsuid +
-                                   " is not a metric's UID and whole pairs of tag UIDs");
+                                   " is not a metric's UID with complete tag pairs");
   ASSIGN_OR_RETURN(const Place place, std::move(located));
 
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
@@ -132,7 +132,7 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
                                 RowMutation{place.key, {std::move(change)}}));
     if (written) return std::optional<codec::Annotation>(std::move(merged));
   }
-  return Status::Conflict("The annotation was changed by others again and again");
+  return Status::Conflict("Other requests changed the annotation during each attempt to write it");
 }
 
 Status Annotations::Delete(const std::string& tsuid, int64_t start_time, RequestContext& context) {

@@ -185,7 +185,7 @@ class Translator {
       ASSIGN_OR_RETURN(const uint32_t digit, HexDigits(1));
       code = code * 16 + digit;
     }
-    if (Peek() != '}' || code > 0x10FFFF) return Wrong("a hexadecimal escape that cannot be");
+    if (Peek() != '}' || code > 0x10FFFF) return Wrong("an invalid hexadecimal escape");
     Take();
     return CodePoint(code);
   }
@@ -215,7 +215,8 @@ class Translator {
     return Escaped{Meaning::kSet, *set, negated};
   }
 
-  /// Parses a reference to a group. It has only as many digits as fit the number of groups so far.
+  /// Parses a reference to a group. Takes a further digit only if a group with the resulting number
+  /// has already begun.
   Result<Escaped> Reference(int number) {
     while (IsDigit(Peek()) && number * 10 + (Peek() - '0') <= groups_)
       number = number * 10 + (Take() - '0');
@@ -225,7 +226,7 @@ class Translator {
   Result<Escaped> NamedReference() {
     const size_t close = pattern_.find('>', at_);
     if (Peek() != '<' || close == std::string::npos)
-      return Wrong("a reference that names no group");
+      return Wrong("a reference without a group name");
     std::string text = "\\k" + pattern_.substr(at_, close + 1 - at_);
     at_ = close + 1;
     return Escaped{Meaning::kAssertion, std::move(text)};
@@ -248,7 +249,7 @@ class Translator {
     if (c == '<') {
       Take();
       if (Peek() != '=' && Peek() != '!') {
-        if (!IsLetter(Peek())) return Wrong("a group's name that is none");
+        if (!IsLetter(Peek())) return Wrong("an invalid group name");
         ++groups_;
       }
       out_.text += "(?<";
@@ -294,7 +295,7 @@ class Translator {
       while (++end < pattern_.size() && IsDigit(pattern_[end])) {
       }
     if (!counted || end >= pattern_.size() || pattern_[end] != '}')
-      return Wrong("a repetition that cannot be");
+      return Wrong("an invalid repetition");
     out_.text += "{" + pattern_.substr(at_, end + 1 - at_);
     at_ = end + 1;
     return {};
@@ -342,7 +343,7 @@ class Translator {
     }
     if (!items->empty()) *set = Union(*set, Bracket(*items));
     items->clear();
-    if (set->empty() && right.empty()) return Wrong("an intersection of nothing");
+    if (set->empty() && right.empty()) return Wrong("an intersection without operands");
     if (set->empty()) {
       *set = right;
     } else if (!right.empty()) {
@@ -366,7 +367,7 @@ class Translator {
     if (Peek() != '-' || Peek(1) == '[' || Peek(1) == ']' || at_ + 1 >= pattern_.size()) return {};
     Take();
     ASSIGN_OR_RETURN(const Escaped last, ClassCharacter());
-    if (last.meaning != Meaning::kCharacter) return Wrong("a range that ends with no character");
+    if (last.meaning != Meaning::kCharacter) return Wrong("a range that ends without a character");
     *items += "-" + last.text;
     return {};
   }
@@ -376,7 +377,7 @@ class Translator {
     if (c != '\\') return Escaped{Meaning::kCharacter, Literal(c)};
     ASSIGN_OR_RETURN(Escaped escaped, Escape());
     if (escaped.meaning == Meaning::kAssertion)
-      return Wrong("an escape sequence that no class can hold");
+      return Wrong("an escape sequence that is not allowed in a class");
     return escaped;
   }
 

@@ -59,7 +59,7 @@ Result<std::vector<std::string>> JavaPattern::Split(std::string_view text,
   std::vector<std::string> pieces;
   size_t piece = 0;
   for (size_t at = 0; at < text.size();) {
-    // Each match checks the rest of the text first.
+    // Before each match, PCRE2 checks that the rest of the text is valid UTF-8.
     constexpr size_t kBytesPerStep = 16;
     RETURN_IF_ERROR(context.Step(1 + (text.size() - at) / kBytesPerStep));
     const Result<WatchedRegex::Groups> groups = finder.Next(at);

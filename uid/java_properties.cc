@@ -43,7 +43,8 @@ constexpr Name kNamedSets[] = {
     {"javaISOControl", R"(\x{0}-\x{1F}\x{7F}-\x{9F})"},
 };
 
-// \p{IsName} for names that differ in PCRE2. Other names are scripts, which PCRE2 knows.
+// Sets of \p{IsName} for names that PCRE2 does not know or reads differently. Other names, such as
+// those of scripts, are passed to PCRE2.
 constexpr Name kBinaryProperties[] = {
     {"letter", R"(\p{L})"},
     {"titlecase", R"(\p{Lt})"},

@@ -90,7 +90,7 @@ ObjectReader& ObjectReader::Flag(const char* key, bool* out) {
 }
 
 ObjectReader& ObjectReader::Damaged(const char* key) {
-  if (status_.ok()) status_ = Status::Corruption(what_ + ": field " + key + " is not of its form");
+  if (status_.ok()) status_ = Status::Corruption(what_ + ": field " + key + " is not valid");
   return *this;
 }
 

@@ -154,7 +154,7 @@ Result<std::optional<UidMeta>> Metadata::WriteUid(const UidMeta& request, bool r
                                 {request.id, {PutCell(kMetaFamily, qualifier, object)}}));
     if (written) return std::optional<UidMeta>(std::move(merged));
   }
-  return Status::Conflict("The metadata was changed by others again and again");
+  return Status::Conflict("Other requests changed the metadata during each attempt to write it");
 }
 
 Status Metadata::DeleteUid(UidKind kind, const Bytes& id, RequestContext& context) {
@@ -267,7 +267,7 @@ Result<std::optional<TsMeta>> Metadata::WriteSeries(const TsMeta& request, bool 
                                 {request.tsuid, {PutCell(kMetaFamily, kTsMeta, object)}}));
     if (written) return std::optional<TsMeta>(std::move(merged));
   }
-  return Status::Conflict("The metadata was changed by others again and again");
+  return Status::Conflict("Other requests changed the metadata during each attempt to write it");
 }
 
 Result<TsMeta> Metadata::CreateSeries(const TsMeta& request, RequestContext& context) {

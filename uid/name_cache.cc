@@ -5,7 +5,7 @@
 namespace hg::uid {
 
 uint64_t NameCache::BytesOf(size_t name_length) {
-  constexpr uint64_t kPlaces = 256;  // slots in both maps
+  constexpr uint64_t kPlaces = 256;  // bytes of a name's places in both maps
   return kPlaces + 2 * HeapBytesOf(name_length);
 }
 

@@ -113,11 +113,11 @@ class Kind {
   [[nodiscard]] Names::CacheStats Stats() const;
 
  private:
-  // Reads a name from the store. NotFound: the name has no id, or is empty.
+  // Reads a name from the store. Returns NotFound if the name has no id or is empty.
   Result<NameCache::Entry> Load(ByteView name, RequestContext* context = nullptr);
   Result<Bytes> LoadOrAssign(ByteView name, bool* assigned);
   // Returns the error if a new name may not get an id. Does not check whether there is memory for
-  // it.
+  // the name.
   Status CheckNew(ByteView name);
   // These functions write through `store`: store_, or its handle for later commits.
   Result<Bytes> Assign(ByteView name, Store& store, bool* assigned);
@@ -204,7 +204,7 @@ Result<Bytes> Kind::Find(ByteView name, RequestContext* context) {
 Result<Bytes> Kind::RequireOwnRawKey(ByteView name, const NameCache::Entry& entry) const {
   if (!entry.shares_id) return entry.id;
   return Status::Conflict("name '" + std::string(name) + "' for '" + qualifier_ +
-                          "' is stored under the same bytes as another one, whose id is " +
+                          "' is stored under the same bytes as another name, whose id is " +
                           SignedBytes(entry.id));
 }
 
@@ -291,7 +291,7 @@ Status Kind::CheckNew(ByteView name) {
 Result<Bytes> Kind::Assign(ByteView name, Store& store, bool* assigned) {
   const InFlight in_flight(options_.cache.charged.get(), Names::MemoryOf(name.size()));
   Status failure = Status::Conflict("no free id found for '" + qualifier_ + "': '" +
-                                    std::string(name) + "'; each one tried already has a name");
+                                    std::string(name) + "'; each tried id already has a name");
   for (int tries = random_ ? kRandomTries : kSequentialTries; tries > 0; --tries) {
     const Result<std::optional<Bytes>> id = TryAssign(name, store, assigned);
     if (!id.ok()) {
@@ -320,7 +320,7 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, Store& store, bool* 
   }
   ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(store, stored, kForwardFamily, id));
   if (!forward_put) {
-    // Another writer has used the id first, so the id of this attempt stays unused.
+    // Another writer has assigned an id to the name first, so the id of this attempt stays unused.
     if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
     const Result<NameCache::Entry> winner = Load(name);
     if (!winner.ok()) {
@@ -441,8 +441,8 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
   if (taken.status().code() != StatusCode::kNotFound) return taken.status();
 
   const Bytes new_bytes = ToLatin1(new_name);
-  // The cells are written one after the other, so that no name ever leads to an id whose reverse
-  // mapping lacks it.
+  // The cells are written one after the other, so that a name never leads to an id whose reverse
+  // mapping does not have this name.
   RETURN_IF_ERROR(
       store_.Mutate(options_.table, {{id, {PutCell(kReverseFamily, qualifier_, new_bytes)}}}));
   ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(store_, new_bytes, kForwardFamily, id));
@@ -458,7 +458,7 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
   }
   Status status = store_.Mutate(options_.table,
                                 {{ToLatin1(old_name), {DeleteColumn(kForwardFamily, qualifier_)}}});
-  // Called after the last change in the store, so that data read before it is not cached.
+  // Called after the last change in the store, so that data read before this change is not cached.
   cache_.Rename(old_name, new_name, id);
   return status;
 }
@@ -494,7 +494,7 @@ Result<int64_t> Kind::HighestId() {
   if (!counter) return int64_t{0};
   if (counter->size() != 8) {
     return Status::Corruption("counter of '" + qualifier_ +
-                              "' is not of 8 bytes: " + ToHexUpper(*counter));
+                              "' does not have 8 bytes: " + ToHexUpper(*counter));
   }
   return static_cast<int64_t>(ReadBig64(counter->data()));
 }

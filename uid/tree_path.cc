@@ -132,7 +132,7 @@ class PathFinder {
                                  std::to_string(kTreeTextBytesMax) + " are sorted into trees");
   }
 
-  /// Makes the step of a turn a branch or the leaf. Must be called after all later turns. Returns
+  /// Makes the step of a turn a branch or the leaf. Must be called for the last turn first. Returns
   /// true if the previous turn gets the leaf.
   bool Join(const Turn& turn, size_t depth, bool ended) {
     Step* const parent = turn.parent;
@@ -229,7 +229,9 @@ class PathFinder {
       }
     }
     if (next_split_ >= splits_->size())
-      return Status::Unsupported("Nothing is left of the split value: " + rule.Label());
+      return Status::Unsupported(
+          "The split value has fewer parts than there are split rules; no part for rule: " +
+          rule.Label());
     return SetName(rule, value, (*splits_)[next_split_++]);
   }
 

@@ -12,8 +12,8 @@ constexpr int64_t kRereadMs = 300'000;
 constexpr uint64_t kStepsMax = 1 << 20;  // limit for one series in all trees
 constexpr int64_t kBytesMax = 8 << 20;   // limit for one series in one tree
 
-/// Limits for placing one series in one tree, besides those of the request. Used by one thread at a
-/// time.
+/// Limits for placing one series in one tree, in addition to those of the request. Used by one
+/// thread at a time.
 class SortLimits final : public RequestContext {
  public:
   SortLimits(uint64_t steps_max, RequestContext& request)

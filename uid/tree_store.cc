@@ -34,7 +34,8 @@ Bytes RuleQualifier(const TreeRule& rule) {
   return kRule + std::to_string(rule.level) + ":" + std::to_string(rule.order);
 }
 
-/// Charges an upper bound for the objects made from a row's cells. They stay charged.
+/// Charges an upper bound for the objects made from a row's cells. The charge lasts as long as the
+/// request.
 template <typename Object>
 Status ChargeObjects(const Row& row, RequestContext& context) {
   constexpr size_t kNodeBytes = 64;
@@ -152,7 +153,8 @@ Result<Tree> TreeStore::Update(int32_t id, const std::function<void(Tree*)>& edi
                                              {TreeKey(id), {PutCell(kTreeFamily, kTree, object)}}));
     if (written) return std::move(*tree);
   }
-  return Status::Conflict("Tree " + std::to_string(id) + " was changed by others again and again");
+  return Status::Conflict("Tree " + std::to_string(id) +
+                          " was changed by other requests during each attempt to write it");
 }
 
 Status TreeStore::Purge(int32_t id, bool definition, RequestContext& context) {
@@ -198,7 +200,8 @@ Result<std::optional<TreeRule>> TreeStore::UpdateRule(
                                              {key, {PutCell(kTreeFamily, qualifier, object)}}));
     if (written) return rule;
   }
-  return Status::Conflict("Rule " + place.Label() + " was changed by others again and again");
+  return Status::Conflict("Rule " + place.Label() +
+                          " was changed by other requests during each attempt to write it");
 }
 
 Status TreeStore::ReplaceRules(const Tree& tree, const std::vector<TreeRule>& rules,

@@ -316,7 +316,8 @@ Result<bool> LinkOrCopy(FileSystem& files, const std::string& from, const std::s
       RETURN_IF_ERROR(in->ReadAt(at, kCopyBytes, &piece));
       if (piece.empty()) break;
       RETURN_IF_ERROR(out->WriteAt(at, piece));
-      if (watch && !watch(piece.size())) return Status::Unavailable("stopped before its end");
+      if (watch && !watch(piece.size()))
+        return Status::Unavailable("the copy was stopped before its end");
     }
     RETURN_IF_ERROR(out->Sync());
   }

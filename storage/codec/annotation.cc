@@ -21,7 +21,7 @@ void Write(JsonWriter* writer, std::string_view text) {
 }
 
 Status WrongType(const char* field) {
-  return Status::Corruption(std::string("annotation: field ") + field + " has another type");
+  return Status::Corruption(std::string("annotation: field ") + field + " has a wrong type");
 }
 
 /// Returns the text of a JSON string. Single surrogates, which JSON escapes can produce, become the

@@ -39,7 +39,7 @@ Result<AppendCell> ParseAppendCell(ByteView value) {
     const size_t at = value.size() - rest.size();
     Qualifier qualifier;
     if (!TakeQualifier(&rest, &qualifier)) return Damaged(value, at, "qualifier is cut short");
-    if (!qualifier.valid_flags()) return Damaged(value, at, "flags no value can have");
+    if (!qualifier.valid_flags()) return Damaged(value, at, "flags that no value can have");
     const auto width = static_cast<size_t>(qualifier.value_width());
     if (rest.size() < width) return Damaged(value, at, "value is cut short");
     if (!cell.points.empty() && qualifier.offset_ms() <= cell.points.back().offset_ms())

@@ -55,7 +55,7 @@ std::strong_ordering CompareBounds(const HistogramBucket& a, const HistogramBuck
 void SortBuckets(std::vector<HistogramBucket>* buckets) {
   std::stable_sort(buckets->begin(), buckets->end(),
                    [](const auto& a, const auto& b) { return CompareBounds(a, b) < 0; });
-  // std::unique keeps the first of equal elements. It runs backwards here to keep the last.
+  // std::unique keeps the first of equal elements. With reverse iterators, it keeps the last.
   const auto last =
       std::unique(buckets->rbegin(), buckets->rend(),
                   [](const auto& a, const auto& b) { return CompareBounds(a, b) == 0; });
@@ -86,8 +86,9 @@ Result<uint32_t> HistogramOffsetMs(ByteView qualifier) {
 Result<Bytes> EncodeSimpleHistogram(SimpleHistogram histogram) {
   SortBuckets(&histogram.buckets);
   if (histogram.buckets.size() > kHistogramBucketsMax) {
-    return Status::InvalidArgument("histogram of " + std::to_string(histogram.buckets.size()) +
-                                   " buckets, at most " + std::to_string(kHistogramBucketsMax));
+    return Status::InvalidArgument("the histogram has " + std::to_string(histogram.buckets.size()) +
+                                   " buckets; the maximum is " +
+                                   std::to_string(kHistogramBucketsMax));
   }
   Bytes out;
   AppendBig(&out, histogram.codec_id, 1);

@@ -67,7 +67,7 @@ Result<RollupQualifier> DecodeRollupQualifier(ByteView qualifier) {
   const uint16_t low = ReadBig16(qualifier.data() + 1);
   const auto flags = static_cast<uint8_t>(low & 0xF);
   if (!ValidPointFlags(flags)) {
-    return Status::Corruption("rollup qualifier with flags no value can have: " +
+    return Status::Corruption("rollup qualifier with flags that no value can have: " +
                               ToHexUpper(qualifier));
   }
   return RollupQualifier{ByteAt(qualifier, 0), static_cast<uint16_t>(low >> 4), flags};

@@ -23,15 +23,15 @@ Status CheckTsuid(const KeyLayout& layout, ByteView tsuid) {
   const auto pair_width = static_cast<size_t>(layout.pair_width());
   const size_t key_bytes = tsuid.size() + static_cast<size_t>(layout.salt_width) + 4;
   if (key_bytes > kRowKeyBytesMax) {
-    return Status::InvalidArgument("a series of " + std::to_string(tsuid.size()) +
-                                   " bytes has row keys of " + std::to_string(key_bytes) +
-                                   " bytes, at most " + std::to_string(kRowKeyBytesMax));
+    return Status::InvalidArgument("a TSUID of " + std::to_string(tsuid.size()) +
+                                   " bytes would need row keys of " + std::to_string(key_bytes) +
+                                   " bytes; the maximum is " + std::to_string(kRowKeyBytesMax));
   }
   if (tsuid.size() > metric_width && (tsuid.size() - metric_width) % pair_width == 0)
     return Status::Ok();
-  return Status::InvalidArgument("not a TSUID of a metric of " + std::to_string(metric_width) +
-                                 " bytes and pairs of " + std::to_string(pair_width) + ": " +
-                                 ToHexUpper(tsuid));
+  return Status::InvalidArgument("invalid TSUID (expected a metric of " +
+                                 std::to_string(metric_width) + " bytes and tag pairs of " +
+                                 std::to_string(pair_width) + " bytes): " + ToHexUpper(tsuid));
 }
 
 uint32_t SaltBucket(const KeyLayout& layout, ByteView tsuid) {
@@ -77,8 +77,9 @@ Result<RowKey> RowKey::Decode(const KeyLayout& layout, ByteView key) {
   const auto pair_width = static_cast<size_t>(layout.pair_width());
   if (key.size() <= prefix || (key.size() - prefix) % pair_width != 0) {
     return Status::Corruption("row key " + ToHexUpper(key) + " of " + std::to_string(key.size()) +
-                              " bytes does not fit: " + std::to_string(prefix) +
-                              " bytes, then pairs of " + std::to_string(pair_width));
+                              " bytes does not fit the layout: a prefix of " +
+                              std::to_string(prefix) + " bytes, then tag pairs of " +
+                              std::to_string(pair_width));
   }
   return RowKey(layout, key);
 }

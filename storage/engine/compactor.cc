@@ -40,8 +40,8 @@ Status Compactor::Stop(bool flush) {
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
-  // Waits for work that began before the store was closed. Later work checks that it is open while
-  // it holds work_mutex_ or regions_mutex_.
+  // Waits for work that began before the store was closed. Later work finds that the store is
+  // closed, because it checks this while it holds work_mutex_ or regions_mutex_.
   {
     MutexLock lock(work_mutex_);
     work_done_.NotifyAll();
@@ -105,12 +105,13 @@ void Compactor::MergeLoop(MergePool pool) {
   }
 }
 
-// The first sweep follows soon after the start, because the start registers all series. A long
-// sweep may take a twentieth of the time.
+// The first sweep follows soon after the start, because the start also registers series without
+// rows. The pause after a sweep is at least kRestPerWork times as long as the sweep.
 void Compactor::SweepLoop() {
   constexpr int64_t kRestPerWork = 20;
   std::chrono::milliseconds rest(env_.options.check_interval_ms);
-  std::weak_ptr<const Version> swept;  // no row has left since a version that is still current
+  // The version before the last successful sweep. While it is current, no row was removed.
+  std::weak_ptr<const Version> swept;
   while (SleepUntilWanted(kSeriesSweep, rest)) {
     rest = std::chrono::milliseconds(env_.options.sweep_interval_ms);
     const auto version = file_set_.Pin();
@@ -137,7 +138,7 @@ void Compactor::WakeMerges() {
 }
 
 // Waits until no work runs in the regions, then locks them. The caller keeps `places` for
-// ReleaseRegions, which therefore needs no memory.
+// ReleaseRegions, which therefore allocates no memory.
 Status Compactor::HoldRegions(const std::vector<RegionPlace>& places) {
   // Adds all entries in one step, so that an allocation failure adds none.
   std::map<RegionPlace, RegionWork> held;
@@ -152,7 +153,7 @@ Status Compactor::HoldRegions(const std::vector<RegionPlace>& places) {
   });
   RETURN_IF_ERROR(env_.CheckOpen());
   work_.merge(held);
-  INVARIANT(held.empty());  // nobody else holds one of them
+  INVARIANT(held.empty());  // no other thread holds one of the regions
   return {};
 }
 

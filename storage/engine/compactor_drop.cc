@@ -72,9 +72,9 @@ Status Compactor::DropFiles(const EndOfRows& end_of) {
 }
 
 Status Compactor::DropFilesHeld(RegionPlace place, const MetricEnds& ends) {
-  // `merging` is read before the version is pinned. A merge that ends in between has already
-  // replaced its parts in the pinned version. A merge that ends later replaces parts in `merging`,
-  // which stay.
+  // Parts in `merging` are not dropped. `merging` is read before the version is pinned. A merge
+  // that ends in between has already replaced its parts in the pinned version. A merge that ends
+  // later replaces only parts in `merging`.
   std::set<uint64_t> merging;
   {
     MutexLock lock(work_mutex_);

@@ -15,10 +15,10 @@ namespace hg::engine {
 namespace {
 
 constexpr size_t kFlushThreads = 2;
-// Number of series by which a flush prefetches rows.
+// A flush prefetches the rows of a series this many series in advance.
 constexpr size_t kSeriesPrefetched = 8;
-// A day gets its own parts if it has at least 1/kOwnDayShare of the region's rows, for up to
-// kOwnDaysMax days.
+// A day gets its own part if it has at least 1/kOwnDayShare of the memtable's rows in the region.
+// At most kOwnDaysMax days get their own parts.
 constexpr size_t kOwnDaysMax = 4;
 constexpr uint64_t kOwnDayShare = 16;
 // A scan that was idle for this long loses its version and continues with current files.
@@ -131,7 +131,7 @@ struct Compactor::FlushJob {
   const Table* table;
   const region::RegionMap* regions;
   size_t region;
-  std::vector<uint32_t> series;  // with rows in the region; only for the points table
+  std::vector<uint32_t> series;  // series with rows in the region; only for the points table
   std::vector<lsm::PartEntry> entries;
   uint64_t writes = 0;  // number of points and cells
   Status status;
@@ -223,7 +223,7 @@ Status Compactor::WriteCellsRegion(const Memtable& memtable, FlushJob* job) {
   return FinishPart(&writer, &job->entries);
 }
 
-// Finishes the part begun last. A part without rows is removed from `entries`.
+// Finishes the part that was begun last. A part without rows is removed from `entries`.
 Status Compactor::FinishPart(PartWriter* writer, std::vector<lsm::PartEntry>* entries) {
   INVARIANT(!entries->empty());
   lsm::PartEntry& entry = entries->back();
@@ -288,11 +288,11 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
                                    days.begin());
       },
       [&] { return NewEntry(table.id, job->regions->Id(job->region), memtable); }, &job->entries);
-  // Tombstones and raw cells of rows with a history, by key.
+  // By row key: everything except points of the rows in memtable.rows.
   std::map<Bytes, lsm::CellRow> beside;
   std::vector<const RowHourMemory*> hours;
   for (size_t i = 0; i < job->series.size(); ++i) {
-    // The rows of neighbours in the file are far apart in memory.
+    // Series that are adjacent in the file are far apart in memory.
     if (i + 2 * kSeriesPrefetched < job->series.size()) {
       memtable.rows.PrefetchHead(job->series[i + 2 * kSeriesPrefetched]);
     }
@@ -354,13 +354,13 @@ Status Compactor::Flush() {
   return FlushMemory();
 }
 
-// The threshold is half of that of the background flush. Other writers then still have memory, even
+// Flushes at half the threshold of the background flush. Other writers then still have memory, even
 // if a reader keeps the flushed memtable. If the flush fails, the caller gets Busy.
 Status Compactor::LeaveRoom() {
   if (memstore_.active_bytes() <= env_.memory_max / 8) return {};
   const Status flushed = Flush();
   if (flushed.ok() || flushed.code() == StatusCode::kUnavailable) return flushed;
-  return Status::Busy("unflushed memory has to become files first: " +
+  return Status::Busy("unflushed data must be flushed first, but the flush failed: " +
                       std::string(flushed.message()));
 }
 

@@ -11,7 +11,7 @@
 namespace hg::engine {
 namespace {
 
-// Bytes written between two checks of the pace.
+// Number of bytes that a merge writes between two checks of its write rate.
 constexpr uint64_t kPaceBytes = 256 << 10;
 
 template <typename ExpiredBytes>
@@ -39,7 +39,8 @@ uint64_t BytesOf(const Parts& parts) {
   return bytes;
 }
 
-// Returns a number for each window, and another number for rows without a base time.
+// Returns the number of the output part of a row. Each window has its own part. Rows without a base
+// time have another part.
 uint64_t RunOf(const region::WindowChoice& windows, std::optional<uint32_t> base) {
   if (!base) return UINT64_MAX;
   const region::Window window = windows.Of(*base);
@@ -60,7 +61,8 @@ Status Compactor::MergePending(MergePool pool) {
   return dropped.ok() ? MergeFailure() : dropped;
 }
 
-// Picks the most urgent merge: first files left by a split, then the region with the most parts.
+// Picks the most urgent merge. Merges of parts that a split left shared by two regions come first.
+// Otherwise, the region with the most parts comes first.
 bool Compactor::PickMerge(MergePool pool, MergeJob* job) {
   const int64_t now_ms = env_.clock.NowMs(), monotonic_ms = env_.MonotonicMs();
   const uint64_t free_bytes = env_.files.FreeBytes(env_.options.path);
@@ -105,7 +107,8 @@ bool Compactor::PickMerge(MergePool pool, MergeJob* job) {
   RegionWork work = others != work_.end() ? others->second : RegionWork();
   const size_t merging = work.merging.size();
   for (const auto& part : job->parts) work.merging.insert(part->entry().number);
-  INVARIANT(work.merging.size() == merging + job->parts.size());  // no other merge has one of them
+  // No other merge has reserved one of the parts.
+  INVARIANT(work.merging.size() == merging + job->parts.size());
   work_.insert_or_assign(job->place, std::move(work));
   return true;
 }
@@ -120,7 +123,7 @@ void Compactor::EndMerge(const MergeJob& job) {
   work_done_.NotifyAll();
 }
 
-// A flush may add newer parts to the region meanwhile.
+// While the merge runs, a flush may add newer parts to the region.
 Status Compactor::MergeJobParts(const MergeJob& job) {
   const auto version = file_set_.Pin();
   const auto [table_id, region] = job.place;
@@ -147,9 +150,9 @@ Status Compactor::MergeJobParts(const MergeJob& job) {
   return {};
 }
 
-// The state of the regions, as a merge knows it.
+// The largest depth of all regions. A merge computes it again only for a new version.
 struct Compactor::MergePressure {
-  // `fullest` is the largest DepthOf a region in this version.
+  // `fullest` is the largest result of DepthOf for a region in this version.
   std::weak_ptr<const Version> version;
   size_t fullest = 0;
 };
@@ -220,7 +223,7 @@ size_t Compactor::DepthOf(RegionPlace place, const Parts& parts) const {
   return region::Depth(rows);
 }
 
-// Limits the write rate of all background merges together, to leave disk bandwidth for others.
+// Limits the write rate of all background merges together, to leave disk bandwidth for other work.
 void Compactor::WaitForPace(MergePressure* pressure, uint64_t bytes) {
   // With many regions, computing their depths takes longer than writing the bytes between two
   // checks. The computation is repeated only for a new version.
@@ -237,8 +240,8 @@ void Compactor::WaitForPace(MergePressure* pressure, uint64_t bytes) {
   if (delay_ms > 0) Pause(std::chrono::milliseconds(delay_ms));
 }
 
-// Checks for each region whether the store is still open. A failing region does not stop the
-// others; the first error is returned at the end.
+// Checks for each region whether the store is still open. If the merge of a region fails, the other
+// regions are still merged. The first error is returned at the end.
 Status Compactor::Compact() {
   RETURN_IF_ERROR(env_.CheckOpen());
   Status first = DropExpired();

@@ -35,8 +35,8 @@ void Compactor::NoteMerge(const MergeJob& job, const Status& status) {
   failed.why = why;
 }
 
-// Forgets failures whose region was split, merged or dropped, or of whose input files one was
-// merged or has expired. A successful merge of other parts in the region does not count.
+// Forgets a failure if its region was split, merged or dropped, or if at least one of its input
+// parts is no longer in the region. A successful merge of other parts does not matter.
 void Compactor::ForgetMended(const Version& version) {
   std::erase_if(failed_merges_, [&](const auto& failed) {
     const auto at = version.parts.find(failed.first);
@@ -58,8 +58,8 @@ Status Compactor::MergeFailure() const {
   const Status& first = failed_merges_.begin()->second.why;
   const size_t others = failed_merges_.size() - 1;
   if (others == 0) return first;
-  return {first.code(), std::string(first.message()) + " (and " + std::to_string(others) +
-                            " more regions cannot be merged)"};
+  return {first.code(), std::string(first.message()) + " (merges in " + std::to_string(others) +
+                            " more regions failed, too)"};
 }
 
 }  // namespace hg::engine

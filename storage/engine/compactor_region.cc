@@ -13,7 +13,7 @@
 namespace hg::engine {
 namespace {
 
-// Number of blocks of a file that are read to estimate the sizes of its row groups.
+// Maximum number of blocks of a file that are read to estimate the sizes of its row groups.
 constexpr size_t kBlocksWeighed = 64;
 
 struct Range {
@@ -29,7 +29,7 @@ Bytes Named(const Range& range) {
   return "region [" + region::KeyText(range.start) + ", " + region::KeyText(range.stop) + ")";
 }
 
-// Adds the estimated sizes of the file's row groups in the range. They are extrapolated from
+// Adds the estimated sizes of the file's row groups in the range. The sizes are extrapolated from
 // sampled blocks.
 template <typename GroupOf>
 Status Weigh(const std::shared_ptr<const lsm::BlockFile>& file, const Range& range,
@@ -98,8 +98,9 @@ std::vector<region::GroupWeight> Compactor::WeightsOf(const Table& table, const 
   return groups;
 }
 
-// Sets *before and *behind to whether the part may have rows of the region before the key, and from
-// the key on. They are also true if only reading the rows would show it.
+// Sets *before to whether the part may have rows of the region before the key, and *behind to
+// whether it may have rows from the key on. A value may be true although there are no such rows,
+// because the function does not read all rows.
 Status Compactor::SidesOf(const Part& part, const Bytes& start, const Bytes& key, bool* before,
                           bool* behind) const {
   ASSIGN_OR_RETURN(*before, AnyRow(part.cells(), "", key));
@@ -108,7 +109,7 @@ Status Compactor::SidesOf(const Part& part, const Bytes& start, const Bytes& key
   const Bytes metric =
       key.substr(std::min(salt.size(), key.size()), static_cast<size_t>(layout().metric_width));
   Bytes points_stop = metric;
-  // A key longer than salt and metric separates rows of that metric.
+  // If the key is longer than salt and metric, rows of that metric may lie on both sides of it.
   if (key.size() > salt.size() + metric.size()) points_stop += '\xFF';
   if (SaltOf(key) == salt) {
     ASSIGN_OR_RETURN(const bool behind_points, AnyRow(part.points(), metric, ""));
@@ -228,8 +229,9 @@ Status Compactor::MergeRegions(const Table& table, const Bytes& boundary) {
     const region::RegionMap& regions = before->RegionsOf(table.id);
     const size_t index = regions.IndexOf(boundary);
     if (index == 0 || regions.Start(index) != boundary) {
-      return Status::InvalidArgument("no region of table " + table.descriptor.name +
-                                     " but the first begins with " + region::KeyText(boundary));
+      return Status::InvalidArgument("table " + table.descriptor.name +
+                                     " has no boundary between two regions at " +
+                                     region::KeyText(boundary));
     }
     const std::vector<RegionPlace> places = {{table.id, regions.Id(index - 1)},
                                              {table.id, regions.Id(index)}};
@@ -246,8 +248,9 @@ Status Compactor::MergeRegions(const Table& table, const Bytes& boundary) {
   }
 }
 
-// Rewrites the files of both regions. Flushes may add small parts meanwhile, which are rewritten
-// while flushes wait. So parts of the region never overlap in sequence.
+// Rewrites the files of both regions. Meanwhile, flushes may add small parts. These parts are
+// rewritten afterwards, while flushes wait, so that the sequence numbers of the new region's parts
+// never overlap.
 Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace right) {
   const auto before = file_set_.Pin();
   const region::RegionMap& regions = before->RegionsOf(table.id);

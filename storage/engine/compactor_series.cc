@@ -1,5 +1,5 @@
-// Forgets series of which the store has no rows left, for example after deletes or expiry: finds
-// them, and writes the list of series without them.
+// Finds series without stored rows, for example after deletes or expiry. Forgets these series, and
+// removes them from the list of series.
 
 #include <malloc.h>
 
@@ -17,12 +17,12 @@
 namespace hg::engine {
 namespace {
 
-// The list of series is written again when at least one of this many listed series is forgotten.
+// The list of series is written again when at least 1/kOutdatedShare of its series are forgotten.
 constexpr uint64_t kOutdatedShare = 8;
 
 }  // namespace
 
-/// Searches the rows of series in one version. All series are absent until a row is found.
+/// Searches the rows of series in one version. A series is absent until one of its rows is found.
 class Compactor::SeriesSearch {
  public:
   /// Searches the series with numbers below `count`, except those that were forgotten already.
@@ -66,7 +66,7 @@ class Compactor::SeriesSearch {
   [[nodiscard]] bool found() const { return !wanted_.empty(); }
 
  private:
-  // Number of rows after which the search checks whether it should end.
+  // Number of rows after which the search checks whether the store is still open.
   static constexpr size_t kRowsTogether = 256;
 
   Status CheckOpen() const { return compactor_.env_.CheckOpen(); }
@@ -158,14 +158,14 @@ Status Compactor::SweepSeries() {
   MutexLock one_at_a_time(sweep_mutex_);
   RETURN_IF_ERROR(env_.CheckOpen());
   const uint32_t recorded = memstore_.BeginSweep();
-  // Pinned after BeginSweep: a row that is not in this version was written later, so its series is
-  // recorded as changed.
+  // The version is pinned after BeginSweep. A row that is not in this version was written later, so
+  // its series is recorded as changed.
   NumberSet absent;
   bool found = false;
   const Status status = Survive([&]() -> Status {
     const auto version = file_set_.Pin();
-    // Series that were registered later are in the log. A start would not know that they were
-    // forgotten.
+    // Only series that are in files are searched. Newer series are in the log. If they were
+    // forgotten, a start would register them again.
     const uint32_t in_files = version->memtables.back()->series_begin;
     SeriesSearch search(*this, *version, std::min(recorded, in_files));
     RETURN_IF_ERROR(search.Run());
@@ -175,9 +175,11 @@ Status Compactor::SweepSeries() {
   });
   memstore_.EndSweep(status.ok() && found ? &absent : nullptr);
   RETURN_IF_ERROR(status);
-  // The old index and TSUIDs were small blocks between others, whose pages free() does not return.
+  // The old index and TSUIDs were small blocks among other blocks, so free() does not return their
+  // pages to the system.
   if (found) malloc_trim(0);
-  // Until then, a start registers the forgotten series again, and its first sweep forgets them.
+  // Until the list of series is written again, a start registers the forgotten series again, and
+  // its first sweep forgets them.
   const FileSetState state = file_set_.State();
   const uint64_t listed =
       state.version->memtables.back()->series_begin - state.manifest.forgotten_series;

@@ -22,7 +22,7 @@ struct Day {
   ByteView numbers;
 };
 
-/// Splits a day index. Returns nullopt if it is not valid.
+/// Splits a day index into its days. Returns nullopt if the index is not valid.
 std::optional<std::vector<Day>> DaysOf(ByteView index, uint64_t* fingerprint) {
   if (index.size() < kFingerprintBytes) return {};
   *fingerprint = ReadBig64(index.data());

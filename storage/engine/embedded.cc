@@ -62,7 +62,8 @@ Result<std::unique_ptr<Embedded>> Embedded::Open(const EmbeddedOptions& options,
                                                  const Clock& clock) {
   ASSIGN_OR_RETURN(auto engine, engine::Engine::Open(options, files, clock));
   if (engine->points_table() == nullptr) {
-    return Status::InvalidArgument(options.path + ": no table for points with family t");
+    return Status::InvalidArgument(options.path +
+                                   ": the points table (with column family 't') is missing");
   }
   return std::unique_ptr<Embedded>(std::make_unique<EmbeddedImpl>(std::move(engine)));
 }

@@ -48,8 +48,7 @@ Status EmbeddedPoints::ListSeriesWithin(ByteView metric, const SeriesMatcher& ma
   std::vector<uint32_t>& series = found.numbers;
   MemoryTally memory(watch);
   RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(series.capacity() * sizeof(uint32_t))));
-  // The version is pinned after Match, so that the version has the points of all series that were
-  // written before.
+  // The version is pinned after Match, so that it has all points that were written before Match.
   const auto version = engine_.Pin();
   RETURN_IF_ERROR(
       KeepSeriesWithin(engine_, *version, metric, NotExpired(engine_, rows), watch, &series));

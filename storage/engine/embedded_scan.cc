@@ -18,8 +18,9 @@ constexpr size_t kSeriesAhead = 16;
 constexpr uint64_t kRowsBetweenSteps = 4096;
 // Steps are reported to the watch in batches, because all threads of a query share it.
 constexpr uint64_t kStepsAtOnce = 512;
-// The expected cost of a scan before its rows are known. The hours are limited, because a range
-// often begins long before its points.
+// Used to estimate the cost of a scan before its rows are known: the maximum number of hours per
+// series, and the costs of a row and of its statistics. The hours are limited, because a time range
+// often begins long before the first point.
 constexpr uint64_t kExpectedHoursMax = 24, kExpectedRowSteps = 64, kExpectedStatisticsSteps = 16;
 
 template <typename T>
@@ -49,9 +50,9 @@ RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
   return seen;
 }
 
-// Returns whether the scan should look for series without rows in its range before it searches the
-// files for each series. The day indexes have all series of the store, so for a small share of them
-// the search costs less.
+// Returns whether the scan should first read the day indexes, to skip series without rows in its
+// range. Day indexes contain all series of the store. For a small share of the series, searching
+// the files for each series costs less.
 bool MaySkip(const Engine& engine, size_t series) {
   constexpr size_t kShare = 64;
   const Registry& registry = engine.registry();
@@ -89,8 +90,9 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
                                                          const ReconcileOptions& options,
                                                          UnsettledRowListener listener) {
   if (spec.metric.size() != static_cast<size_t>(engine.layout().metric_width)) {
-    return Status::InvalidArgument("a metric of " + std::to_string(spec.metric.size()) +
-                                   " bytes, not " + std::to_string(engine.layout().metric_width));
+    return Status::InvalidArgument("the UID of the metric has " +
+                                   std::to_string(spec.metric.size()) + " bytes, not " +
+                                   std::to_string(engine.layout().metric_width));
   }
   PointScanSpec seen = spec;
   seen.rows = NotExpired(engine, spec.rows);
@@ -102,8 +104,8 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
     // A damaged day index is no reason to refuse the query: the rows can be found without it.
     if (!kept.ok() && kept.code() != StatusCode::kCorruption) return kept;
   }
-  // If the query must wait for its turn, it should wait here: from here on the scan keeps memtables
-  // that the store has flushed.
+  // If the query must wait for its turn, it waits in this call. Afterwards, the scan keeps its
+  // memtables in memory even after the store has flushed them.
   if (spec.watch != nullptr) {
     const uint64_t each = spec.statistics ? kExpectedStatisticsSteps : kExpectedRowSteps;
     RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.numbers.size(), seen.rows) * each));
@@ -118,8 +120,8 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
 
 uint64_t EmbeddedScan::RowsExpected() const { return ExpectedRows(series_.size(), spec_.rows); }
 
-// Rows in memory have no stored statistics. The hours of the first series are usually those of all
-// series.
+// Returns false if the first series has rows in memory, because these have no stored statistics.
+// Usually all series have rows in the same hours.
 bool EmbeddedScan::ExpectsStatistics() const {
   constexpr int kRowsLookedAt = 8;
   if (!spec_.statistics || series_.empty()) return false;
@@ -181,8 +183,8 @@ Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t
   return true;
 }
 
-// Collects the rows in memory of the next series. The rows of a series in a memtable are a linked
-// list, newest first. The lists of several series are followed in parallel.
+// Collects the rows of the next series from the memtables. The rows of a series in a memtable are a
+// linked list, newest first. The lists of several series are followed in parallel.
 Status EmbeddedScan::LookAhead() {
   ahead_series_ = next_series_ - 1;
   ahead_.clear();
@@ -309,8 +311,8 @@ Status EmbeddedScan::ReadPartRows(const Part& part, size_t source, ByteView tsui
     if (part.points()->MayHoldTime(TimesOf(spec_.rows)))
       cursor.emplace(part.points(), first_key_, "", lsm::CacheUse::kKeep, spec_.watch);
   } else if (cursor) {
-    // Usually the series follows the previous one. Its first entry was then read when the previous
-    // one ended.
+    // Usually this series follows the previous one in the file. The cursor is then already at its
+    // first entry, because that entry ended the previous series.
     const Bytes& key = cursor->key();
     there = at->second.beyond && key.size() == first_key_.size() && key.starts_with(series) &&
             base_of(key) >= bases.begin;

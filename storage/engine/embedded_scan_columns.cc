@@ -1,4 +1,4 @@
-// Reads rows that contain only points, one at each instant. They are returned as columns or as
+// Reads rows that contain only points, one at each instant. The rows are returned as columns or as
 // statistics, without conversion to a RowPart.
 #include <algorithm>
 #include <array>
@@ -36,15 +36,16 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, points::RowForm* form) {
     RETURN_IF_ERROR(ExpectEntries(*it->row));
     points::RowForm memory_form;
     if (!it->row->AppendTo(&columns_, &memory_form)) return false;
-    // A writer that changes both points and cells of a row sets the flag first.
+    // A writer that changes both points and cells of a row sets kRaw first. The flag is checked
+    // after the points were read, so it is set if the points include such a change.
     if ((it->row->flags() & RowHourMemory::kRaw) != 0) return false;
     *form = points::JoinForms(*form, memory_form);
   }
   return columns_.size() > 0 && columns_.SortByTime();
 }
 
-// Prefetches the next rows together. The batch is small enough that they stay in the cache until
-// they are read.
+// Prefetches the next rows together. The batch is so small that its rows stay in the processor's
+// cache until they are read.
 void EmbeddedScan::PrefetchPast(size_t row) {
   constexpr size_t kRows = 24;
   if (row <= prefetched_) return;

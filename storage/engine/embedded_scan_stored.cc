@@ -1,5 +1,5 @@
-// Reads rows with cells alongside their points, with duplicates, or with irregular keys. They are
-// read completely and reconciled as readers see them.
+// Reads rows that have cells alongside their points, duplicates, or irregular keys. Each of these
+// rows is read completely and reconciled.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -249,14 +249,15 @@ void EmbeddedScan::Give(const points::RowPart& row_part, RowHour* row) {
   row->all_double = !mixed && doubles > 0;
 }
 
-// Returns a row of any kind. Returns false if the row has nothing to return.
+// Returns a row of any kind. Returns false if the row has neither points nor requested objects.
 Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t base,
                                       RowHour* row) {
   StoredRow stored;
   RETURN_IF_ERROR(irregular ? ReadIrregular(&stored) : ReadRow(series, base, &stored));
   Expire(*engine_.points_table(), render_options_.now_ms, &stored);
   *row = {};
-  // A compacted cell alone is as row compaction leaves it, so the listener must not hear of it.
+  // A row whose points are in a single compacted cell needs no row compaction. Settle makes such a
+  // row plain, so that the listener is not called for it.
   if (!IsPlain(stored.row_part)) points::Settle(&stored.row_part);
   if (IsPlain(stored.row_part)) {
     Give(stored.row_part, row);

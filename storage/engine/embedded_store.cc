@@ -23,14 +23,14 @@ constexpr size_t kValueBytesMax = 10 << 20;
 Status CheckKey(ByteView key) {
   if (key.empty()) return Status::InvalidArgument("empty row key");
   if (key.size() <= kKeyBytesMax) return {};
-  return Status::InvalidArgument("row key of " + std::to_string(key.size()) + " bytes, at most " +
-                                 std::to_string(kKeyBytesMax));
+  return Status::InvalidArgument("the row key has " + std::to_string(key.size()) +
+                                 " bytes; the maximum is " + std::to_string(kKeyBytesMax));
 }
 
 Status CheckValue(size_t size) {
   if (size <= kValueBytesMax) return {};
-  return Status::InvalidArgument("value of " + std::to_string(size) + " bytes, at most " +
-                                 std::to_string(kValueBytesMax));
+  return Status::InvalidArgument("the value of a cell has " + std::to_string(size) +
+                                 " bytes; the maximum is " + std::to_string(kValueBytesMax));
 }
 
 Status CheckFamily(const Table& table, ByteView family) {
@@ -41,24 +41,24 @@ Status CheckFamily(const Table& table, ByteView family) {
 Status CheckTtl(const Table& table, std::optional<int64_t> ttl_ms) {
   if (!ttl_ms) return {};
   if (*ttl_ms < 1) {
-    return Status::InvalidArgument("a cell's TTL of " + std::to_string(*ttl_ms) +
-                                   " ms, at least 1");
+    return Status::InvalidArgument("invalid TTL of a cell: " + std::to_string(*ttl_ms) +
+                                   " ms (expected at least 1)");
   }
   if (table.order == lsm::CellOrder::kByTime) return {};
   return Status::InvalidArgument("table " + table.descriptor.name +
-                                 " holds points: its cells have no TTL of their own");
+                                 " holds points, so its cells cannot have a TTL of their own");
 }
 
 Status CheckTimes(const Table& table, const CellChange& change) {
   using Kind = CellChange::Kind;
   if (change.kind == Kind::kDeleteFamilyVersion && !change.timestamp_ms) {
-    return Status::InvalidArgument("a delete of a family's version needs a time");
+    return Status::InvalidArgument("the delete of a version of a family needs a timestamp");
   }
   RETURN_IF_ERROR(CheckTtl(table, change.ttl_ms));
   if (table.order == lsm::CellOrder::kByTime) return {};
   if (change.kind != Kind::kPut && change.timestamp_ms) {
     return Status::InvalidArgument("table " + table.descriptor.name +
-                                   " holds points: a delete there has no time");
+                                   " holds points, so a delete cannot have a timestamp");
   }
   return {};
 }
@@ -128,7 +128,7 @@ struct OldCells {
     return FindColumn(cells, family, qualifier);
   }
   // Returns a put that hides the value from which the new value was computed, even if the timestamp
-  // of the old value is in the future. Without a TTL, the put has the TTL of the old cell.
+  // of the old value is in the future. Without `ttl_ms`, the put gets the TTL of the old cell.
   [[nodiscard]] CellChange PutOver(ByteView family, ByteView qualifier, Bytes value,
                                    std::optional<int64_t> ttl_ms) const {
     CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
@@ -187,7 +187,8 @@ std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Memtable& memtabl
   return rows;
 }
 
-// Distributes bytes of memory over the regions by weight. Bytes that remain go to the first region.
+// Distributes bytes of memory over the regions by weight. The first region gets the remaining
+// bytes.
 void AddShares(uint64_t bytes, const std::vector<uint64_t>& weights,
                std::vector<RegionInfo>* regions) {
   const uint64_t total = std::accumulate(weights.begin(), weights.end(), uint64_t{0});
@@ -337,8 +338,8 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
     for (const ColumnIncrement& column : columns) {
       const Cell* const old = cells.Find(column.family, column.qualifier);
       if (old != nullptr && old->value.size() != 8) {
-        return Status::InvalidArgument("counter of " + std::to_string(old->value.size()) +
-                                       " bytes, not 8: " + ToHex(key));
+        return Status::InvalidArgument("a counter has " + std::to_string(old->value.size()) +
+                                       " bytes, not 8, in row " + ToHex(key));
       }
       uint64_t& sum = added
                           .try_emplace({column.family, column.qualifier},
@@ -373,8 +374,8 @@ Status EmbeddedStore::AppendColumns(const std::string& name, ByteView key,
       return Commit(position);
     }
     return Status::InvalidArgument("table " + table->descriptor.name +
-                                   " holds points: append to the column " +
-                                   ToHex(column.qualifier) + " with a call of its own");
+                                   " holds points, so an append to the column " +
+                                   ToHex(column.qualifier) + " needs a separate call");
   }
   const lsm::ColumnChoice chosen = ColumnsIn(columns);
   const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
@@ -442,7 +443,7 @@ Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector
 }
 
 Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
-  // The amount of work is unknown.
+  // A scan may take long, because its amount of work is unknown.
   if (spec.context != nullptr) RETURN_IF_ERROR(spec.context->MayWait());
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(spec.table));
   if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));

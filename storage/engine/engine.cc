@@ -10,7 +10,8 @@
 namespace hg::engine {
 namespace {
 
-// The remaining memory is for queries and raw series keys (region-store.md F5).
+// Maximum share of the memory limit for unflushed memory and the block cache together. The
+// remaining memory is for queries and raw series keys (region-store.md F5).
 constexpr double kSharesMax = 0.8;
 
 Status CheckShares(const EmbeddedOptions& options) {
@@ -19,14 +20,14 @@ Status CheckShares(const EmbeddedOptions& options) {
   char shares[64];
   std::snprintf(shares, sizeof shares, "%g and %g", options.memory_share, options.cache_share);
   return Status::InvalidArgument(
-      "unflushed memory and the block cache must not take " + std::string(shares) +
-      " of the memory limit: the first share must be above 0, and the sum at most 0.8");
+      "invalid shares of the memory limit for unflushed memory and the block cache: " +
+      std::string(shares) + " (the first share must be above 0, and the sum at most 0.8)");
 }
 
 Status WithAdvice(Status status) {
   if (status.code() != StatusCode::kCorruption) return status;
   return Status::Corruption(std::string(status.message()) +
-                            " ('tsdb repair' continues without it, and says what is lost)");
+                            " ('tsdb repair' moves damaged files aside and reports lost data)");
 }
 
 }  // namespace
@@ -58,7 +59,8 @@ Status Engine::Start() {
   }
   RETURN_IF_ERROR(WithAdvice(file_set_.OpenFiles()));
   RETURN_IF_ERROR(WithAdvice(memstore_.Load(stored)));
-  // A table that has these families stays as it is, because it may have been altered since.
+  // A table that already has these families is not changed, because a client may have altered its
+  // other attributes.
   for (const TableDescriptor& table : env_.options.tables) {
     if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
   }

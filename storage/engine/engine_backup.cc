@@ -24,7 +24,7 @@ Bytes EncodeHead(const BackupHead& head) {
   return out;
 }
 
-Status Stopped() { return Status::Unavailable("stopped before its end"); }
+Status Stopped() { return Status::Unavailable("the copy was stopped before its end"); }
 
 // Copies the files of one list from a folder to another.
 class Copy {
@@ -57,7 +57,7 @@ class Copy {
     if (files_.Exists(to)) {
       const auto there = End(to, file.bytes);
       if (!there.ok() || *there != end) {
-        return Status::Conflict(to + ": another file than " + from);
+        return Status::Conflict(to + ": exists, but is not a copy of " + from);
       }
       ++progress_.kept;
       return {};
@@ -70,7 +70,7 @@ class Copy {
     return {};
   }
 
-  // Returns the last bytes of the file. Corruption: its length is not `size`.
+  // Returns the last bytes of the file. Returns Corruption if its length is not `size`.
   Result<Bytes> End(const std::string& path, uint64_t size) const {
     ASSIGN_OR_RETURN(const auto file, files_.Open(path, OpenMode::kRead));
     ASSIGN_OR_RETURN(const uint64_t present, file->Size());
@@ -113,7 +113,8 @@ Status ClaimBackupFolder(FileSystem& files, const std::string& backup, const Byt
   ASSIGN_OR_RETURN(const auto names, files.List(backup));
   for (const std::string& name : names) {
     if (name == "LOCK" || name == std::string(kIdentityName) + ".tmp") continue;
-    return Status::InvalidArgument(backup + ": is not empty and no backup (" + name + ")");
+    return Status::InvalidArgument(backup + ": is neither empty nor a backup (it contains " + name +
+                                   ")");
   }
   return ReplaceFile(files, backup, kIdentityName, identity);
 }
@@ -164,7 +165,7 @@ Result<BackupHead> LoadBackupHead(FileSystem& files, const std::string& backup) 
   const size_t fixed = kMagic.size() + 8;
   if (in.size() < fixed + 4 || !in.starts_with(kMagic.substr(0, kMagic.size() - 1)) ||
       ReadBig32(in.data() + in.size() - 4) != crc32c::Value(in.substr(0, in.size() - 4))) {
-    return Status::Corruption(path + " at 0: not an undamaged backup");
+    return Status::Corruption(path + " at 0: damaged, or not of a backup");
   }
   if (!in.starts_with(kMagic)) {
     return Status::Unsupported(path + " is of version " +
@@ -196,13 +197,14 @@ Result<CopyProgress> WriteBackup(FileSystem& files, const std::string& source,
 
 Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
                              const std::string& folder, const CopyWatch& watch) {
-  // Checked before the lock is taken, because the lock creates a file in the named folder.
+  // This check comes before the lock, because the lock creates a file in the given folder.
   if (!files.Exists(backup + "/" + kBackupName)) {
     return Status::InvalidArgument(
         backup + ": no whole backup: " + kBackupName +
         " is missing (if a backup was interrupted here, run it again to complete it)");
   }
-  // A failed lock other than Busy is ignored: a disk that cannot be written needs no lock.
+  // Errors other than Busy are ignored, because a folder on a read-only disk cannot be locked, and
+  // needs no lock.
   const auto from_lock = files.Lock(backup + "/LOCK", "restore to " + folder);
   if (from_lock.status().code() == StatusCode::kBusy) return from_lock.status();
   ASSIGN_OR_RETURN(const BackupHead head, LoadBackupHead(files, backup));

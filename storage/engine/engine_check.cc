@@ -52,22 +52,22 @@ std::string RowsOfBlock(const lsm::BlockFile& file, size_t block) {
 Status CheckEntry(const KeyLayout& layout, const StoredFile& file, const std::string& path,
                   ByteView key, ByteView value) {
   const auto bad = [&](const char* what) {
-    return Status::Corruption(path + " at 0: " + what + " of key " + ToHex(key));
+    return Status::Corruption(path + " at 0: " + what + ", key " + ToHex(key));
   };
   if (!file.points) {
     lsm::CellRow row;
-    return lsm::DecodeCellRow(value, &row) ? Status() : bad("cells that cannot be read,");
+    return lsm::DecodeCellRow(value, &row) ? Status() : bad("unreadable cells");
   }
   Bytes tsuid;
   uint32_t base;
   points::RowPart row_part;
-  if (!SplitRowFileKey(layout, key, &tsuid, &base)) return bad("no row-hour has the key,");
-  if (!DecodeFileRow(value, 0, &row_part)) return bad("a row-hour that cannot be read,");
-  return points::StatisticsHold(value) ? Status()
-                                       : bad("statistics that are not those of the points");
+  if (!SplitRowFileKey(layout, key, &tsuid, &base)) return bad("not the key of a row-hour");
+  if (!DecodeFileRow(value, 0, &row_part)) return bad("unreadable row-hour");
+  return points::StatisticsHold(value) ? Status() : bad("statistics differ from the points");
 }
 
-// Verifies that the numbers of the series run from 0, without other gaps than the forgotten series.
+// Verifies that the numbers of the series begin with 0, and that only numbers of forgotten series
+// are missing.
 void CheckSeries(FileSystem& files, const std::string& folder, const lsm::Manifest& manifest,
                  const std::vector<StoredFile>& list, CheckReport* report) {
   std::vector<uint32_t> numbers;
@@ -97,7 +97,7 @@ void CheckSeries(FileSystem& files, const std::string& folder, const lsm::Manife
                                : "the files have " + std::to_string(numbers.size()) + " of " +
                                      std::to_string(end) + " series, and only " +
                                      std::to_string(manifest.forgotten_series) + " were forgotten";
-  report->damages.push_back({folder, 0, what, "which series the numbers of the log mean"});
+  report->damages.push_back({folder, 0, what, "which series the numbers in the log stand for"});
 }
 
 Status CheckLog(FileSystem& files, const std::string& folder, const lsm::Manifest& manifest,
@@ -110,12 +110,12 @@ Status CheckLog(FileSystem& files, const std::string& folder, const lsm::Manifes
   report->bytes += log.bytes;
   if (!log.damage.empty()) {
     Damage damage = DamageOf(Status::Corruption(log.damage), log.end_file);
-    damage.lost = "what was written from there on and is in no other file";
+    damage.lost = "all records from there on whose data is in no other file";
     report->damages.push_back(std::move(damage));
   } else if (!log.end_file.empty()) {
     report->notes.push_back("the log ends at " + log.end_file + " at " +
-                            std::to_string(log.end_offset) + ", " + std::to_string(log.records) +
-                            " records are to be replayed");
+                            std::to_string(log.end_offset) + "; the next start replays " +
+                            std::to_string(log.records) + " records");
   }
   return {};
 }
@@ -138,10 +138,10 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
   if (blocks.has_meta()) {
     const auto index = blocks.ReadMeta(lsm::CacheUse::kPast, nullptr);
     Status status = index.status();
-    if (status.ok() && !IsDayIndex(**index)) status = blocks.DamagedMeta("no day index");
+    if (status.ok() && !IsDayIndex(**index)) status = blocks.DamagedMeta("not a day index");
     if (!status.ok()) {
       Damage damage = DamageOf(status, path);
-      damage.lost = "on which days its series have rows; no row is lost";
+      damage.lost = "the index of the days on which series have rows; no row is lost";
       report->damages.push_back(std::move(damage));
     }
   }
@@ -193,7 +193,7 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
   if (loaded.code() == StatusCode::kUnsupported) return loaded;
   if (!loaded.ok()) {
     Damage damage = DamageOf(loaded, named_by);
-    damage.lost = "which files count, and what they are";
+    damage.lost = "the list of the files and their contents";
     report.damages.push_back(std::move(damage));
     return report;
   }
@@ -203,14 +203,15 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
   if (!backup) RETURN_IF_ERROR(CheckLog(files, folder, manifest, &report));
   ASSIGN_OR_RETURN(const auto foreign, ForeignFilesIn(files, folder));
   for (const std::string& name : foreign) {
-    report.notes.push_back(folder + "/" + name +
-                           " is named like a file of the store, but is none: it is left alone");
+    report.notes.push_back(
+        folder + "/" + name +
+        " has a name like a file of the store, but is not one: it is not changed");
   }
   return report;
 }
 
 Result<CheckReport> Engine::Check() {
-  const auto version = Pin();  // keeps the files
+  const auto version = Pin();  // keeps the files on disk while they are checked
   std::vector<lsm::PartEntry> parts;
   for (const auto& [place, of_region] : version->parts) {
     for (const auto& part : of_region) parts.push_back(part->entry());

@@ -8,7 +8,7 @@
 namespace hg::engine {
 namespace {
 
-// Existing families keep their numbers. New families get the next ones.
+// Existing families keep their numbers. New families get the next numbers.
 Status SetFamilies(const std::vector<FamilyDescriptor>& wanted, lsm::TableEntry* entry) {
   for (FamilyDescriptor& have : entry->families) {
     auto it = std::find_if(wanted.begin(), wanted.end(),
@@ -53,7 +53,7 @@ Status Engine::CreateTable(const TableDescriptor& wanted) {
   return compactor_.ChangeTables([&] { return CreateHeld(descriptor); });
 }
 
-// Requires that nobody else changes tables, as do AlterHeld and DropHeld.
+// CreateHeld, AlterHeld and DropHeld require that no other thread changes tables.
 Status Engine::CreateHeld(const TableDescriptor& descriptor) {
   if (auto known = tables_.Find(descriptor.name); known.ok()) {
     if (lsm::SameDescriptor((*known)->descriptor, descriptor)) return {};
@@ -76,7 +76,7 @@ Status Engine::CreateHeld(const TableDescriptor& descriptor) {
   const size_t key_width = descriptor.points ? region::GroupWidth(env_.layout()) : SIZE_MAX;
   if (descriptor.points) entry.regions = lsm::SaltRegions(env_.layout());
   ASSIGN_OR_RETURN(entry.regions, region::PreSplit(entry.regions, descriptor.splits, key_width));
-  // A process that serves the store cannot do without its own tables.
+  // The limit does not apply to tables that the process itself needs to serve the store.
   if (!IsOwnTable(descriptor.name)) {
     RETURN_IF_ERROR(CheckRegionCount(env_, *file_set_.Pin(), entry.regions.size()));
   }
@@ -99,13 +99,15 @@ Status Engine::AlterHeld(const TableDescriptor& wanted) {
   descriptor.name = table->descriptor.name;
   if (descriptor.points != table->descriptor.points || OrderOf(descriptor) != table->order) {
     return Status::InvalidArgument("table '" + descriptor.name +
-                                   "' keeps its rows in another order: create the table again");
+                                   "' stores its rows in another order than the new attributes "
+                                   "need: create the table again");
   }
   const bool has_points =
       std::any_of(descriptor.families.begin(), descriptor.families.end(),
                   [](const FamilyDescriptor& f) { return f.name == points::kFamily; });
   if (table->points_family >= 0 && !has_points) {
-    return Status::InvalidArgument("table '" + descriptor.name + "' holds points in family 't'");
+    return Status::InvalidArgument("table '" + descriptor.name +
+                                   "' holds points in family 't', which cannot be removed");
   }
   Edit edit;
   edit.tables = file_set_.Tables();
@@ -123,9 +125,10 @@ Status Engine::AlterHeld(const TableDescriptor& wanted) {
 Status Engine::DropTable(const std::string& name) {
   ASSIGN_OR_RETURN(const Table* table, tables_.Find(name));
   if (table->points_family >= 0) {
-    return Status::InvalidArgument("table '" + name + "' holds the points of this store");
+    return Status::InvalidArgument("table '" + name +
+                                   "' holds the points of this store, so it cannot be dropped");
   }
-  // A process that works in the background serves the store and needs its own tables.
+  // A process with background threads is a daemon, which needs its own tables.
   if (IsOwnTable(table->descriptor.name) && env_.options.background) {
     return Status::InvalidArgument("table '" + name +
                                    "' is in use by the running daemon: stop the daemon first");
@@ -140,8 +143,8 @@ Status Engine::DropTable(const std::string& name) {
       places, [&] { return compactor_.ChangeTables([&] { return DropHeld(*table, places); }); });
 }
 
-// Like AlterHeld, but also requires that all regions of the table are held, so none of them can be
-// split or merged.
+// Also requires that all regions of the table are held, so that none of them can be split or
+// merged.
 Status Engine::DropHeld(const Table& table, const std::vector<RegionPlace>& places) {
   const uint32_t id = table.id;
   const auto before = file_set_.Pin();
@@ -151,7 +154,8 @@ Status Engine::DropHeld(const Table& table, const std::vector<RegionPlace>& plac
       !std::all_of(places.begin(), places.end(), [&](const RegionPlace& place) {
         return regions.IndexOfId(place.second).has_value();
       })) {
-    return Status::Busy("table '" + table.descriptor.name + "' was just split or merged");
+    return Status::Busy("regions of table '" + table.descriptor.name +
+                        "' were split or merged at the same time; try again");
   }
   Edit edit;
   edit.tables = file_set_.Tables();

@@ -59,11 +59,13 @@ Status FileSet::LoadManifest(const KeyLayout& layout) {
   names.insert(names.end(), logs.begin(), logs.end());
   for (const std::string& name : names) {
     if (!name.ends_with(".tmp")) {
-      return Status::Corruption(folder_ + ": " + lsm::kManifestName + " is missing beside " + name);
+      return Status::Corruption(folder_ + ": " + lsm::kManifestName +
+                                " is missing, although the folder contains " + name);
     }
   }
   if (layout.salt_width > 0 && layout.salt_buckets > lsm::kSaltBucketsMax) {
-    return Status::InvalidArgument(std::to_string(layout.salt_buckets) + " salt buckets, at most " +
+    return Status::InvalidArgument(std::to_string(layout.salt_buckets) +
+                                   " salt buckets are configured, but the maximum is " +
                                    std::to_string(lsm::kSaltBucketsMax));
   }
   manifest_.layout = layout;

@@ -50,8 +50,8 @@ void Memstore::Freeze() {
   auto made = std::make_shared<Memtable>(env_.clock.NowMs());
   Memtable* const memtable = made.get();
   file_set_.AddMemory(std::move(made), [&](const std::function<void()>& publish) {
-    // A new series is logged before it is added to the registry. Here no series may be between
-    // both.
+    // A new series is logged before it is added to the registry. The lock ensures that no series is
+    // between these two steps.
     MutexLock no_new_series(register_);
     const uint32_t series = registry_.size();
     MutexLock lock(write_);

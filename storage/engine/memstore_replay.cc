@@ -65,7 +65,8 @@ Status Memstore::Replay(const lsm::Manifest& stored) {
   log_released_ = stored.log_position;
   active_bytes_ = active_->bytes();
   // The replayed log is treated as durable from now on, so its files must exist at the next start.
-  // After a killed process, their names may not be durable in the folder yet.
+  // If the previous process was killed, the names of the files may not be durable in the folder
+  // yet.
   RETURN_IF_ERROR(file_set_.SetLogFiles(std::move(recovery.files)));
   lsm::LogOptions log_options = LogOptionsOf(env_.options);
   log_options.name_files = [this](const std::list<lsm::LogFile>& files) {
@@ -77,8 +78,8 @@ Status Memstore::Replay(const lsm::Manifest& stored) {
 
 namespace {
 
-// Reads series in the order of their numbers. Another thread adds those read earlier to the
-// registry.
+// Takes series in the order of their numbers, and adds them to the registry in batches. Another
+// thread adds a batch while the next one is read.
 class SeriesIntake {
  public:
   /// `forgotten_max` is the number of series that may be missing.
@@ -117,7 +118,7 @@ class SeriesIntake {
     HandOver();
     adding_.get();
   }
-  /// How many series must still be missing.
+  /// Number of forgotten series whose numbers were not skipped yet.
   [[nodiscard]] uint32_t forgotten_left() const { return forgotten_left_; }
 
  private:
@@ -142,8 +143,9 @@ class SeriesIntake {
   std::future<void> adding_;
 };
 
-// Reads series from the next number on, as long as each row is a single put. No other file has
-// numbers between those of this file. Returns whether it has read all of them.
+// Reads the series of a file from the next number on, as long as each row is a single put. Assumes
+// that no other file has numbers between those of this file. Returns whether all series of the file
+// were read.
 Result<bool> ReadPlainSeries(const KeyLayout& layout,
                              const std::shared_ptr<const lsm::BlockFile>& file,
                              SeriesIntake* intake) {
@@ -204,8 +206,8 @@ Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored)
   return {};
 }
 
-// A crash came after a series was forgotten and registered again, and before the list of series was
-// written without its first number.
+// A series has two numbers if it was forgotten and registered again, and the process crashed before
+// the list of series was written without the first number.
 Status Memstore::ForgetDuplicates() {
   if (!registry_.has_duplicates()) return {};
   const NumberSet none;
@@ -253,8 +255,8 @@ void AddToShards(uint64_t sequence, ReplayPipe* pipe) {
 
 }  // namespace
 
-// Validates the record completely and adds its series. Items handed to the pipe only need to be
-// applied.
+// Validates the record completely, and adds the series that it registers. The items that it hands
+// to the pipe need no further checks.
 Status Memstore::ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met) {
   sequence_ = record.sequence;
   constexpr size_t kTogether = 1024;

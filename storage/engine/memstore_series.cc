@@ -12,10 +12,12 @@
 namespace hg::engine {
 namespace {
 
-// Bounds the time spent in the write lock, as kRecordPointsMax does for points.
+// Maximum number of series that are logged while the write lock is held once. kRecordPointsMax is
+// the same limit for points.
 constexpr size_t kSeriesTogetherMax = 512;
 
-// A sweep stops indexing without a lock once so few new series came meanwhile.
+// A sweep indexes new series without a lock until a round finds at most this many. It indexes the
+// rest under the lock.
 constexpr uint32_t kIndexedInLockMax = 1024;
 
 // Percentages of the memory budget. New names are refused first, then new series with known names.
@@ -117,7 +119,7 @@ Status Memstore::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbe
   // process, as in ApplyRow.
   const auto add = [&]() noexcept {
     registry_.AddAll(logged);
-    INVARIANT(registry_.size() == first + logged.size());  // they have the numbers that were logged
+    INVARIANT(registry_.size() == first + logged.size());  // the numbers are those in the log
   };
   Status status;
   try {
@@ -172,7 +174,7 @@ void Memstore::EndSweep(const NumberSet* absent) {
     MutexLock no_new_series(register_);
     catch_up();
     MutexLock lock(write_);
-    // Series that were forgotten before cannot have changed.
+    // Series that an earlier sweep forgot cannot have changed.
     forgotten.RemoveAll(changed_, [&](uint32_t number) {
       registry_.AddTo(number, number + 1, NumberSet(), lookups.get());
     });
@@ -197,8 +199,8 @@ Status Memstore::CheckNumbers(std::span<const PointEntry> entries) const {
   return {};
 }
 
-// Rollups and pre-aggregates are in tables of their own, with the row keys of their series. Such a
-// series is searched in the registry, too.
+// Rollups and pre-aggregates are in other tables, whose row keys also contain TSUIDs. A change of
+// such a row also marks its series as changed.
 void Memstore::NoteRow(const Table& table, ByteView key) {
   if (table.FamilyIndex(points::kFamily) < 0) return;
   const auto tsuid = codec::TsuidOf(layout(), key);

@@ -79,9 +79,9 @@ std::vector<Bytes> DeletedColumns(const std::vector<CellChange>& changes) {
   return columns;
 }
 
-// The rows of points that a change of this key may affect: those of its metric and hour. This
-// includes irregular keys, because scans that meet one fail. A key that is too short counts as
-// padded with zeros.
+// The rows of points that a change of this key may affect: all rows of the metric and hour in the
+// key. Irregular keys count, too, because a scan fails if it finds a key that it cannot decode. A
+// key that is too short is padded with zeros.
 struct Memstore::RowsOfKey {
   RowsOfKey(const KeyLayout& layout, const Table& table, ByteView key) {
     if (table.points_family < 0) return;
@@ -145,7 +145,7 @@ void Memstore::AskForFlush(FlushRequest request) {
   while (before < request &&
          !flush_request_.compare_exchange_weak(before, request, std::memory_order_relaxed)) {
   }
-  if (before != FlushRequest::kNone) return;  // the flush thread was woken, and sees this request
+  if (before != FlushRequest::kNone) return;  // the flush thread is awake and will see the request
   wake_flush_();
 }
 
@@ -167,14 +167,16 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
     oldest = std::min(oldest, entry.base);
   }
   if (!batch.empty() && highest >= known) {
-    return Status::InvalidArgument("series number " + std::to_string(highest) + " was never given");
+    return Status::InvalidArgument("series number " + std::to_string(highest) +
+                                   " was never assigned");
   }
   const bool logged = env_.options.durability != Durability::kNone;
 
   // Everything that can fail or takes time happens before the lock is taken.
-  // Each thread keeps these buffers, because telnet lines come in small batches, and new buffers
-  // of kEntryBytesMax per point would be allocated and cleared for each batch. Without this,
-  // batches of 50 points take 4 % more time (micro_bench, Append/50).
+  //
+  // Telnet lines come in small batches. Each thread keeps these buffers, because otherwise new
+  // buffers of kEntryBytesMax per point would be allocated and cleared for each batch. Then batches
+  // of 50 points would take 4 % more time (micro_bench, Append/50).
   thread_local std::vector<char> kept_bodies;
   thread_local std::vector<std::pair<ByteView, uint32_t>> kept_records;
   const size_t slices = (batch.size() + kRecordPointsMax - 1) / kRecordPointsMax;
@@ -198,7 +200,8 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
     if (tsuids == nullptr) tsuids = registry_.tsuids();
     for (const PointEntry& entry : batch) {
       const ByteView tsuid = tsuids->FindTsuid(entry.series);
-      if (entry.base >= below || tsuid.empty()) continue;  // CheckNumbers refuses a forgotten one
+      // An empty TSUID is that of a forgotten series, which CheckNumbers refuses later.
+      if (entry.base >= below || tsuid.empty()) continue;
       const ByteView metric = tsuid.substr(0, static_cast<size_t>(layout().metric_width));
       RETURN_IF_ERROR(told.Tell({metric, entry.base}));
     }
@@ -300,8 +303,9 @@ void Memstore::ApplyRow(const Table& table, const RowRecord& record, uint64_t se
   }
 }
 
-// Points, and tombstones named like points, go to the history of the row-hour. Everything else goes
-// to the cells. Both change under the lock of the cell memory, and the history is published last.
+// Points, and tombstones with the qualifier of a point, go to the history of the RowHourMemory.
+// Everything else goes to the cell memory. Both change under the lock of the cell memory, and the
+// history is published last.
 void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
                                SeriesNumber series, uint32_t base) {
   const auto family = static_cast<uint8_t>(table.points_family);
@@ -411,7 +415,7 @@ LogPosition Memstore::WriteLocked(const Table& table, ByteView key,
     }
     record.changes.push_back(std::move(stamped));
   }
-  if (table.needs_strict_times()) ++stamp;  // the next write creates another version
+  if (table.needs_strict_times()) ++stamp;  // so that the next write creates another version
   stamp_floor_ms_ = stamp;
   record.stamp_ms = stamp;
   body_.clear();
@@ -475,7 +479,8 @@ Result<LogPosition> Memstore::AppendToRow(const Table& table, ByteView key, Byte
 }
 
 // Replaces deletes of a column's newest version. In tables ordered by arrival, the replacement
-// deletes the column. In other tables it deletes the newest stored timestamp.
+// deletes the column. In other tables, the replacement deletes the version with the newest stored
+// timestamp.
 void Memstore::NameVersions(const Table& table, const StoredRow& row,
                             std::vector<CellChange>* changes) const {
   if (std::none_of(changes->begin(), changes->end(), WantsNewestVersion)) return;
@@ -545,8 +550,9 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
       Status refused;
       if (!LockTold(rows, &told, &refused)) return refused;
       AdoptedLock lock(write_);
-      // Files and memory of this version are the complete row under two conditions: its first
-      // memtable is still the active one, and no files were dropped, whose rows must not reappear.
+      // The files and memtables of this version contain the complete row under two conditions. The
+      // first memtable must still be the active one. No files may have been dropped, because the
+      // rows of dropped files must not reappear.
       if (version->memtables.front().get() != active_ ||
           file_set_.dropped_parts() != dropped_parts) {
         continue;

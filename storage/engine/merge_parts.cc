@@ -33,7 +33,7 @@ class PointsOfRegion {
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, scan_.Next());
       if (!more || all_) return more;
-      // A region boundary never continues after the base time, so the pairs need not be compared.
+      // A region boundary has no tag pairs after the base time, so the pairs are not compared.
       const Bytes& key = scan_.key();
       group_.assign(salt_);
       group_.append(key, 0, metric_width_);
@@ -60,8 +60,8 @@ class PointsOfRegion {
   Bytes group_;
 };
 
-// The points and the cells of one input. The cells are read twice: first those that the points of
-// their rows need, later all of them.
+// The points and the cells of one input. The cells are read twice: first the cells that are merged
+// with points, later all cells.
 struct Input {
   uint32_t sequence = 0;
   std::unique_ptr<PointsOfRegion> points;
@@ -159,11 +159,11 @@ class RowOfRanges {
 };
 
 // Merges parts of the points table. Within a salt bucket, both files of a part are ordered by
-// metric first; within a metric, points are ordered by series and cells by time. So the points of
-// one metric are merged first, with the cells that are merged with points (compacted and append
-// cells), which are held in memory for the metric. Then all cells of the metric are merged row by
-// row, and the cells of a row piece by piece, because annotations and histograms can be larger than
-// the memory.
+// metric first; within a metric, points are ordered by series and cells by time. So the metrics are
+// merged one after the other. The points of a metric are merged first, together with the cells that
+// affect points (compacted and append cells). These cells are held in memory for the whole metric.
+// Then the other cells of the metric are merged row by row. The cells of a row are merged piece by
+// piece, because annotations and histograms can be larger than the memory.
 class PointsMerge {
  public:
   PointsMerge(const KeyLayout& layout, const MergeTask& task, PartSet* writer)
@@ -306,8 +306,9 @@ class PointsMerge {
       holder = &input;
     }
     INVARIANT(holders > 0 || cells != point_cells_.end());
-    // A row that has only points, of one part only, is copied unchanged. Expired rows are dropped
-    // only if no older part of them exists; otherwise older data would reappear if the TTL grew.
+    // A row that has only points, and only in one part, is copied unchanged. An expired row is
+    // dropped only if no older part may contain it. Otherwise, older data would reappear if the TTL
+    // grew.
     if (cells == point_cells_.end() && holders == 1) {
       if (!bottom_ || !HasExpired(file_key)) {
         RETURN_IF_ERROR(writer_->AddEncodedPoints(file_key, holder->points->value()));
@@ -340,7 +341,7 @@ class PointsMerge {
     Bytes tsuid;
     uint32_t base;
     if (!SplitRowFileKey(layout_, file_key, &tsuid, &base)) {
-      return Status::Corruption("a points file holds the key " + ToHex(file_key));
+      return Status::Corruption("a points file contains an invalid key: " + ToHex(file_key));
     }
     if (bottom_) {
       points::Settle(&row.row_part);
@@ -425,7 +426,8 @@ class PointsMerge {
       Expire(table_, task_.now_ms, &row);
     }
     RowPartIntoCells(family_, row.row_part, &row.cells);
-    // The cells of the inputs do not touch points, so no column occurs twice.
+    // After KeepCells, the cells of the inputs do not affect points, unlike those of `merged`. So
+    // no column occurs twice.
     lsm::CellRow of_points = merged->Take(last);
     std::vector<lsm::StoredCell>& cells = row.cells.cells;
     const auto middle = static_cast<ptrdiff_t>(cells.size());

@@ -125,7 +125,7 @@ class Repair {
     log_end_ = log.next;
     if (log.damage.empty()) return {};
     log_damaged_ = true;
-    report_.lost.push_back(log.damage + "; lost: what was written from there on");
+    report_.lost.push_back(log.damage + "; lost: all records from there on");
     return {};
   }
   void ReadLogRecord(const lsm::LogRecord& record) {
@@ -240,7 +240,7 @@ class Repair {
     report_.done.push_back("the log is written anew: " + std::to_string(records) + " records");
     if (unknown_points > 0) {
       report_.lost.push_back(std::to_string(unknown_points) +
-                             " points of the log, of series that nothing tells");
+                             " points in the log, because their series are unknown");
     }
     return {};
   }

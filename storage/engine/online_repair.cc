@@ -24,7 +24,7 @@ Result<RepairReport> OnlineRepair::Repair() {
   std::map<uint64_t, std::vector<Damage>> damaged;
   bool series = false;
   {
-    const auto version = file_set_.Pin();  // keeps the files
+    const auto version = file_set_.Pin();  // keeps the files on disk while they are checked
     std::vector<lsm::PartEntry> parts;
     for (const auto& [place, of_region] : version->parts) {
       for (const auto& part : of_region) parts.push_back(part->entry());
@@ -39,7 +39,7 @@ Result<RepairReport> OnlineRepair::Repair() {
     RETURN_IF_ERROR(RepairPart(number, damages));
   }
   if (!report_.done.empty()) {
-    // Tombstones in a lost block no longer hide older data.
+    // A lost block may have contained tombstones. Older data that they hid is visible again.
     listeners_.AfterAlteration();
     compactor_.AfterRepair();
   }
@@ -59,7 +59,7 @@ Parts OnlineRepair::PartsWith(uint64_t number) const {
 Status OnlineRepair::RepairPart(uint64_t number, const std::vector<Damage>& damages) {
   for (;;) {
     const Parts parts = PartsWith(number);
-    if (parts.empty()) return {};  // another thread repaired it, or its table was dropped
+    if (parts.empty()) return {};  // another thread repaired the part, or its table was dropped
     std::vector<RegionPlace> places;
     for (const auto& part : parts) places.emplace_back(part->entry().table, part->entry().region);
     bool there = false;
@@ -98,7 +98,7 @@ Status OnlineRepair::RepairHeld(const Parts& parts, const std::vector<Damage>& d
   for (const Damage& damage : damages) {
     if (whole) {
       report_.done.push_back(damage.file + " at " + std::to_string(damage.offset) + ": " +
-                             damage.what + "; nothing is lost of what the daemon had read of it");
+                             damage.what + "; nothing is lost: all rows of the file could be read");
     } else {
       report_.lost.push_back(damage.ToString());
     }

@@ -44,7 +44,8 @@ lsm::BlockWriting PartWriter::Writing() const {
   return writing;
 }
 
-// Cells of a regular row get the times of its hour, all other cells their own timestamps.
+// Adds the times of the row to the time range of the cell file. For a regular row, these are the
+// times of its hour. For any other row, these are the timestamps of its cells and tombstones.
 void PartWriter::NoteTimes(ByteView key, const lsm::CellRow& row) {
   if (table_ == nullptr) return;
   Bytes tsuid;
@@ -134,8 +135,8 @@ Status PartWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
 Status PartWriter::WritePoints(ByteView file_key, ByteView value) {
   const bool packed = density_ == RowDensity::kPacked;
   if (points_ == nullptr) {
-    // Points files have no filter, because rows of points are scanned by series and rarely read by
-    // key.
+    // Points files have no Bloom filter, because rows of points are scanned by series and rarely
+    // read by key.
     lsm::BlockWriting writing;
     if (packed) writing.packer = &RowBlockPacker();
     ASSIGN_OR_RETURN(

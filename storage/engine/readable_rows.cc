@@ -27,8 +27,8 @@ Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, PartWriter* w
   };
   ASSIGN_OR_RETURN(const bool whole,
                    VisitReadable(file, [&](ByteView key, ByteView value) -> Status {
-                     // An entry out of order, or one that is not a row, was written wrongly. The
-                     // check reports it.
+                     // An entry that is out of order, or is not a row, is left out. CheckFile
+                     // reports it as damage.
                      const bool piece = !points && key == last && !row.empty();
                      if (key <= last && !piece) return unreadable();
                      if (!piece) RETURN_IF_ERROR(write_row());
@@ -81,7 +81,8 @@ Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit) 
 Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                              const lsm::BlockFile* cells, const lsm::BlockFile* points,
                              lsm::PartEntry* fresh) {
-  // The writer gets no table: the next merge applies the file options of its families.
+  // The writer gets no table, so the file has default options. The next merge applies the options
+  // of the table's families.
   PartWriter writer(files, lsm::NamespaceFolder(folder, fresh->space), layout, fresh->number,
                     nullptr, nullptr, RowDensity::kPacked);
   bool whole = true;

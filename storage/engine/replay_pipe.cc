@@ -8,8 +8,9 @@
 namespace hg::engine {
 namespace {
 
-// Records per batch, and the number of batches that may wait per shard: a few megabytes. A typical
-// client writes about ten consecutive records to one shard, then continues with the next shard.
+// Number of records per batch, and maximum number of waiting batches per shard. All waiting batches
+// together take a few megabytes. A typical client writes about ten consecutive records to one
+// shard, then continues with the next shard.
 constexpr size_t kBatchRecords = 8;
 constexpr size_t kWaitingMax = 32;
 

@@ -59,8 +59,8 @@ bool IsOutOfMemory(size_t result) {
   return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation;
 }
 
-// Compression levels of zstd. kSingleBytes uses only its entropy coder. That suits random data with
-// few values, in which repetitions are short and cost more than they save.
+// Compression levels of zstd. kSingleBytes uses only the entropy coder of zstd. This suits random
+// data with few different bytes, in which repetitions are short and cost more than they save.
 constexpr int kLevelOfDirectory = 3, kLevelOfNumbers = 1, kSingleBytes = 0;
 
 // Compresses into *compressed. Returns false if the result is not smaller.

@@ -22,8 +22,8 @@ constexpr auto kRelease = std::memory_order_release;
 
 constexpr uint32_t kWalkMax = 4;
 constexpr size_t kNodeBytes = 56;  // memory of a node of by_base
-// The number of latest entries among which a single cell of the same record at the same instant is
-// searched. If the two are farther apart, the one that arrived later is newer.
+// RepeatSmaller searches this many latest entries for single cells of the same record and instant.
+// If two such cells are farther apart, the cell that arrived later is newer.
 constexpr uint32_t kLookBack = 16;
 
 // A history entry is a qualifier (2-byte form if below 2^16, 4-byte form with top bits F
@@ -34,8 +34,9 @@ constexpr uint32_t kDeleteMillis = 0xE0000000;   // replaces the top bits F of t
 constexpr uint32_t kRecord = 0x30000000;         // `bits` is the sequence of the following entries
 constexpr uint32_t kKindMask = 0xF0000000;
 
-// Pages grow by a third to a half, so the unused rest of the last page stays small compared to the
-// row. The first page holds three chunks of small numbers, or seven of a constant value.
+// Each page is a third to a half larger than the previous one, so the unused rest of the last page
+// stays small compared to the row. The first page holds three chunks of small numbers, or seven
+// chunks of a constant value.
 constexpr uint16_t kPageBytes[] = {72,  96,   128,  192,  256,  384, 512,
                                    768, 1024, 1536, 2048, 3072, 4096};
 
@@ -129,8 +130,8 @@ RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
 void RowMemory::Begin(RowHourMemory* row) {
   INVARIANT(row->version_.load(kRelaxed) % 2 == 0);
   row->version_.store(row->version_.load(kRelaxed) + 1, kRelaxed);
-  // All later changes are stored with release order, so a reader that sees one also sees the odd
-  // version.
+  // All later changes are stored with release order, so a reader that sees one of them also sees
+  // the odd version.
 }
 
 void RowMemory::Publish(RowHourMemory* row) {
@@ -139,9 +140,9 @@ void RowMemory::Publish(RowHourMemory* row) {
   row->version_.store(row->version_.load(kRelaxed) + 1, std::memory_order_release);
 }
 
-// Encodes the full tail. Between Begin and Publish, the version is already odd. Points out of order
-// are sorted, unless an instant repeats or later points of their record may still need the order of
-// arrival.
+// Encodes the full tail as a chunk. If the caller has called Begin, the version is already odd.
+// Points that are out of order are sorted, unless an instant repeats or later points of their
+// record may still need the order of arrival.
 void RowMemory::MakeRoom(RowHourMemory* row) {
   INVARIANT(row->tail_used_ == RowHourMemory::kSlots);
   points::ChunkEntries entries;
@@ -173,10 +174,10 @@ void RowMemory::MakeRoom(RowHourMemory* row) {
   if (alone) Publish(row);
 }
 
-// Called when all entries of the row are in `chunks`. Keeps the last entry of each operation, in
-// order of arrival, as a flush would. Readers notice no difference: an earlier entry of the same
-// operation has no effect after the last one. Sets *chunks to new pages, and *rest to the last
-// entries, which do not fill a chunk.
+// Called when all entries of the row are in `chunks`. Keeps the last entry of each operation (kind
+// and qualifier), in order of arrival, as a flush would. Readers notice no difference, because the
+// last entry of an operation replaces the effect of earlier ones. Sets *chunks to new pages, and
+// *rest to the last entries, which do not fill a chunk.
 void RowMemory::Compact(RowHourMemory* row, RowHourMemory::Chunks* chunks,
                         std::vector<RowHourMemory::Entry>* rest) {
   const auto set_next = [row](uint32_t count) {
@@ -209,8 +210,8 @@ void RowMemory::Compact(RowHourMemory* row, RowHourMemory::Chunks* chunks,
     const bool is_last = i + 1 == keys.size() || keys[i + 1] >> 32 != keys[i] >> 32;
     lasts[static_cast<uint32_t>(keys[i])] = is_last;
   }
-  // A record number is kept if an entry of the record is. The record of the newest entries may
-  // continue.
+  // A record number is kept if an entry of the record is kept. The last record number is always
+  // kept, because more entries of this record may follow.
   for (size_t i = all.size(), needed = 1; i > 0; --i) {
     if (all[i - 1].op != kRecord) {
       needed |= lasts[i - 1] ? 1 : 0;
@@ -313,9 +314,10 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
   points.store(points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// This function is for single cells. Entries never move. So a smaller qualifier of the same record
-// and instant is written again after the one just written, which makes it newer. Runs under the
-// write lock, so it decodes only the chunks within kLookBack.
+// Of several single cells of one record at one instant, a cell with a smaller qualifier must be
+// newer. Entries never move, so this function writes the cells with smaller qualifiers again, after
+// the cell that was just written. It runs under the write lock, so it decodes only the chunks with
+// the last kLookBack entries.
 void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
   using Entry = RowHourMemory::Entry;
   const uint32_t last = row->written() - 1;
@@ -327,7 +329,7 @@ void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
     const uint32_t at = index++;
     if (at < from || at >= last) return;
     if (!IsPut(op)) {
-      end = smaller.begin();  // an intervening delete
+      end = smaller.begin();  // cells before a delete are not written again
     } else if (op < qualifier && OffsetMs(op) == OffsetMs(qualifier)) {
       end = std::remove_if(smaller.begin(), end, [op](const Entry& e) { return e.op == op; });
       INVARIANT(end != smaller.end());

@@ -45,9 +45,9 @@ Result<bool> RowReader::ReadMemoryRow(const Memtable& memtable, const RowHourMem
                                       ByteView key, bool with_objects, MemoryTally* memory,
                                       StoredRow* out) const {
   const auto family = static_cast<uint8_t>(tables_.points()->points_family);
-  // A writer creates the cell memory, then sets the flag, then changes the history. The reads
-  // happen in the opposite order, so a reader that sees the change also sees the flag and the
-  // cells.
+  // A writer creates the cell memory, then sets the flag kRaw, then changes the history of the row.
+  // The reads happen in the opposite order, so a reader that sees the change also sees the flag and
+  // the cells.
   const uint64_t first = memtable.after_sequence + 1;
   if (row != nullptr) row->Read(&out->row_part, first);
   const bool touched = row != nullptr && (row->flags() & RowHourMemory::kRaw) != 0;

@@ -100,7 +100,8 @@ class Search {
   Result<bool> FindInPart(const Part& part) {
     RETURN_IF_ERROR(memory_.Step(kFileSteps));
     if (!part.rows().Meets({rows_.begin, last_base_, false})) return true;
-    // After a split, several regions share the files of the region that was split.
+    // After a split, several regions share the files of the region that was split. Each file is
+    // read once.
     if (!seen_.insert(part.files().get()).second) return true;
     for (const auto* file : {&part.points(), &part.cells()}) {
       if (*file == nullptr || !(*file)->MayHoldTime(TimesOf(rows_))) continue;

@@ -37,7 +37,7 @@ void TableCatalog::Add(const lsm::TableEntry& entry) {
   table->families = entry.families;
   table->order = OrderOf(table->descriptor);
   WriterLock lock(mutex_);
-  // The first points table backs the point store. Another points table would store its points as
+  // The first points table backs the point store. Any other points table stores its points as
   // cells.
   const Table* points = points_.load();
   if (table->order == lsm::CellOrder::kByArrival && (points == nullptr || points->id == entry.id)) {

@@ -11,8 +11,8 @@ namespace {
 
 // Number of rows in memory between two cut keys.
 constexpr size_t kRowsOfPiece = 256;
-// Limits of the rows that are listed at once. The second one allows a few rows for each series of
-// the metric.
+// Maximum number of rows that are listed at once: kPlacesMax, or kPlacesOfSeries for each series of
+// the metric if that is more.
 constexpr size_t kPlacesMax = 1 << 16;
 constexpr size_t kPlacesOfSeries = 4;
 // Cost in steps of a RequestContext: of looking up the rows of a series, and of checking whether a
@@ -89,7 +89,7 @@ Status PointKeys::BeginMetric(uint32_t bucket, const Bytes& metric) {
   RowRange range;
   if (start_.starts_with(prefix)) range.begin = BaseAt(start_, prefix.size());
   if (stop_.starts_with(prefix)) {
-    // The last base has rows before `stop` only if `stop` continues after the base.
+    // Rows with the base time in `stop` are before `stop` only if `stop` has bytes after it.
     const bool rows_of_last = stop_.size() > prefix.size() + sizeof(Place::base);
     range.end = uint64_t{BaseAt(stop_, prefix.size())} + (rows_of_last ? 1 : 0);
   }
@@ -145,8 +145,8 @@ Status PointKeys::AddPlaces(uint32_t order, const std::vector<uint32_t>& bases) 
   return {};
 }
 
-// Removes the places with later bases: at least half of all, unless all have the same base. Returns
-// the end of the remaining bases.
+// Removes the rows with later base times from places_, usually at least half of all rows. Returns
+// the end of the remaining base times.
 uint64_t PointKeys::CutInHalf() {
   const auto earlier = [](const Place& a, const Place& b) { return a.base < b.base; };
   const auto middle = places_.begin() + static_cast<ptrdiff_t>(places_.size() / 2);
@@ -169,8 +169,8 @@ TableKeys::TableKeys(const Engine& engine, const Table& table,
       sources_.push_back({ScanMemory(*cells, start, stop)});
     }
   }
-  // In tables ordered by time, cells older than `min_ms` do not affect the result. Newer ones do:
-  // they count as versions and may be tombstones.
+  // In tables ordered by time, cells older than `min_ms` do not affect the result. All newer cells
+  // may affect it, because they count as versions and may be tombstones.
   const bool by_time = table.order == lsm::CellOrder::kByTime;
   const lsm::TimeSpan wanted{min_ms, std::numeric_limits<int64_t>::max()};
   const region::RegionMap& regions = version_->RegionsOf(table.id);

@@ -59,7 +59,7 @@ class TableCursor : public ScanCursor, public IdleReader {
     return Start();
   }
 
-  // An idle cursor must not keep files that were merged (region-store.md Q10).
+  // An idle cursor must not delay the deletion of merged files (region-store.md Q10).
   void ReleaseIfIdleSince(int64_t time_ms) override {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock.owns_lock() && used_ms_ <= time_ms) Unpin();
@@ -140,8 +140,8 @@ class ForwardCursor : public TableCursor {
   const IdleReaders::Registration registration_;
 };
 
-// Scans pieces in descending order. The keys of a piece are listed in ascending order and returned
-// from the end.
+// Scans a table in descending order, piece by piece. The keys of a piece are listed in ascending
+// order and returned from the end.
 class ReverseCursor : public TableCursor {
  public:
   ReverseCursor(const Engine& engine, const Table& table, const ScanSpec& spec)

@@ -177,8 +177,8 @@ std::vector<const Postings*> TagIndex::ListsOf(const TagClause& clause) const {
   return lists;
 }
 
-// Matches clauses that few tag sets match, such as those of some hosts. Checking them one by one is
-// cheaper than using bitmaps.
+// If only few tag sets match one of the clauses (for example the tag sets of some hosts), checks
+// these sets one by one, which is cheaper than using bitmaps. Otherwise returns nullopt.
 std::optional<std::vector<uint32_t>> TagIndex::MatchFewSets(
     const std::vector<TagClause>& clauses) const {
   constexpr uint64_t kFewSets = 256, kFewValues = 256;
@@ -300,7 +300,7 @@ std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matc
 }
 
 uint64_t TagIndex::MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const {
-  constexpr uint64_t kSetsCounted = 4096;  // larger clauses are not counted
+  constexpr uint64_t kSetsCounted = 4096;  // clauses with more tag sets are ignored
   uint64_t most = UINT64_MAX;
   if (!metric.empty()) {
     const auto found = metrics_.find(metric);

@@ -78,7 +78,8 @@ lsm::TimeSpan Part::times() const {
   return all;
 }
 
-// After a repair, the manifest may lack the range. It is then derived from the files.
+// Returns the range of base times. After a repair, the manifest may lack this range. It is then
+// derived from the files.
 region::RowSpan Part::RowsOf() const {
   region::RowSpan rows{entry_.first_base, entry_.last_base, entry_.loose};
   if (rows != region::RowSpan()) return rows;

@@ -31,8 +31,8 @@ Attempt Lost(GatewayPool::Lease& lease, const std::string& why, bool away) {
 Attempt ReadApplicationError(GatewayPool::Lease& lease, const CallOptions& call,
                              const thrift::TApplicationException& e) {
   using Type = thrift::TApplicationException;
-  // HBase's Java client would reject this request; the log of the gateway has the details. Not
-  // every server sets the exception type.
+  // The gateway reports an internal error if HBase's Java client rejects a request. The log of the
+  // gateway has the details. Not every server sets the exception type.
   if (e.getType() == Type::INTERNAL_ERROR ||
       std::string_view(e.what()).starts_with("Internal error")) {
     return {Status::InvalidArgument("HBase's gateway refuses " + call.what + ": " + e.what())};

@@ -23,19 +23,20 @@ Status CheckMutation(const RowMutation& row) {
     const size_t bytes = CellBytes(row.key.size(), change.family.size(), change.qualifier.size(),
                                    change.value.size(), change.ttl_ms.has_value());
     if (bytes > kCellBytesMax) {
-      return Status::InvalidArgument("a cell of " + std::to_string(bytes) + " bytes, a value of " +
+      return Status::InvalidArgument("a cell has " + std::to_string(bytes) + " bytes, of which " +
                                      std::to_string(change.value.size()) +
-                                     " among them: HBase takes 10 MiB");
+                                     " are the value; the maximum of HBase is 10 MiB");
     }
     // 2^63 - 1 means "now" to HBase. Writes with a time before 1970 are retried by HBase until they
     // time out.
     if (change.timestamp_ms &&
         (*change.timestamp_ms < 0 || *change.timestamp_ms == std::numeric_limits<int64_t>::max())) {
-      return Status::InvalidArgument("a cell time of " + std::to_string(*change.timestamp_ms) +
-                                     " ms");
+      return Status::InvalidArgument(
+          "invalid timestamp of a cell: " + std::to_string(*change.timestamp_ms) +
+          " ms (expected 0 to 9223372036854775806)");
     }
     if (change.kind == CellChange::Kind::kDeleteFamilyVersion && !change.timestamp_ms) {
-      return Status::InvalidArgument("versions of a family are deleted by their time: none given");
+      return Status::InvalidArgument("the delete of a version of a family needs a timestamp");
     }
   }
   return {};

@@ -14,8 +14,8 @@ struct Sign {
   bool temporary;
 };
 
-// The first entry whose text the message contains decides. 'Failed 1 action: …' says that a retry
-// helps, even if the quoted exception says the contrary.
+// The first entry whose text occurs in the message decides. A message 'Failed 1 action: …' says
+// that a retry helps, even if the exception that it quotes says the contrary.
 constexpr std::array<Sign, 16> kSigns = {{
     {"the response exceeds", StatusCode::kLimitExceeded, false},  // message of storage/thrift2
     {"NoSuchColumnFamily", StatusCode::kNotFound, false},
@@ -35,8 +35,8 @@ constexpr std::array<Sign, 16> kSigns = {{
     {"DoNotRetry", StatusCode::kInvalidArgument, false},
 }};
 
-// Returns whether the line has only the name of the table, for example "Failed 2 actions: tsdb: 2
-// times, servers with issues: null".
+// Returns whether the line has the name of the table instead of an exception, for example "Failed 2
+// actions: tsdb: 2 times, servers with issues: null".
 bool NamesAlone(std::string_view line, const std::string& table) {
   const size_t colon = line.find(": ");
   return line.starts_with("Failed ") && colon != std::string_view::npos &&

@@ -23,7 +23,7 @@ bool AsksForValues(const RowFilter& filter) {
          std::any_of(filter.children.begin(), filter.children.end(), AsksForValues);
 }
 
-// Ids are written as \xHH, so no byte has a special meaning.
+// Ids are written as \xHH, so no byte has a special meaning in the regular expression.
 void AppendLiteral(std::string* pattern, ByteView bytes) {
   for (size_t i = 0; i < bytes.size(); ++i) *pattern += "\\x" + ToHex(bytes.substr(i, 1));
 }
@@ -66,7 +66,7 @@ std::string TsuidsPattern(const std::vector<Bytes>& tsuids, const KeyLayout& lay
 }  // namespace
 
 Bytes RegexKeyFilter(ByteView pattern) {
-  // The field is a string, so each byte ≥ 80 is sent as two bytes of UTF-8.
+  // The field is a string, so each byte ≥ 0x80 is sent as two bytes of UTF-8.
   Bytes text;
   for (const char c : pattern) {
     const auto byte = static_cast<uint8_t>(c);
@@ -96,7 +96,7 @@ std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const Key
   text += Any(layout.prefix_width());
   for (const TagClause& clause : matcher.clauses) {
     // A clause without values matches nothing. An empty alternative in the expression would match
-    // something.
+    // keys, so there is no expression for such a clause.
     if (clause.kind == TagClause::Kind::kOneOf && clause.values.empty()) return std::nullopt;
     text += ClausePattern(clause, layout);
     if (text.size() > kPatternBytesMax) return std::nullopt;

@@ -183,8 +183,8 @@ std::vector<std::unique_ptr<Connection>> GatewayPool::TakeStale(State* state, De
   std::move(idle.begin(), fresh, std::back_inserter(stale));
   idle.erase(idle.begin(), fresh);
   state->open -= stale.size();
-  // If these connections are closed, a restart of the gateway could go unnoticed, and its scanner
-  // ids would be invalid.
+  // After these connections are closed, a restart of the gateway could go unnoticed. A restart
+  // makes scanner ids invalid, so the epoch changes.
   if (!stale.empty()) ++state->epoch;
   return stale;
 }
@@ -236,7 +236,7 @@ Result<std::unique_ptr<Connection>> GatewayPool::Open(size_t gateway) const {
   const std::string name = "HBase's Thrift2 gateway " + Name(gateway);
   try {
     if (connection->Greet(options_) == wire::TThriftServerType::TWO) return connection;
-    return Status::Unavailable(name + " is one of Thrift1");
+    return Status::Unavailable(name + " is a Thrift1 server");
   } catch (const thrift::transport::TTransportException& e) {
     if (e.getType() == thrift::transport::TTransportException::NOT_OPEN) {
       return Status::Unavailable(name + " cannot be reached: " + e.what());

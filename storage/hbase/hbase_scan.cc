@@ -62,8 +62,8 @@ wire::TScan HbaseScan::Describe() const {
   wire::TScan scan;
   if (!spec_.start.empty()) scan.__set_startRow(spec_.start);
   if (!spec_.stop.empty()) scan.__set_stopRow(spec_.stop);
-  // Continues after the last key. For a descending scan no such key exists, so the last row is read
-  // again.
+  // Continues after the last key. A descending scan cannot name the greatest key before the last
+  // one, so it reads the last row again.
   if (last_) scan.__set_startRow(spec_.reversed ? *last_ : *last_ + Bytes(1, '\0'));
   scan.columns = ChosenColumns(spec_);
   scan.__isset.columns = !scan.columns.empty();
@@ -163,7 +163,8 @@ Status HbaseScan::Fetch(int* attempts) {
     if (attempt.lost && entry.looks()) return failure;
     const bool busy = attempt.status.code() == StatusCode::kBusy;
     if (!BackOff(client_->options, n, busy, deadline)) {
-      return forgotten ? Status::Unavailable("the gateway forgets scans of table " + spec_.table)
+      return forgotten ? Status::Unavailable("the gateway lost the scanner on each try for table " +
+                                             spec_.table)
                        : failure;
     }
   }
@@ -212,8 +213,8 @@ Status HbaseScan::Next(std::vector<Row>* rows) {
   return {};
 }
 
-// Closes the scanner. Otherwise it would keep resources of a region server until it expires. A
-// failure is ignored.
+// Closes the scanner. Otherwise, the scanner would keep resources of a region server until it
+// expires. A failure is ignored.
 void HbaseScan::Close() {
   if (!scanner_) return;
   const Scanner scanner = *std::exchange(scanner_, std::nullopt);

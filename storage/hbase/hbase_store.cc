@@ -19,13 +19,14 @@ namespace {
 using Service = wire::THBaseServiceClient;
 
 Status CheckOptions(const HbaseOptions& options) {
-  if (options.gateways.empty()) return Status::InvalidArgument("no gateway of HBase is named");
+  if (options.gateways.empty()) return Status::InvalidArgument("no HBase gateway is configured");
   if (options.connections < 1 || options.connections > 16) {
     return Status::InvalidArgument(std::to_string(options.connections) +
                                    " connections to a gateway: 1 to 16 are allowed");
   }
   if (options.compact && options.transport == Transport::kHttp) {
-    return Status::InvalidArgument("gateways speak the binary protocol over HTTP, not the compact");
+    return Status::InvalidArgument(
+        "gateways support only the binary protocol over HTTP, not the compact protocol");
   }
   return {};
 }
@@ -167,14 +168,14 @@ Result<std::vector<int64_t>> HbaseStore::IncrementColumns(
   }));
   std::map<std::pair<Bytes, Bytes>, uint64_t> before;
   for (const wire::TColumnValue& cell : result.columnValues) {
-    if (cell.value.size() != 8) return Status::IoError("HBase counts in other than 8 bytes");
+    if (cell.value.size() != 8) return Status::IoError("HBase returned a counter not of 8 bytes");
     const std::pair<Bytes, Bytes> column(cell.family, cell.qualifier);
     before[column] = ReadBig64(cell.value.data()) - totals[column];
   }
   std::vector<int64_t> sums;
   for (const ColumnIncrement& column : columns) {
     const auto sum = before.find({column.family, column.qualifier});
-    if (sum == before.end()) return Status::IoError("HBase counts without an answer");
+    if (sum == before.end()) return Status::IoError("HBase returned no value of a counter");
     sum->second += static_cast<uint64_t>(column.by);
     sums.push_back(static_cast<int64_t>(sum->second));
   }

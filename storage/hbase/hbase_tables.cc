@@ -74,10 +74,11 @@ Status HbaseStore::CreateTable(const TableDescriptor& wanted) {
   if (there.ok()) return CompareTables(*there, table);
   if (there.status().code() != StatusCode::kNotFound) return there.status();
   const std::vector<Bytes> splits = SplitKeys(table, client_->options.layout);
-  // A framed gateway reads the whole frame as the key (hbase-backend.md §6.3).
+  // A framed gateway reads the whole frame as the split key (hbase-backend.md §6.3).
   if (!splits.empty() && client_->options.transport == Transport::kFramed) {
     return Status::Unsupported("table " + table.name +
-                               " has regions to begin with, which a framed gateway cannot create");
+                               " needs several regions at once, which a framed gateway cannot "
+                               "create");
   }
   RETURN_IF_ERROR(CreateNamespace(*client_, table.name));
   const wire::TTableDescriptor described = WriteDescriptor(table);
@@ -94,7 +95,8 @@ Status HbaseStore::AlterTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
   ASSIGN_OR_RETURN(const std::string name, lsm::TableName(wanted.name));
   ASSIGN_OR_RETURN(wire::TTableDescriptor before, ReadTable(*client_, name));
-  // A policy that Hourglass does not know looks like the default one, and stays.
+  // A split policy that Hourglass does not know is read as the default one. It stays in the table
+  // if the default policy is wanted.
   if (ReadDescriptor(before).split_policy != wanted.split_policy) {
     EraseSplitPolicy(&before.attributes);
   }

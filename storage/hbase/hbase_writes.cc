@@ -1,5 +1,5 @@
-// Writes to HBase. Puts are batched with those of other callers, other changes are sent row by row,
-// and the spool takes what HBase does not accept now.
+// Writes to HBase. Puts are batched with those of other callers. Other changes are sent row by row.
+// The spool takes the puts and appends that HBase does not accept now.
 
 #include <algorithm>
 #include <functional>
@@ -33,16 +33,16 @@ bool PutsOnly(const RowMutation& row) {
                      [](const CellChange& c) { return c.kind == CellChange::Kind::kPut; });
 }
 
-// Returns whether a repetition could delete more: without a time the newest version is deleted, and
-// a second execution would delete the version below it.
+// Returns whether a repetition could delete more. A delete without a timestamp deletes the newest
+// version, so a second execution would delete the next older version.
 bool DeletesMoreAgain(const CellChange& change) {
   return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
 }
 
-Status Away() { return Status::Unavailable("older writes wait for HBase"); }
+Status Away() { return Status::Unavailable("older writes still wait for HBase"); }
 
-// Puts that are sent together. After a row that HBase may accept later, no more rows are sent,
-// because a later retry could overwrite a later row of the same key.
+// Sends puts together. If HBase temporarily refuses a row, no more rows are sent, because a retry
+// of the refused row could overwrite a newer write of the same row.
 class PutBatch {
  public:
   PutBatch(PutQueue* queue, const HbaseOptions& options, const std::string& table,

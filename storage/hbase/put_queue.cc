@@ -41,8 +41,8 @@ std::vector<Status> PutQueue::Send(const std::string& table, std::vector<Put> pu
   const auto give_up = steady_clock::now() + milliseconds(client_->PutDeadlineMs(table));
   std::unique_lock lock(mutex_);
   TableQueue& queue = queues_[table];
-  // From here on nothing throws, because other callers hold references to this caller's puts and
-  // vice versa.
+  // From here on nothing may throw, because the threads of other callers may send the puts of this
+  // caller, and this thread may send theirs.
   queue.waiting.splice(queue.waiting.end(), own);
   queue.waiting_bytes += bytes;
   while (caller->unknown > 0) {
@@ -95,7 +95,7 @@ void PutQueue::AddStats(HbaseStats* stats) {
 }
 
 bool PutQueue::MaySend(const TableQueue& queue) const {
-  // Concurrent calls end in any order, so rows that are being sent must not be sent again.
+  // Concurrent calls end in any order, so two calls must not send the same row at the same time.
   if (queue.waiting.empty() || queue.rows_on_the_way.contains(queue.waiting.front().put.put.row)) {
     return false;
   }

@@ -52,7 +52,7 @@ Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& chang
   });
   if (only_puts) return LastPuts(changes);
   std::vector<CellChange> settled;
-  std::set<Bytes> emptied;  // families that are deleted now and then get a put
+  std::set<Bytes> emptied;  // families with a delete without a timestamp and a put after it
   for (const CellChange& change : changes) {
     const auto drop = [&](const auto& undone) { return std::erase_if(settled, undone) > 0; };
     switch (change.kind) {
@@ -87,7 +87,7 @@ Result<std::vector<CellChange>> SettleOrder(const std::vector<CellChange>& chang
         }
         break;
       case Kind::kDeleteVersion: {
-        // The delete of the newest version concerns the version that an earlier change of this
+        // A delete of the newest version deletes the version that an earlier change of this
         // mutation has put.
         const bool undone = IsDeleteNow(change) && drop([&](const CellChange& earlier) {
                               return OfColumn(earlier, change) && IsPutNow(earlier);

@@ -19,7 +19,7 @@ namespace {
 constexpr char kMarkName[] = "REPLAYED";
 constexpr char kLockName[] = "LOCK";
 constexpr char kRefusedName[] = "REFUSED-";
-constexpr size_t kMarkBytes = 8 + 8 + 8 + 4;  // without log files
+constexpr size_t kMarkBytes = 8 + 8 + 8 + 4;  // without the entries of log files
 constexpr size_t kMarkLogBytes = 8 + 8;
 constexpr int64_t kRateWindowMs = 1000;
 
@@ -122,7 +122,7 @@ Status Spool::Recover() {
 
 Status Spool::OpenLog() {
   const Mark mark = CurrentMark();
-  // Replayed files are kept for a while, to be reused.
+  // The previous log kept some replayed files for reuse. They are removed here.
   ASSIGN_OR_RETURN(const auto names, files_.List(options_.folder));
   for (const std::string& name : names) {
     uint64_t number;
@@ -135,7 +135,7 @@ Status Spool::OpenLog() {
   const auto look = [&](const lsm::LogRecord& logged) -> Status {
     SpoolRecord record;
     if (!DecodeSpoolRecord(logged.kind, logged.body, &record))
-      return Status::Corruption("no record of a spool");
+      return Status::Corruption("not a record of a spool");
     if (!oldest_ms) oldest_ms = record.taken_ms;
     return {};
   };
@@ -248,7 +248,7 @@ Status Spool::Hold(SpoolRecord record) {
     Status status;
     std::binary_semaphore done{0};
   };
-  // Shared, because the callback still needs it while release() returns.
+  // Shared, because this function may return while the callback is still in release().
   auto outcome = std::make_shared<Outcome>();
   log->Commit(end, [outcome](Status status) {
     outcome->status = std::move(status);
@@ -357,16 +357,17 @@ Result<std::vector<Spool::LogFile>> Spool::FilesBefore(uint64_t number) const {
 Status Spool::ReplayFile(const LogFile& file, lsm::LogPosition end_of_file) {
   const Mark mark = CurrentMark();
   if (file.start != mark.position)
-    return Status::Corruption(file.path + " does not go on where the one before it ends");
+    return Status::Corruption(file.path + " does not begin where the previous file ends");
   ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files_, file.path));
   std::vector<LoggedRecord> records;
   const lsm::LogPosition end = file.start + ReadRecords(file.number, content, &records);
-  // Damage is detected before records are freed or sent repeatedly.
+  // The whole file is checked before its records are sent. Otherwise, damage would be found after
+  // some records were sent, and each retry would send them again.
   if (end != end_of_file) {
     return Status::Corruption(file.path + " is damaged at " +
                               std::to_string(end - file.start + lsm::kLogFileHeaderBytes) + ": " +
                               std::to_string(end_of_file - end) +
-                              " bytes of writes behind it are kept as they are");
+                              " bytes of writes after this position are kept, but not sent");
   }
   Mark done{file.number + 1, file.start, mark.sequence, {}};
   SpoolRecord gathered;
@@ -374,7 +375,7 @@ Status Spool::ReplayFile(const LogFile& file, lsm::LogPosition end_of_file) {
   for (const LoggedRecord& logged : records) {
     SpoolRecord record;
     if (!DecodeSpoolRecord(logged.header.kind, logged.body, &record))
-      return Status::Corruption(file.path + " has a record that is none of a spool");
+      return Status::Corruption(file.path + " has a record that is not one of a spool");
     const bool joins = record.kind == SpoolRecord::Kind::kPuts && record.kind == gathered.kind &&
                        record.table == gathered.table &&
                        gathered.rows.size() < options_.replay_rows &&

@@ -5,7 +5,7 @@
 namespace hg::hbase {
 namespace {
 
-// Quotes bytes in double quotes. The shell's language interprets escapes in them.
+// Quotes bytes in double quotes, in which the HBase shell interprets escapes.
 std::string Quoted(ByteView bytes) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   std::string out = "\"";

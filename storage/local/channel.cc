@@ -79,8 +79,8 @@ Result<Bytes> Channel::Receive(uint32_t bytes_max) {
   RETURN_IF_ERROR(ReceiveInto(&frame, kLengthBytes));
   const uint64_t length = ReadBig(frame.data(), kLengthBytes);
   if (length > bytes_max) {
-    return Status::Corruption("a frame of " + std::to_string(length) +
-                              " bytes is announced, at most " + std::to_string(bytes_max));
+    return Status::Corruption("the announced frame has " + std::to_string(length) +
+                              " bytes; the maximum is " + std::to_string(bytes_max));
   }
   RETURN_IF_ERROR(ReceiveInto(&frame, length));
   return frame;

@@ -25,8 +25,8 @@ void Conversation::Run() {
     auto answer = Answer(*frame);
     if (!answer) return;
     if (answer->size() > options_.answer_bytes_max) {
-      answer = Packed(Status::LimitExceeded("a response of " + std::to_string(answer->size()) +
-                                            " bytes, at most " +
+      answer = Packed(Status::LimitExceeded("the response has " + std::to_string(answer->size()) +
+                                            " bytes; the maximum is " +
                                             std::to_string(options_.answer_bytes_max)));
     }
     if (!channel_.Send(*answer).ok()) return;
@@ -107,17 +107,18 @@ std::optional<Bytes> Conversation::Greet(Unpacker* in) {
   uint64_t protocol = 0;
   if (!in->Get(&protocol)) return {};
   if (protocol != kProtocol) {
-    return Packed(Status::Unsupported("the daemon is of another version: it speaks protocol " +
-                                      std::to_string(kProtocol) + " with tools, this one " +
-                                      std::to_string(protocol) +
-                                      "; use the program of the daemon's version, or stop the "
-                                      "daemon first"));
+    return Packed(Status::Unsupported(
+        "the daemon has another version: it uses version " + std::to_string(kProtocol) +
+        " of the protocol for tools, and this program version " + std::to_string(protocol) +
+        "; use the program of the daemon's version, or stop the "
+        "daemon first"));
   }
   std::optional<KeyLayout> layout;
   if (!in->Get(&layout)) return {};
   if (layout && !(*layout == options_.layout)) {
     return Packed(
-        Status::InvalidArgument("the settings of the daemon have other widths of ids or salt"));
+        Status::InvalidArgument("the daemon's settings have other widths of UIDs or salt than the "
+                                "settings of this program"));
   }
   greeted_ = true;
   with_cells_ = layout.has_value();

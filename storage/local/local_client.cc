@@ -21,8 +21,8 @@ Result<LocalClient> LocalClient::Connect(const std::string& folder,
 
 Result<Bytes> LocalClient::Ask(const Bytes& request) {
   if (request.size() > kRequestBytesMax) {
-    return Status::InvalidArgument("a request of " + std::to_string(request.size()) +
-                                   " bytes to the daemon, at most " +
+    return Status::InvalidArgument("the request to the daemon has " +
+                                   std::to_string(request.size()) + " bytes; the maximum is " +
                                    std::to_string(kRequestBytesMax));
   }
   if (Status sent = channel_.Send(request); !sent.ok()) return Gone(folder_, sent);

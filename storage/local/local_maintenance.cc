@@ -17,8 +17,8 @@ Result<CopyProgress> LocalMaintenance::Backup(const std::string& folder, const C
     }
     CopyProgress progress;
     if (!in.Get(&progress)) return Garbled();
-    // The daemon notices that the client is gone.
-    if (watch && !watch(progress)) return Status::Unavailable("stopped");
+    // The daemon ends the backup when it notices that this client is gone.
+    if (watch && !watch(progress)) return Status::Unavailable("the backup was stopped");
     answer = daemon.More();
   }
   return answer.status();

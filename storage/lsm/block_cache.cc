@@ -7,13 +7,14 @@
 namespace hg::lsm {
 namespace {
 
-// HBase's shares for single, multi and in-memory blocks, and the fill level after an eviction.
+// As in HBase's LruBlockCache: the shares of blocks that were used once, of blocks that were used
+// more often and of in-memory blocks, and the fill level after an eviction.
 constexpr std::array<double, 3> kShares = {0.25, 0.50, 0.25};
 constexpr double kAfterEviction = 0.95;
-// Maximum bytes of a block that is cached. One larger block would evict too many others.
+// Maximum bytes of a block that is cached. A larger block would evict too many other blocks.
 constexpr size_t kBlockBytesMax = 16 << 20;
-// A shard must hold at least tens of blocks. Otherwise an uneven distribution of hashes would make
-// it useless.
+// A shard must hold at least tens of blocks. Otherwise, an uneven distribution of hashes would make
+// the shard useless.
 constexpr uint64_t kShardBytesMin = 4 << 20, kShardsMax = 16;
 // Overhead of an entry: list node, map node, control block.
 constexpr size_t kEntryBytes = 160;
@@ -93,8 +94,9 @@ void BlockCache::Remove(Shard& shard, Entries::iterator entry, Entries* gone) {
   gone->splice(gone->begin(), shard.entries[entry->of], entry);
 }
 
-// Evicts from the class that exceeds its share least first: at most its excess, and at most its
-// part of the bytes to free. The last class gives the rest.
+// Evicts blocks of the classes that exceed their shares, beginning with the smallest excess. Each
+// class loses about its excess, or an equal part of the bytes to free if that is less. The last
+// class loses the rest.
 void BlockCache::Evict(Shard& shard, Entries* gone) {
   const uint64_t total = shard.bytes[kSingle] + shard.bytes[kMulti] + shard.bytes[kInMemory];
   if (total <= shard_capacity_) return;

@@ -53,8 +53,8 @@ Status BlockFile::Load() {
   if (bytes.size() != kMagicBytes || ByteView(bytes).substr(0, kMagicBytes - 1) != kBlockMagic) {
     return Damaged(size - kMagicBytes, "not the trailer of a block file");
   }
-  // The version is not covered by a checksum, so damage cannot be distinguished from another
-  // program's file.
+  // No checksum covers the version. So a damaged version cannot be distinguished from the version
+  // of another program, and both are reported as damage.
   if (bytes.back() != kBlockVersion && bytes.back() != kMetaVersion) {
     const std::string what = "a block file of version " +
                              std::to_string(static_cast<uint8_t>(bytes.back())) +
@@ -360,7 +360,8 @@ size_t BlockFile::EndOfEntry(size_t block, ByteView key) const {
   return static_cast<size_t>(behind - index_.begin());
 }
 
-// A piece may hold parts up to the first part of the next piece, both included.
+// A piece may hold all parts from its first part up to and including the first part of the next
+// piece.
 size_t BlockFile::NextWanted(size_t block, size_t end, const PieceChoice& wanted) const {
   if (block >= end) return end;
   const std::optional<Bytes> part = wanted(index_[block].first_part);

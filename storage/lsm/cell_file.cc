@@ -9,8 +9,8 @@
 namespace hg::lsm {
 namespace {
 
-// Charges the read of an encoded row. For single columns, the whole row is searched, but only the
-// columns are copied.
+// Charges the read of an encoded row. If only some columns are wanted, the whole row is searched,
+// but only these columns are copied.
 Status ChargeEncoded(ByteView row, const ColumnChoice& wanted, MemoryTally* memory) {
   if (memory == nullptr) return {};
   const uint64_t cells = CellsIn(row);
@@ -20,8 +20,8 @@ Status ChargeEncoded(ByteView row, const ColumnChoice& wanted, MemoryTally* memo
 }
 
 // Maximum bytes of a row that is stored in one piece. Larger rows are wide and are cut into pieces
-// of kPieceBytes. A look-up of one column decodes at most three pieces: the one with the column,
-// the first and the last.
+// of kPieceBytes. A look-up of one column decodes only the first piece and the few pieces that may
+// have the column.
 constexpr size_t kWideBytes = 32 << 10;
 constexpr size_t kPieceBytes = 8 << 10;
 

@@ -276,7 +276,7 @@ void CellMemory::Writer::PutBack() {
 
 bool CellMemory::Get(ByteView key, CellRow* row) const {
   const Result<bool> found = Get(key, {}, nullptr, row);
-  return found.ok() && *found;  // without a tally nothing is refused
+  return found.ok() && *found;  // without a tally, Get cannot fail
 }
 
 Result<bool> CellMemory::Get(ByteView key, const ColumnChoice& wanted, MemoryTally* memory,
@@ -320,7 +320,7 @@ void CellMemory::Copy(ByteView first, bool after, ByteView stop, size_t max,
 
 void CellMemory::SampleKeys(ByteView start, ByteView stop, size_t n,
                             std::vector<Bytes>* keys) const {
-  // The lock is released after this many rows, so that writers need not wait longer.
+  // After this many rows, the lock is released for a moment, so that writers do not wait long.
   constexpr size_t kRowsAtOnce = 4096;
   if (empty()) return;
   std::shared_lock lock(mutex_);

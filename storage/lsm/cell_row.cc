@@ -159,7 +159,7 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
       n->tombstone_ms = std::max(n->tombstone_ms, cell.tombstone_ms);
       if (n->operand) {
         n->value = cell.value + n->value;
-        // If the older row has a tombstone, the operand becomes a value.
+        // If the older cell is not an operand, the result is a value.
         n->operand = cell.operand;
       }
       result.cells.push_back(std::move(*n++));
@@ -244,8 +244,8 @@ uint64_t CellsIn(ByteView in) {
 }
 
 Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory) {
-  // A row is copied from its memtable or file, merged with its content in others, and its cells are
-  // copied again.
+  // A row is copied from its memtable or file and merged with its content in other memtables and
+  // files. Then its cells are copied again.
   constexpr uint64_t kStepsPerRow = 64, kStepsPerCell = 32, kBytesPerStep = 64, kCopies = 2;
   if (memory == nullptr) return {};
   RETURN_IF_ERROR(memory->Step(kStepsPerRow + cells * kStepsPerCell + bytes / kBytesPerStep));
@@ -253,8 +253,8 @@ Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory) {
 }
 
 std::optional<ByteView> OnlyValueOf(ByteView in) {
-  // The first bytes of a row that consists of one put: no tombstones, one cell, only a value, and
-  // the family of the cell.
+  // A row that consists of one put begins with four bytes: no tombstones, one cell, a cell that has
+  // only a value, and the family of the cell.
   constexpr size_t kHead = 4;
   if (in.size() < kHead || in[0] != 0 || in[1] != 1 || in[2] != kHasValue) return {};
   in.remove_prefix(kHead);

@@ -35,7 +35,7 @@ bool Hides(const FamilyDescriptor& family, const CellVersion& tombstone, const C
   return reaches && (!family.new_version_behavior || tombstone.sequence >= put.sequence);
 }
 
-// Returns whether `wider` hides everything that `mark` hides.
+// Returns whether `wider` hides everything that `tombstone` hides.
 bool Covers(const FamilyDescriptor& family, const CellVersion& wider,
             const CellVersion& tombstone) {
   if (&wider == &tombstone || IsPut(wider)) return false;
@@ -45,8 +45,8 @@ bool Covers(const FamilyDescriptor& family, const CellVersion& wider,
     return OfOneTime(tombstone.kind) && wider.timestamp_ms == tombstone.timestamp_ms &&
            wider.kind != tombstone.kind;
   }
-  // If two tombstones cover each other, the one with the later time is kept. No two have the same
-  // kind and time.
+  // If two tombstones cover each other, the one with the later time is kept. No two tombstones have
+  // the same kind and time.
   return tombstone.timestamp_ms < wider.timestamp_ms ||
          (tombstone.timestamp_ms == wider.timestamp_ms && tombstone.kind != wider.kind);
 }
@@ -58,8 +58,9 @@ bool Hidden(const FamilyDescriptor& family, const Tombstones& tombstones, const 
                      [&](const CellVersion* tombstone) { return Hides(family, *tombstone, put); });
 }
 
-// Iterates over the puts of one column that the family keeps, newest first. A put is skipped if it
-// is hidden (unless deleted cells are kept) or if its own TTL is over.
+// Decides which puts of one column the family keeps. Keeps must be called for all puts of the
+// column, newest first. A put does not count as a version if it is hidden (unless deleted cells are
+// kept), or if its own TTL is over.
 class Keeper {
  public:
   Keeper(const FamilyDescriptor& family, int64_t now_ms) : family_(family), now_ms_(now_ms) {
@@ -114,8 +115,8 @@ class Tidier {
         drop[it - first] = Goes(tombstones, *it, oldest_put);
     }
   }
-  /// Returns whether a tombstone of the family can be dropped. Call it after all columns of the
-  /// family.
+  /// Returns whether a tombstone of the family can be dropped. Call this function after Column was
+  /// called for all columns of the family.
   bool FamilyTombstoneGoes(const Tombstones& family_tombstones,
                            const CellVersion& tombstone) const {
     return Goes(family_tombstones, tombstone, oldest_of_family_);
@@ -203,8 +204,8 @@ struct VersionName {
   uint64_t sequence = 0;
 };
 
-// Returns whether `name` sorts after `before` in the order of SortsBefore. For each family,
-// qualifier, time and kind there is one version.
+// Returns whether `name` sorts after `before` in the order of SortsBefore. There is at most one
+// version for each family, qualifier, time and kind.
 bool SortsBehind(const VersionName& before, const VersionName& name) {
   return std::tie(before.family, before.qualifier, name.timestamp_ms, name.kind) <
          std::tie(name.family, name.qualifier, before.timestamp_ms, before.kind);
@@ -298,8 +299,8 @@ std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_m
       for (auto m = it; m != column_end; ++m) {
         if (!IsPut(*m) && !IsFamilyTombstone(*m)) tombstones.push_back(&*m);
       }
-      // A reader sees kept deleted cells whose tombstone lies outside of its time range
-      // (region-store.md D16).
+      // A read returns kept deleted cells whose tombstone lies outside of the time range of the
+      // read (region-store.md D16).
       Tombstones in_range;
       if (family.keep_deleted_cells) {
         std::copy_if(
@@ -375,7 +376,7 @@ bool DecodeVersions(ByteView* in, CellVersions* row, const ColumnChoice& wanted)
     }
     ByteView value;
     if (name.kind == CellKind::kPut && !TakeSized(in, &value)) return false;
-    // Later code relies on the order.
+    // Other code relies on the order of the versions.
     if (i > 0 && !SortsBehind(before, name)) return false;
     before = name;
     if (!wanted.Has(name.qualifier) && !name.qualifier.empty()) continue;

@@ -17,8 +17,8 @@ constexpr size_t kRecycledMax = 4;
 // `buffered`.
 constexpr LogPosition kUnwrittenMax = 8 << 20;
 constexpr int kWriteIntervalMaxMs = 1000;
-// Maximum number of times that a thread writes records which other threads have added while it
-// wrote.
+// Maximum number of rounds in which one thread writes records. After the first round, it writes the
+// records that other threads added during the previous round.
 constexpr int kRoundsMax = 16;
 // Limit for the number of a log file. A file with a larger number in its name is not part of the
 // log.
@@ -192,8 +192,9 @@ LogPosition Log::Synced() const {
   return synced_;
 }
 
-// Returns with the lock released. It also writes what other threads add meanwhile, but only
-// kRoundsMax times. Then the writer thread takes over, unless the log is being closed.
+// Writes pending_, and also the records that other threads add meanwhile, but at most kRoundsMax
+// times. Then the writer thread takes over, unless the log is being closed. Returns with the lock
+// released.
 void Log::WritePending(std::unique_lock<std::mutex>& lock) {
   INVARIANT(!writing_);
   writing_ = true;
@@ -228,8 +229,9 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
   Run(&ready);
 }
 
-// Removes the segments that are written. On a failure, part of the first remaining segment may have
-// been written. It must then be written again to the same place.
+// Writes the segments, and removes each segment that is completely written. After a failure, part
+// of the first remaining segment may have been written. This segment must be written again at the
+// same offset.
 Status Log::WriteSegments(Segments* segments) noexcept try {
   while (!segments->empty()) {
     RETURN_IF_ERROR(WriteSegment(&segments->front()));
@@ -248,8 +250,8 @@ Status Log::WriteSegments(Segments* segments) noexcept try {
   return no_memory_;
 }
 
-// Writes the segments that failed and those added since. All callers are refused until everything
-// is written. Returns with the lock held.
+// Writes the segments whose write has failed, and the segments that were added since. All callers
+// are refused until everything is written. Returns with the lock held.
 void Log::WriteAgain(std::unique_lock<std::mutex>& lock) {
   if (writing_ || !may_recover_) return;
   writing_ = true;
@@ -285,9 +287,9 @@ Status Log::WriteSegment(Segment* segment) {
   return {};
 }
 
-// Creates or reuses a file. It may fail at any step, for example without free file descriptors, and
-// is then called again. A file with that name that was not found when the log was opened is not
-// part of the log and is left alone.
+// Creates or reuses a file. This function may fail at any step, for example without free file
+// descriptors, and is then called again. A file with this name that did not exist when the log was
+// opened is not part of the log and is not changed.
 Status Log::BeginFile(uint64_t number) {
   const std::string path = options_.folder + "/" + LogFileName(number);
   if (begun_number_ != number) {
@@ -307,8 +309,9 @@ Status Log::BeginFile(uint64_t number) {
     } else {
       RETURN_IF_ERROR(files_.Rename(recycled, path));
     }
-    begun_number_ = number;  // nothing throws in between, so a file that was created is known to be
-                             // part of the log
+    // Nothing throws between the creation of the file and this line. So a file that was created is
+    // known to be part of the log.
+    begun_number_ = number;
   }
   if (begun_ == nullptr) {
     ASSIGN_OR_RETURN(begun_, files_.Open(path, OpenMode::kReadWrite));
@@ -380,9 +383,9 @@ void Log::BackgroundLoop() {
   }
 }
 
-// Writes pending_ and syncs the written bytes. Another thread may write as long as records are
-// added. The calling thread waits for that thread only while there is nothing to sync. Returns with
-// the lock held.
+// Writes pending_ and syncs the written bytes. Another thread may keep writing as long as records
+// are added. The calling thread waits for it only while there is nothing to sync. Returns with the
+// lock held.
 void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
   if (!writing_ && !pending_.empty() && failure_.ok()) {
     WritePending(lock);
@@ -394,12 +397,13 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
     sync_wanted_ = sync_wanted_ || !sync_waiters_.empty();
     return;
   }
-  // All bytes up to `target` are in unsynced files whose names are in the folder. A write adds its
-  // file to unsynced_ before it advances written_. A running write adds its file again.
+  // All bytes up to `target` that are not synced yet are in the files of unsynced_, whose names are
+  // in the folder. A write adds its file to unsynced_ before it advances written_. A write that is
+  // still running adds its file again after unsynced_ was cleared here.
   //
   // The order guarantees that every file listed by name_files exists. First its name and its first
   // record become durable. Then name_files lists it, and then its content counts as synced. A crash
-  // before name_files leaves an unlisted file, which recovery reads if it is there.
+  // before name_files leaves an unlisted file, which recovery reads if it exists.
   const LogPosition target = written_;
   const std::vector<std::shared_ptr<File>> files = std::move(unsynced_);
   unsynced_.clear();
@@ -510,8 +514,8 @@ void Log::Release(uint64_t file_number) {
     const bool keep = recycled_.size() < kRecycledMax;
     if (keep) recycled_.push_back(path);
     lock.unlock();
-    // A file that cannot be removed only costs disk space: its number is below that in the
-    // manifest.
+    // A file that cannot be removed only costs disk space. Recovery ignores it, because its number
+    // is below that of the first log file in the manifest.
     if (!keep) (void)files_.Remove(path);
   }
 }

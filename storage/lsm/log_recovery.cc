@@ -11,18 +11,18 @@
 namespace hg::lsm {
 namespace {
 
-constexpr char kAdvice[] = " ('tsdb repair' continues without them, and says what is lost)";
+constexpr char kAdvice[] = " ('tsdb repair' continues without them and reports lost data)";
 
 bool IsNamed(uint64_t number, std::span<const LogFile> named) {
   return std::any_of(named.begin(), named.end(),
                      [number](const LogFile& file) { return file.number == number; });
 }
 
-// Distance that is assumed if the position of a file's records in the log is unknown. No log is
-// that long.
+// If the position of a file in the log is unknown, the file is assumed to begin at most this far
+// after the last readable record. No log is that long.
 constexpr LogPosition kAheadMax = LogPosition{1} << 44;
 
-// The content of a log file behind the place where the readable records end.
+// The content of a log file after its last readable record.
 struct Behind {
   uint64_t number;  // number of the file
   ByteView content;
@@ -58,7 +58,7 @@ LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
 
 // Returns the rest of the file in which the readable records end, at `offset` and `position`.
 Behind BehindBreak(uint64_t number, ByteView content, size_t offset, LogPosition position) {
-  if (offset == 0) {  // the file does not continue the stream
+  if (offset == 0) {  // the file does not continue the previous file
     LogFileHeader own;
     const bool known = DecodeLogFileHeader(content, &own) && own.number == number;
     return {number, content, known ? own.start : position + kAheadMax};
@@ -125,8 +125,8 @@ struct Walk {
       Bytes other;
       LogFileHeader header;
       ASSIGN_OR_RETURN(const bool whole, Load(later, &other, &header));
-      // If the writer abandoned a file because an earlier one was damaged, the damage is reported
-      // for the later file.
+      // If the next file has no valid header, the damage is reported for the next file, because the
+      // file with the last readable record may have ended regularly.
       if (!whole && later == i + 1 && synced <= position) place = Path(later) + " at 0";
       if (!whole) continue;
       const Behind records{numbers[later], ByteView(other).substr(kLogFileHeaderBytes),
@@ -155,8 +155,8 @@ struct Walk {
       ASSIGN_OR_RETURN(const auto file, files.Open(Path(i), OpenMode::kReadWrite));
       RETURN_IF_ERROR(file->Truncate(offset));
     }
-    // Removed names that return after a power failure are cut again. The next log file and the next
-    // manifest sync the folder before their content counts.
+    // If removed files reappear after a power failure, the next recovery removes them again. The
+    // folder is synced before the content of the next log file or manifest counts as durable.
     return {};
   }
 };
@@ -268,8 +268,8 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
   result.next.file_number = next_number;
   result.next.position = position;
   if (at_break == AtBreak::kReport) return result;
-  // Records that were read may only be in the page cache. Files built from them depend on them from
-  // now on, so they are synced.
+  // The records that were read may be only in the page cache. From now on, other files depend on
+  // these records, so the log files are synced.
   for (size_t i = 0; i < walk.numbers.size(); ++i) {
     if (!files.Exists(walk.Path(i))) continue;
     ASSIGN_OR_RETURN(const auto file, files.Open(walk.Path(i), OpenMode::kReadWrite));
@@ -284,8 +284,8 @@ Result<bool> IsLogFile(FileSystem& files, const std::string& path) {
   const ByteView mark(kLogMagic, 8);
   Bytes begin;
   RETURN_IF_ERROR(file->ReadAt(0, mark.size(), &begin));
-  // After a power failure any of the bytes may be missing. One wrong byte is treated as damage of a
-  // log file.
+  // After a power failure, any of the bytes may be missing or zero. A file with one other wrong
+  // byte counts as a damaged log file.
   size_t wrong = 0;
   for (size_t i = 0; i < begin.size(); ++i) {
     if (begin[i] != mark[i] && begin[i] != 0) ++wrong;

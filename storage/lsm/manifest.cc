@@ -280,7 +280,7 @@ bool IsWhole(const Manifest& manifest) {
 std::vector<RegionEntry> SaltRegions(const KeyLayout& layout) {
   std::vector<RegionEntry> regions = {RegionEntry{}};
   if (layout.salt_width == 0) return regions;
-  // Salts are cut to their width.
+  // A salt has only salt_width bytes, which limits the number of different salts.
   const uint32_t fit = layout.salt_width < 3 ? 1U << (8 * layout.salt_width) : UINT32_MAX;
   const uint32_t count = std::min(static_cast<uint32_t>(layout.salt_buckets), fit);
   for (uint32_t bucket = 1; bucket < count; ++bucket) {
@@ -295,7 +295,7 @@ Result<Manifest> ManifestFrom(ByteView content, const std::string& path) {
   if (DecodeManifest(content, &manifest)) return manifest;
   const int version = VersionOf(content);
   if (version == 0 || version == kVersion || version == kVersionBefore) {
-    return Status::Corruption(path + " at 0: not an undamaged manifest");
+    return Status::Corruption(path + " at 0: damaged, or not a manifest");
   }
   return Status::Unsupported(path + ": the manifest is of version " + std::to_string(version) +
                              ", written by " + (version > kVersion ? "a newer" : "an older") +

@@ -6,8 +6,8 @@
 namespace hg::lsm {
 namespace {
 
-constexpr size_t kPlaceEvery = 1024;  // bytes of entries between two places
-// Maximum bytes of entries; larger blocks have no places.
+constexpr size_t kPlaceEvery = 1024;  // bytes of entries between two indexed entries
+// Maximum bytes of entries. Larger blocks get an empty index.
 constexpr size_t kPlacedBytesMax = 1U << 30;
 constexpr size_t kPlaceBytes = 8, kPlacesEndBytes = 8;
 

@@ -372,7 +372,7 @@ Status CheckSplitPolicy(const TableDescriptor& table) {
   if (by_prefix) {
     RETURN_IF_ERROR(SetNumber(kSplitPrefixLength, length, 1, kSplitPrefixMax, [](int64_t) {}));
   } else if (policy.prefix_length != 0) {
-    return Bad(kSplitPrefixLength, length, "SPLIT_POLICY KeyPrefixRegionSplitPolicy with it");
+    return Bad(kSplitPrefixLength, length, "only with SPLIT_POLICY KeyPrefixRegionSplitPolicy");
   }
   if (by_delimiter && (policy.delimiter.empty() || policy.delimiter.size() > kSplitDelimiterMax)) {
     return Bad(kSplitDelimiter, policy.delimiter,
@@ -380,13 +380,13 @@ Status CheckSplitPolicy(const TableDescriptor& table) {
   }
   if (!by_delimiter && !policy.delimiter.empty()) {
     return Bad(kSplitDelimiter, policy.delimiter,
-               "SPLIT_POLICY DelimitedKeyPrefixRegionSplitPolicy with it");
+               "only with SPLIT_POLICY DelimitedKeyPrefixRegionSplitPolicy");
   }
   if (table.points && (by_prefix || by_delimiter)) {
     return Status::InvalidArgument(
         std::string(kSplitPolicy) +
-        ": the rows of a metric and hour of the table of points are never divided, so it can have "
-        "no policy by prefix");
+        ": the table of points cannot have a policy by prefix, because the rows of one metric and "
+        "hour always stay in one region");
   }
   return {};
 }

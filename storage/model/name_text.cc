@@ -51,8 +51,8 @@ Status NameRules::Check(std::string_view what, std::string_view name) const {
     if (valid && IsLegal(c)) continue;
     std::string message =
         "Invalid " + std::string(what) + " (\"" + std::string(name) + "\"): illegal character: ";
-    // Java works on UTF-16 units. For a surrogate pair its message contains only the first half,
-    // encoded as three bytes.
+    // Java works on UTF-16 units. For a surrogate pair, OpenTSDB's message contains only the first
+    // half, encoded as three bytes.
     AppendCodePoint(&message, c > 0xFFFF ? 0xD800 + ((c - 0x10000) >> 10) : c);
     return Status::InvalidArgument(std::move(message));
   }

@@ -175,8 +175,8 @@ struct WatchedRegex::Impl {
   }
 
   /// Returns whether the pattern matches at or after `from`. `match` gets the positions of the
-  /// match; `account` must outlive it. `matches_max` is the number of quick matches that together
-  /// may cost as much as one.
+  /// match; `account` must outlive it. The limit of a quick match is such that `matches_max` quick
+  /// matches together cost at most kQuickSteps.
   Result<bool> Match(std::string_view text, size_t from, size_t matches_max, Account* account,
                      MatchData* match) const {
     const auto run = [&](const pcre2_code* with, MatchLimits& limits) {

@@ -72,8 +72,8 @@ Result<bool> BucketCursors::Next(Row* row) {
   return true;
 }
 
-// Returns the next row that fits the layout and matches. If matching rows do not fit the layout,
-// the error of the first one is kept.
+// Returns the next row whose series matches and whose key fits the layout. If matching rows do not
+// fit the layout, the error of the first of them is kept.
 Result<bool> CellPointScan::NextMatching(Row* row) {
   while (true) {
     ASSIGN_OR_RETURN(const bool more, cursors_.Next(row));

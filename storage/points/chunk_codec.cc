@@ -61,11 +61,11 @@ struct Times {
   uint8_t code = 0;
   uint32_t first = 0;
   uint32_t step = 0;
-  uint32_t above[n];  // relative to the first, in units of the resolution
+  uint32_t above[n];  // times relative to the first time, in units of the resolution
 };
 
-// Computes the times of the entries. Returns false for a tombstone, mixed resolutions, descending
-// times, or qualifier bits that offset and flags do not determine.
+// Computes the times of the entries. Returns false for a tombstone, mixed resolutions, a time
+// before the first time, or qualifier bits that offset and flags do not determine.
 bool FindTimes(const ChunkEntries& entries, Times* times) {
   times->millis = IsMillis(entries.ops[0]);
   uint32_t offsets[n];
@@ -101,8 +101,8 @@ char* StoreTimes(const Times& times, char* p) {
   return StoreWidth(times.code, times.above, p);
 }
 
-// All values in one encoding, with the source of their flags. kPlainChunk means that there is no
-// such encoding.
+// All values in the encoding `how`, and their common flags (kByValue: each value determines its
+// flags). If no encoding fits all values, `how` is kPlainChunk.
 struct EncodedValues {
   Class how = kPlainChunk;
   uint8_t flags = 0;

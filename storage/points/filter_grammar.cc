@@ -21,8 +21,8 @@ class Parser {
 
   Result<FilterNode> Parse() {
     if (text_.size() > kFilterTextBytesMax) {
-      return Status::LimitExceeded("a filter of " + std::to_string(text_.size()) +
-                                   " bytes: at most " + std::to_string(kFilterTextBytesMax));
+      return Status::LimitExceeded("the filter has " + std::to_string(text_.size()) +
+                                   " bytes; the maximum is " + std::to_string(kFilterTextBytesMax));
     }
     ASSIGN_OR_RETURN(FilterNode node, Either(0));
     SkipSpace();
@@ -86,7 +86,7 @@ class Parser {
       if (depth == kFilterParenthesesMax) {
         return Status::LimitExceeded("filter, at byte " + std::to_string(at_) + ": at most " +
                                      std::to_string(kFilterParenthesesMax) +
-                                     " parentheses inside each other");
+                                     " parentheses can be nested");
       }
       ASSIGN_OR_RETURN(FilterNode node, Either(depth + 1));
       if (!Take(')')) return Wrong("')'");

@@ -52,8 +52,8 @@ bool Compares(const RowFilter& filter, ByteView value) {
   }
 }
 
-// Returns whether a kRandom filter selects the key. The same seed selects the same rows, whatever
-// the batches and regions are.
+// Returns whether a kRandom filter selects the key. The same seed always selects the same rows,
+// independently of batches and regions.
 bool Drawn(const RowFilter& filter, ByteView key) {
   if (filter.chance <= 0) return false;
   if (filter.chance >= 1) return true;
@@ -167,11 +167,12 @@ Status CheckFilter(const RowFilter& filter) {
   const bool compares = filter.kind == Kind::kCompareKey || filter.kind == Kind::kColumnValue;
   if (compares && ComparesEqualityOnly(filter.comparator) && filter.op != Op::kEqual &&
       filter.op != Op::kNotEqual) {
-    return Status::InvalidArgument("parts and bits of a value are equal or not, not less");
+    return Status::InvalidArgument("substrings and bits can be compared only with = or !=");
   }
   if (filter.kind == Kind::kTemplate && filter.mask.size() != filter.operand.size()) {
-    return Status::InvalidArgument("a template of " + std::to_string(filter.operand.size()) +
-                                   " bytes has a mask of " + std::to_string(filter.mask.size()));
+    return Status::InvalidArgument(
+        "a template of " + std::to_string(filter.operand.size()) +
+        " bytes has a mask of another length: " + std::to_string(filter.mask.size()));
   }
   for (const RowFilter& child : filter.children) RETURN_IF_ERROR(CheckFilter(child));
   return {};

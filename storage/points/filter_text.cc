@@ -195,7 +195,8 @@ class Converter {
   Status SelectPrefixes(const Node& node, std::vector<Bytes> prefixes) {
     if (!spec_.prefixes.empty())
       return Status::Unsupported("filter: '" + node.name +
-                                 "' is the second condition on prefixes of columns");
+                                 "' is a second condition on prefixes of columns; only one is "
+                                 "supported");
     spec_.prefixes = std::move(prefixes);
     return {};
   }

@@ -230,7 +230,7 @@ bool ToDecimals(std::span<const PointValue> values, uint8_t rule, int* exponent,
     number = filler.value_or(0);
   }
   if (!filler) return false;
-  // Exceptions at the front had no previous number to repeat.
+  // Exceptions at the front had no previous number to repeat, so they get the first regular one.
   const uint64_t first = (*numbers)[FirstRegular(*exceptions)];
   for (size_t i = 0; i < FirstRegular(*exceptions); ++i) (*numbers)[i] = first;
   return true;

@@ -84,7 +84,7 @@ void WorkCounters::AfterWork(const StoreWork& work) {
       counts_.expired_parts += work.parts_read;
       return;
     case StoreWork::Kind::kDrop:
-      return;  // the engine has counted the failure
+      return;  // the engine counts dropped parts (FileSet::dropped_parts)
   }
 }
 

@@ -39,8 +39,8 @@ Status ForEachMatch(Store& store, const KeyLayout& layout, const ScanSpec& scan,
   });
 }
 
-/// Returns the points of the batch without those that have a later point at the same time of their
-/// series.
+/// Returns the batch without points that a later point of the batch replaces (a point of the same
+/// series at the same time).
 std::vector<PointEntry> LastOfTimes(std::span<const PointEntry> batch) {
   std::vector<PointEntry> last;
   std::set<std::tuple<SeriesNumber, uint32_t, uint32_t>> seen;

@@ -19,16 +19,16 @@ struct Source {
   const Cell* cell = nullptr;
   std::vector<StoredPoint> points;  // in the order of the cell
   bool append = false;
-  bool repaired = false;  // opentsdb-schema.md §7.4
-  bool disorder = false;  // only for append cells
+  bool repaired = false;  // whether reading the cell repaired it (opentsdb-schema.md §7.4)
+  bool disorder = false;  // whether the cell is an append cell that needs a repair
 };
 
 struct Sources {
   std::vector<Source> all;
   bool append = false;
 
-  // Returns whether the source is a single point alone. It is never rewritten, whatever the options
-  // say about compacted cells.
+  // Returns whether the only source is a cell with a single point. Such a cell is never rewritten,
+  // whatever the options say about compacted cells.
   [[nodiscard]] bool lone_point() const {
     return all.size() == 1 && !append && !all[0].repaired && all[0].points.size() <= 1 &&
            codec::ClassifyQualifier(all[0].cell->qualifier) == codec::CellClass::kPoint;
@@ -99,7 +99,7 @@ class Survivors {
     if (options_.fix_duplicates || same) return {};
     return Status::InvalidArgument(
         "two values " + std::to_string(point.offset_ms()) + " ms into the row: " + Show(kept) +
-        " and, not later, " + Show(point) +
+        " and, written at the same time or earlier, " + Show(point) +
         "; set tsd.storage.fix_duplicates = true to use the value that was "
         "written later, or remove one with 'tsdb fsck --fix "
         "--resolve-duplicates'");

@@ -13,8 +13,8 @@ int64_t DataTimeMs(uint32_t base, const PartPoint& point) {
   return int64_t{base} * 1000 + point.offset_ms();
 }
 
-// Returns a cell time just before `time_ms`. Clients may set any cell time, also the smallest and
-// the largest.
+// Behind returns the cell time just after `time_ms`, and Before the cell time just before it.
+// Clients may set any cell time, so the largest or smallest time is returned unchanged.
 int64_t Behind(int64_t time_ms) {
   return time_ms == std::numeric_limits<int64_t>::max() ? time_ms : time_ms + 1;
 }
@@ -41,8 +41,8 @@ int64_t ShownTimeMs(const RowPart& row, uint32_t base, const PartPoint& point) {
 }
 
 /// Returns whether two points of one time were written in one record. In such records the smaller
-/// qualifier counts as newer, so qualifiers descend. Single cells that are written separately get
-/// other times, or are compacted with existing cells.
+/// qualifier counts as newer, so qualifiers descend. Single cells that are written separately have
+/// different timestamps, or are compacted with existing cells.
 bool WrittenTogether(const RowPart& row, const PartPoint& older, const PartPoint& newer) {
   return row.form == RowForm::kSingle && older.qualifier.bits > newer.qualifier.bits;
 }
@@ -75,7 +75,9 @@ std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions&
     cells.push_back(JoinedCell(row, base));
   } else {
     cells.reserve(row.points.size() + row.raw.size());
-    int64_t rank = 0;  // number among the points of one time, which are ordered oldest first
+    // Position among the points with equal time, in the order of writing. Points of one record have
+    // the same position.
+    int64_t rank = 0;
     for (size_t i = 0; i < row.points.size(); ++i) {
       const PartPoint& point = row.points[i];
       const bool repeats = i > 0 && row.points[i - 1].offset_ms() == point.offset_ms();

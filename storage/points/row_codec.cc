@@ -169,7 +169,7 @@ bool TakeHead(Reader* in, Head* head) {
   head->count = count;
   if (!in->ok() || count == 0 || count > kRowPointsMax) return false;
   // Damaged bytes must not cause a large allocation. The encoder stores long rows that fail this
-  // test verbatim.
+  // test as kPlain.
   return count <= kCheapCountMax || in->rest().size() >= count / 8;
 }
 
@@ -184,7 +184,8 @@ void FillGrid(uint32_t first, uint32_t step, size_t n, uint32_t* offset_ms) {
   for (; i < n; ++i) offset_ms[i] = first + static_cast<uint32_t>(i) * step;
 }
 
-// Fills offset_ms. The resolution is one for all points, or one packed bit per point in *marks.
+// Fills offset_ms. Sets *millis to the resolution of all points. If the points have both
+// resolutions, sets *marks to one packed bit per point.
 bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, ByteView* marks) {
   const uint8_t kind = in->U8();
   if (!in->ok() || kind > kBoth) return false;
@@ -213,7 +214,7 @@ bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, Byte
   return inside && in->ok();
 }
 
-// Skips the times and returns the first one.
+// Skips the times and sets *first_ms to the first one.
 template <typename Reader>
 bool PassTimes(Reader* in, size_t n, uint64_t* first_ms) {
   const uint8_t kind = in->U8();
@@ -378,7 +379,8 @@ Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded) {
 }
 
 bool ReadSettledStatistics(ByteView encoded, RowStatistics* statistics) {
-  // Two bytes of head, the kinds of times and of numbers, and eight numbers.
+  // Maximum size of the head and the statistics: two bytes of head, the kinds of times and of
+  // numbers, and eight numbers.
   constexpr size_t kBytesMax = 4 + 8 * kVarint64Max;
   Head head;
   if (encoded.size() >= kBytesMax) {
@@ -407,7 +409,7 @@ Result<RowTraits> DecodeRow(ByteView encoded, uint64_t sequence, std::vector<Par
   PartPoint* const out = points->data();
   for (size_t i = 0; i < head.count; ++i) {
     const bool millis = resolution.empty() ? all_millis : Values::Mark(resolution, i);
-    if (!millis && offset_ms[i] % 1000 != 0) return Damaged("part of a second in a seconds' point");
+    if (!millis && offset_ms[i] % 1000 != 0) return Damaged("fraction of a second in seconds");
     out[i] = {QualifierOf(offset_ms[i], millis, 0), sequence, 0};
   }
   auto put = [out](size_t i, const PointValue& value) {
@@ -462,8 +464,8 @@ static size_t RisingCount(const std::vector<uint32_t>& offset_ms) {
 bool RowColumns::SortByTime() {
   const size_t rising = RisingCount(offset_ms);
   if (rising == offset_ms.size()) return true;
-  // Points from several connections are nearly in order, and insertion moves each a few places.
-  // Other orders use a full sort.
+  // Points from several connections are nearly in order, so an insertion sort moves each point by
+  // few positions. For other orders, a full sort is used.
   size_t moves_left = size() * 8;
   for (size_t i = rising; i < size(); ++i) {
     const uint32_t offset = offset_ms[i];

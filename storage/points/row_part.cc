@@ -82,7 +82,8 @@ void JoinOperand(RowPart* older, RawCell* operand) {
   operand->value = before + operand->value;
 }
 
-// Values that a join made complete may have become canonical points.
+// Moves raw cells that are canonical points to the points. JoinOperand may have completed the value
+// of such a cell.
 void MoveCanonicalRaw(RowPart* part) {
   std::erase_if(part->raw, [part](const RawCell& cell) {
     PartPoint point;
@@ -120,7 +121,7 @@ bool NewerHas(const RowPart& newer, std::vector<PartPoint>* newer_points, ByteVi
   return CanonicalQualifier(qualifier, &q) && FindPoint(*newer_points, q) != newer_points->end();
 }
 
-// Removes from `gone` the qualifiers that the RowPart holds.
+// Removes from `gone` the qualifiers for which the RowPart has a raw cell or a point.
 void DropHeld(RowPart* part) {
   if (part->cleared) {
     part->gone.clear();
@@ -153,8 +154,8 @@ bool LoadedPoints(const RawCell& cell, std::vector<PartPoint>* points) {
   return true;
 }
 
-// Sorts the points; the sort is stable. Points from several connections are usually a few places
-// out of order, which one pass of insertion fixes. Other orders are left to the library.
+// Sorts the points; the sort is stable. Points from several connections are usually a few positions
+// out of order, which an insertion sort fixes quickly. For other orders, std::stable_sort is used.
 void SortNearlySorted(std::vector<PartPoint>* points) {
   size_t swaps_left = 4 * points->size();
   for (size_t i = 1; i < points->size(); ++i) {

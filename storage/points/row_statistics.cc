@@ -20,7 +20,7 @@ std::optional<RowStatistics> OfDoubles(const std::vector<uint64_t>& bits) {
     if (!std::isfinite(v) || (v == 0 && std::signbit(v))) return {};
     found.least = std::min(found.least, v);
     found.most = std::max(found.most, v);
-    found.sum += v;  // in order, so that the sum is rounded like a sequential one
+    found.sum += v;  // added in order of time, so that the sum is rounded as in a query
   }
   if (!std::isfinite(found.sum)) return {};
   return found;
@@ -79,7 +79,8 @@ void AppendDoubles(const RowStatistics& statistics, Bytes* out) {
     out->push_back(static_cast<char>(exponent));
     AppendVarint(out, ZigZag(*least));
     AppendVarint(out, static_cast<uint64_t>(*most - *least));
-    // Each addition rounded the sum. The difference is stored in units of the last place.
+    // Each addition has rounded the sum, so it may differ from the scaled number. The difference is
+    // stored in units of the last place.
     const int64_t number = std::llround(sum);
     const double rounded = static_cast<double>(number) / PowerOf10(exponent);
     AppendVarint(out, ZigZag(number));

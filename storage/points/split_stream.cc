@@ -31,7 +31,7 @@ struct Centred {
   int size = 0;  // the median of the bit lengths of the numbers
 
   void TakeAwayMiddle() {
-    // If about as many numbers lie on both sides of zero, zero is used as the middle. It is the
+    // If about as many numbers lie on both sides of zero, zero is used as the middle. Zero is the
     // same in all rows, so the high parts of the rows are similar.
     size_t above = 0;
     size_t below = 0;

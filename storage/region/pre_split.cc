@@ -8,7 +8,7 @@ Result<std::vector<lsm::RegionEntry>> PreSplit(std::vector<lsm::RegionEntry> reg
                                                const std::vector<Bytes>& keys, size_t key_width) {
   std::vector<Bytes> starts;
   for (const Bytes& key : keys) {
-    if (key.empty()) return Status::InvalidArgument("an empty split key");
+    if (key.empty()) return Status::InvalidArgument("a split key is empty");
     starts.push_back(key.substr(0, key_width));
   }
   std::sort(starts.begin(), starts.end());
@@ -63,8 +63,8 @@ Result<Bytes> ParseKey(std::string_view text) {
       at += 3;
     } else {
       return Status::InvalidArgument("the key \"" + std::string(text) +
-                                     "\" has a backslash before neither x and two hexadecimal "
-                                     "digits nor another backslash");
+                                     "\" has an invalid escape: a backslash must be followed by x "
+                                     "and two hexadecimal digits, or by another backslash");
     }
   }
   return key;

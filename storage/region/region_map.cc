@@ -8,7 +8,7 @@ namespace hg::region {
 namespace {
 
 // Returns the smallest base for which the key with this prefix is not before `key`, or 2^32 if all
-// keys are before it.
+// keys with this prefix are before `key`.
 uint64_t FirstBase(ByteView prefix, ByteView key) {
   if (key.substr(0, prefix.size()) != prefix) {
     return key <= prefix ? 0 : uint64_t{1} << 32;

@@ -47,7 +47,7 @@ bool BeginsDay(const KeyLayout& layout, ByteView key) {
 std::optional<uint64_t> SplitThreshold(const SplitPolicy& policy, size_t regions, uint64_t seed) {
   const double shift = (Spread(seed) - 0.5) * policy.jitter;
   const auto max = static_cast<uint64_t>(static_cast<double>(policy.bytes_max) * (1 + shift));
-  constexpr size_t kRegionsMax = 100;  // beyond this the thresholds no longer grow
+  constexpr size_t kRegionsMax = 100;  // with more regions, the threshold no longer grows
   const bool few = regions >= 1 && regions <= kRegionsMax;
   switch (policy.rule) {
     case SplitRule::kNone:
@@ -116,7 +116,7 @@ std::optional<Bytes> SplitPoint(const std::vector<GroupWeight>& groups, const Ke
   if (metric_bytes_max * 2 <= total) return Nearest(metrics, total)->key;
   const Candidate* day = Nearest(days, total);
   if (day != nullptr && Unevenness(*day, total) <= kGoodShare) return day->key;
-  // The hour nearest to the middle may be the first one of its metric.
+  // If the hour nearest to the middle is the first one of its metric, the split key is the metric.
   const auto metric = std::find_if(metrics.begin(), metrics.end(),
                                    [&](const Candidate& c) { return c.before == best->before; });
   return metric != metrics.end() ? metric->key : best->key;

@@ -9,12 +9,15 @@
 namespace hg::region {
 namespace {
 
-// Number of parts that were rewritten equally often and are then merged into one. It differs
-// between regions, because regions are flushed together and should not all merge at once.
+// This many parts that were rewritten equally often are merged into one. The number differs between
+// regions, because regions are flushed together and should not all merge at once.
 constexpr size_t kLevelPartsMin = 6, kLevelPartsMax = 10;
-// Number of parts wider than any window at which they are merged and divided by windows.
+// If a region has this many parts that are wider than any window, they are merged, and the result
+// is divided by windows.
 constexpr size_t kWideParts = 8;
-// Minimum age of a part in ms before it is merged. Memory is flushed when its data is an hour old.
+// A window counts as over this many ms after its end, at the earliest. By then its data has been
+// flushed, because memory is flushed when its data is an hour old. In a window that is over, parts
+// that were flushed less than this time ago are not merged yet.
 constexpr int64_t kRestMs = 2 * 3'600'000;
 
 size_t LevelParts(uint64_t oldest) {
@@ -66,8 +69,8 @@ class Chooser {
     return picked;
   }
 
-  // Returns parts to merge if flushes wait for merges: then any merge is allowed that reduces the
-  // number of overlapping parts.
+  // Returns parts to merge if flushes wait for merges. In this case, any merge that reduces the
+  // number of overlapping parts is allowed.
   [[nodiscard]] Picked Stuck() const {
     Picked deepest;
     for (size_t i = 0; i < parts_.size(); ++i) {
@@ -106,8 +109,8 @@ class Chooser {
       more.insert(more.begin(), wide_[i - 1]);
       RowSpan rows = RowSpan::None();
       for (const size_t part : more) rows.Add(parts_[part].rows);
-      // Together their output must fit windows. A single part must at least be divided into
-      // narrower parts.
+      // The merged rows of several parts must fit into windows. A single part is always picked,
+      // because its merge divides it into narrower parts.
       if (!picked.empty() && (!MayJoin(parts_, more) || !WindowChoice(rows, now_ms_).fine())) break;
       picked = std::move(more);
     }
@@ -115,8 +118,8 @@ class Chooser {
   }
 
   [[nodiscard]] Picked Windows() const {
-    // Larger windows are examined first, because data that is merged to 64 days need not be merged
-    // to 8 days before.
+    // Larger windows are examined first, because data that is merged into a window of 64 days need
+    // not be merged into windows of 8 days before.
     std::map<Window, bool> over;
     for (int level = kWindowLevels - 1; level > 0; --level) {
       for (const auto& [window, parts] : windows_) {

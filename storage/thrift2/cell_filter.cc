@@ -40,7 +40,7 @@ Result<Message> Parse(ByteView in) {
     uint64_t tag = 0;
     uint64_t value = 0;
     if (!GetVarint64(&in, &tag) || !GetVarint64(&in, &value)) {
-      return Status::InvalidArgument("a filter that is cut");
+      return Status::InvalidArgument("a filter is cut short");
     }
     if ((tag & 7) == 0) {
       message.numbers.emplace(tag >> 3, value);
@@ -48,7 +48,8 @@ Result<Message> Parse(ByteView in) {
       message.bytes.emplace(tag >> 3, in.substr(0, value));
       in.remove_prefix(value);
     } else {
-      return Status::InvalidArgument("a filter with a field of type " + std::to_string(tag & 7));
+      return Status::InvalidArgument("a filter has a field of the unsupported type " +
+                                     std::to_string(tag & 7));
     }
   }
   return message;
@@ -89,7 +90,7 @@ class BytesComparator : public Comparator {
   const bool prefix_;
 };
 
-// Patterns are sent as UTF-8 and mean the bytes of ISO-8859-1.
+// Converts a pattern from UTF-8, in which clients send it, to the bytes of ISO-8859-1.
 Bytes Latin1(ByteView text) {
   Bytes bytes;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -105,16 +106,16 @@ Bytes Latin1(ByteView text) {
 
 using Regex = std::unique_ptr<const WatchedRegex>;
 
-// The memory of the regular expressions of one filter. A match may need an expression in two more
-// forms.
+// Maximum memory of the regular expressions of one filter. Each expression counts kFormsOfRegex
+// times, because a match may also need it in two other compiled forms.
 constexpr size_t kRegexBytesMax = 8 << 20;
 constexpr size_t kFormsOfRegex = 4;
 
 // Takes the memory of the compiled expression from `bytes_left`.
 Result<Regex> CompileRegex(ByteView pattern, uint32_t options, size_t* bytes_left) {
   if (pattern.size() > WatchedRegex::kPatternBytesMax) {
-    return Status::LimitExceeded("a pattern of " + std::to_string(pattern.size()) +
-                                 " bytes, at most " +
+    return Status::LimitExceeded("a pattern has " + std::to_string(pattern.size()) +
+                                 " bytes; the maximum is " +
                                  std::to_string(WatchedRegex::kPatternBytesMax));
   }
   auto regex = WatchedRegex::Compile(Bytes(pattern), options, Bytes(pattern));
@@ -135,7 +136,7 @@ class RegexComparator : public Comparator {
     const ByteView charset = content.Text(3);
     const bool utf8 = charset == "UTF-8";
     if (!utf8 && charset != "ISO-8859-1") {
-      return Status::Unsupported("patterns in " + Bytes(charset));
+      return Status::Unsupported("charset of a pattern: " + Bytes(charset));
     }
     ASSIGN_OR_RETURN(Bytes pattern, WithFlags(content.Number(2)));
     if (utf8) {
@@ -165,11 +166,11 @@ class RegexComparator : public Comparator {
       if ((flags & bit) != 0) letters += letter;
       flags &= ~bit;
     }
-    if (flags != 0) return Status::Unsupported("patterns with the flags " + std::to_string(flags));
+    if (flags != 0) return Status::Unsupported("flags of a pattern: " + std::to_string(flags));
     return letters.empty() ? letters : "(?" + letters + ")";
   }
 
-  // Like HBase, compares U+FFFD for bytes that are not UTF-8.
+  // Like HBase, replaces bytes that are not UTF-8 by U+FFFD before the search.
   [[nodiscard]] Result<bool> SearchReplaced(ByteView value, RequestContext* context) const {
     constexpr int64_t kReplacementBytes = 3;
     MemoryTally memory(context);
@@ -243,8 +244,8 @@ class CompareFilter : public CellFilter {
   std::optional<bool> row_passes_;  // result of a filter for rows, once it is known
 };
 
-// Follows HBase's peculiarities: a mask without a free byte passes everything, and so does a key
-// that ends before the template.
+// Follows HBase's peculiarities. With a mask without a free byte, all keys pass. For a key that is
+// shorter than the template, only the beginning of the template is compared.
 class FuzzyFilter : public CellFilter {
  public:
   FuzzyFilter(ByteView key, ByteView mask) : key_(key), mask_(mask) {}
@@ -374,13 +375,13 @@ std::optional<CompareFilter::Of> ComparedBy(ByteView name) {
 
 Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* bytes_left) {
   using Filter = std::unique_ptr<CellFilter>;
-  if (depth > kFilterDepthMax) return Status::LimitExceeded("filters that are nested too deeply");
+  if (depth > kFilterDepthMax) return Status::LimitExceeded("filters are nested too deeply");
   ASSIGN_OR_RETURN(const Named named, ParseNamed(bytes));
   const Message& content = named.content;
   if (const auto of = ComparedBy(named.name)) {
     ASSIGN_OR_RETURN(const Message compare, Parse(content.Text(1)));
     ASSIGN_OR_RETURN(auto comparator, ReadComparator(compare.Text(2), bytes_left));
-    // HBase numbers the operators in this order. A client may send any number.
+    // RowFilter::Op has the same numbers as HBase's operators. A client may send any number.
     const auto op = static_cast<RowFilter::Op>(
         std::min<uint64_t>(compare.Number(1), static_cast<uint64_t>(RowFilter::Op::kGreater)));
     return Filter(std::make_unique<CompareFilter>(op, std::move(comparator), *of));
@@ -391,7 +392,7 @@ Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* byte
     for (auto it = begin; it != end; ++it) {
       ASSIGN_OR_RETURN(const Message pair, Parse(it->second));
       if (pair.Text(1).size() != pair.Text(2).size()) {
-        return Status::InvalidArgument("a fuzzy filter whose mask has another length");
+        return Status::InvalidArgument("a fuzzy filter has a mask of another length than its key");
       }
       templates.push_back(std::make_unique<FuzzyFilter>(pair.Text(1), pair.Text(2)));
     }
@@ -407,7 +408,7 @@ Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* byte
     return Filter(std::make_unique<PrefixFilter>(content.Text(1), named.name == "PrefixFilter"));
   }
   if (named.name == "KeyOnlyFilter") {
-    if (!content.numbers.contains(1)) return Status::InvalidArgument("no len_as_val");
+    if (!content.numbers.contains(1)) return Status::InvalidArgument("len_as_val is missing");
     return Filter(std::make_unique<KeyOnlyFilter>(content.Number(1) != 0));
   }
   if (named.name == "FirstKeyOnlyFilter") return Filter(std::make_unique<FirstKeyOnlyFilter>());
@@ -427,8 +428,8 @@ Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* byte
 
 Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes) {
   if (bytes.size() > kFilterBytesMax) {
-    return Status::LimitExceeded("a filter of " + std::to_string(bytes.size()) +
-                                 " bytes, at most " + std::to_string(kFilterBytesMax));
+    return Status::LimitExceeded("the filter has " + std::to_string(bytes.size()) +
+                                 " bytes; the maximum is " + std::to_string(kFilterBytesMax));
   }
   size_t bytes_left = kRegexBytesMax;
   return Read(bytes, 0, &bytes_left);

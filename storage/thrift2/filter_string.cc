@@ -49,7 +49,7 @@ Result<Bytes> Comparator(ByteView text, RowFilter::Op op) {
   if (name == "binary") return hbase::BytesComparator("BinaryComparator", value);
   if (name == "binaryprefix") return hbase::BytesComparator("BinaryPrefixComparator", value);
   if (name != "regexstring" && name != "substring") {
-    return Status::InvalidArgument("comparator '" + Bytes(name) + "'");
+    return Status::InvalidArgument("unknown comparator '" + Bytes(name) + "'");
   }
   if (op != RowFilter::Op::kEqual && op != RowFilter::Op::kNotEqual) {
     return Status::InvalidArgument("comparator '" + Bytes(name) + "' needs = or !=");

@@ -36,8 +36,8 @@ int64_t PutTime(const wire::TPut& put, const wire::TColumnValue& cell) {
   return put.__isset.timestamp ? put.timestamp : kNow;
 }
 
-// Returns the time of a delete or of one of its columns, or nullopt if it deletes what is there
-// now.
+// Returns the time of a delete or of one of its columns. Returns nullopt if the delete applies to
+// the data that exists when it is executed.
 template <typename Part>
 std::optional<int64_t> DeleteTime(const Part& part) {
   if (!part.__isset.timestamp || part.timestamp == kNow) return std::nullopt;
@@ -213,7 +213,8 @@ void CellChoice::SetFilterText(const std::string& text, const std::string& metho
   };
   const Result<Bytes> bytes = FilterBytesOf(text);
   check(bytes.status());
-  // If the bytes of a text are invalid, a regular expression is. HBase refuses the text, too.
+  // The bytes of a text can be invalid only if a regular expression is invalid. HBase also refuses
+  // such a text.
   auto filter = ReadCellFilter(*bytes);
   check(filter.status());
   filter_ = std::move(*filter);
@@ -272,7 +273,7 @@ wire::TResult WriteRow(Row row) {
 std::optional<int64_t> TtlOf(const std::map<std::string, std::string>& attributes) {
   const auto ttl = attributes.find(hbase::kTtlAttribute);
   if (ttl == attributes.end()) return {};
-  if (ttl->second.size() != 8) Refuse("the attribute _ttl has 8 bytes", false);
+  if (ttl->second.size() != 8) Refuse("the attribute _ttl must have 8 bytes", false);
   return static_cast<int64_t>(ReadBig64(ttl->second.data()));
 }
 

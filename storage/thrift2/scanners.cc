@@ -17,7 +17,7 @@ ScanSpec SpecOf(const std::string& table, const wire::TScan& scan) {
   spec.start = scan.startRow;
   spec.stop = scan.stopRow;
   spec.reversed = scan.reversed;
-  // A scan from a key to itself returns that key.
+  // In HBase, a scan from a key to the same key returns that key.
   if (!spec.start.empty() && spec.start == spec.stop) {
     spec.stop.push_back('\0');
     spec.reversed = false;
@@ -111,7 +111,7 @@ Result<int32_t> Scanners::Add(std::shared_ptr<Scanner> scanner, uint64_t connect
   if (entries_.size() >= scanners_max_ ||
       static_cast<size_t>(of_connection) >= per_connection_max_) {
     return Status::Busy("too many scanners are open: " + std::to_string(of_connection) +
-                        " of this connection, " + std::to_string(entries_.size()) + " of all");
+                        " of this connection, " + std::to_string(entries_.size()) + " in total");
   }
   int32_t id = 0;
   do {

@@ -33,7 +33,7 @@ int64_t BytesOf(const RowMutation& row) {
   return static_cast<int64_t>(bytes);
 }
 
-// Returns the cells that a delete of a column or of a family can concern. The cells are those of a
+// Returns the cells that a delete of a column or of a family can affect. `cells` are the cells of a
 // row in the order of the store.
 std::span<const Cell> CellsOf(const CellChange& change, std::span<const Cell> cells) {
   const bool of_family =

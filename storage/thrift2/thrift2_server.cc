@@ -125,7 +125,7 @@ void Thrift2Server::Stop() {
 }
 
 void Thrift2Server::Accept() {
-  // Time between two looks at idle scanners.
+  // Time between two checks for idle scanners.
   const auto tick_ms =
       static_cast<int>(std::clamp<int64_t>(state_->options.scanner_idle.count() / 4, 1, 1000));
   for (;;) {
@@ -218,8 +218,8 @@ void Thrift2Server::Serve(Peer* peer, uint64_t number) {
       wire->EndMessage();
     }
   } catch (const std::exception&) {
-    // A request that cannot be read, a client that is gone, or no memory: only this connection
-    // ends.
+    // If a request cannot be read, the client is gone, or memory cannot be allocated, only this
+    // connection ends.
   }
   ::shutdown(peer->fd, SHUT_RDWR);
   const MutexLock lock(mutex_);

@@ -23,7 +23,8 @@ namespace {
 
 constexpr size_t kBufferBytes = 64 << 10;
 constexpr int64_t kChargePiece = 64 << 10;
-// Memory of a received byte: in the decoded request and in the changes made of it.
+// Memory that is charged for a received byte: once in the decoded request, and once in the changes
+// that are made from it.
 constexpr int64_t kBytesPerByte = 2;
 // Memory of a decoded element of a list or map, apart from its bytes.
 constexpr int64_t kBytesPerElement = 256;
@@ -196,7 +197,7 @@ void Wire::Send(const uint8_t* data, size_t size) {
     const ssize_t sent = ::send(socket_, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) {
-      // A response may be larger than a request, so it may take as much longer.
+      // A response may be larger than a request, so its time limit grows with the bytes sent.
       const auto time = idle_ + idle_ * sent_bytes_ / message_bytes_max_;
       if (WaitFor(POLLOUT, response_begun_ + time)) continue;
     }
@@ -231,7 +232,8 @@ std::shared_ptr<TProtocol> DetectProtocol(const std::shared_ptr<Wire>& wire,
   if (kind != kBinary && kind != kCompact) {
     // A frame begins with its length.
     kind = first[4];
-    // The buffers of a large frame are freed with it: they are not charged to an idle connection.
+    // The buffers of a large frame are freed with the frame, because an idle connection is not
+    // charged for them.
     transport = std::make_shared<thrift::transport::TFramedTransport>(
         wire, static_cast<uint32_t>(kBufferBytes), static_cast<uint32_t>(kBufferBytes),
         std::make_shared<thrift::TConfiguration>(message_bytes_max, message_bytes_max));

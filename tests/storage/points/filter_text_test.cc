@@ -88,7 +88,7 @@ TEST_CASE("a wrong filter is refused with its name or position") {
       {"ValueFilter(=,'binary:1')", "'ValueFilter' is not supported"},
       {"SKIP PrefixFilter('a')", "'SKIP' is not supported"},
       {"RowFilter(=,'regexstring:a')", "'regexstring' is not supported"},
-      {"RowFilter(<,'substring:a')", "equal or not"},
+      {"RowFilter(<,'substring:a')", "only with = or !="},
       {"SingleColumnValueFilter('f','q',=,'binary:1',true,false)", "newest version"},
       {"KeyOnlyFilter() OR PrefixFilter('a')", "not supported inside OR"},
       {"FamilyFilter(=,'binary:f') AND FamilyFilter(=,'binary:g')", "no cell has family"}};

@@ -118,7 +118,7 @@ TEST_CASE("a filter in text that Hourglass does not have fails with its name") {
   };
   CHECK(Has(error("PageFilter(3)"), "'PageFilter' is not supported"));
   CHECK(Has(error("SKIP KeyOnlyFilter()"), "'SKIP' is not supported"));
-  CHECK(Has(error(std::string(100'000, '(')), "a filter of 100000 bytes"));
+  CHECK(Has(error(std::string(100'000, '(')), "the filter has 100000 bytes"));
 }
 
 TEST_CASE("more changes of a row than one call may make are refused") {
