@@ -227,7 +227,7 @@ bool OtlpBody::ReadNumber(std::string_view bytes) {
           return false;
         break;
       case kFlags:
-        // A set flag may mean that the point has no value.
+        // A set flag may mean that the point has no value, so protobuf must parse the message.
         if (std::exchange(has_flags, true) || !TakeVarint(&bytes, &bits) || bits != 0) return false;
         break;
       default:

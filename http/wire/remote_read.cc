@@ -48,7 +48,8 @@ Result<RemoteQuery> QueryOf(const prometheus::Query& asked, RequestContext& cont
   return out;
 }
 
-/// Returns the first type that is known here. Without any types, the client accepts samples.
+/// Returns the first accepted type that Hourglass supports. If the request lists no types, the
+/// client accepts samples.
 Result<ReadResponseType> ResponseTypeOf(const prometheus::ReadRequest& request) {
   if (request.accepted_response_types().empty()) return ReadResponseType::kSamples;
   for (const int type : request.accepted_response_types()) {
@@ -60,7 +61,8 @@ Result<ReadResponseType> ResponseTypeOf(const prometheus::ReadRequest& request) 
       "None of the accepted_response_types is known (SAMPLES and STREAMED_XOR_CHUNKS are)");
 }
 
-/// Checks the limits first, because each query reads data and each regular expression is compiled.
+/// Checks the limits before any work, because each query reads data and each regular expression
+/// must be compiled.
 Status CheckNumbers(const prometheus::ReadRequest& request) {
   if (request.queries_size() > kReadQueriesMax) {
     return Status::InvalidArgument("The request has " + std::to_string(request.queries_size()) +

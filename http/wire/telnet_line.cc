@@ -31,7 +31,7 @@ HG_INLINE bool TakePlainWord(const char** at, const char* end, std::string_view*
   return true;
 }
 
-/// If *at is at `text`, moves behind it and returns true.
+/// If `text` follows at *at, moves *at to the end of `text` and returns true.
 HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end) {
   if (static_cast<size_t>(end - *at) < text.size() || !SameBytes(*at, text.data(), text.size()))
     return false;
@@ -41,7 +41,7 @@ HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end)
 
 /// Like SkipText, for a text that must be the rest of the line.
 bool SkipLineEnd(std::string_view text, const char** at, const char* end) {
-  if (text.back() == '\r') return false;  // together with the LF it would belong to the line's end
+  if (text.back() == '\r') return false;  // a CR before the LF belongs to the line's end
   const char* next = *at;
   if (!SkipText(text, &next, end)) return false;
   if (next != end && *next == '\r') ++next;

@@ -180,7 +180,7 @@ TEST_CASE("a point with too many or too long attributes is refused, even if they
            {"metrics":[{"name":"n","gauge":{"dataPoints":[{"asInt":3}]}}]}]}]})";
   };
   const std::string fault =
-      "{} has more than 256 attributes, or more than 32768 bytes of them and of its name";
+      "{} has more than 256 attributes, or its attributes and name have more than 32768 bytes";
   const std::string good(kOtlpSeriesBytesMax - 5, 'x');
   CHECK(ItemsOf(request(1, good.size(), "m")) ==
         Items{"m{long=" + good + "} 0=1", "m{long=" + good + "} 0=2", "n{} 0=3"});
