@@ -127,8 +127,8 @@ void CollectNames(Services& services, Collector* to) {
     to->Add("uid.cache-size", static_cast<int64_t>(stats.size), tag);
     to->Add("uid.random-collisions", static_cast<int64_t>(stats.random_collisions), tag);
     to->Add("uid.rejected-assignments", static_cast<int64_t>(stats.rejected), tag);
-    // If the store cannot be read now, these numbers are left out; the other statistics are still
-    // useful.
+    // If the store cannot be read now, the numbers of ids are omitted, because the other statistics
+    // are still useful.
     const std::optional<int64_t> used = HighestId(services, kind);
     if (!used) continue;
     to->Add("uid.ids-used", *used, tag);

@@ -14,8 +14,8 @@
 namespace hg::http {
 namespace {
 
-/// Clients derive the server's features from the version: line protocol of 1.8, and the write path
-/// of 2.
+/// Clients derive the server's features from the version. For this version they use the line
+/// protocol of 1.8 and the write endpoint of 2.
 constexpr std::string_view kVersion = "1.8.0";
 constexpr size_t kShownBytesMax = 200;
 

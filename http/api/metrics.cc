@@ -21,10 +21,10 @@ MetricLabel LabelOf(std::string_view text) {
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
-/// The mapping of numbers that metric_names.h does not have.
+/// The mapping of statistics that metric_names.h does not contain.
 constexpr StatMetric kUnnamed{};
 
-/// Returns the mapping of a number or a latency.
+/// Returns the mapping of a statistic, which is a number or a latency.
 const StatMetric& MetricOf(std::string_view stat, const std::vector<StatTag>& tags) {
   const auto fits = [&](const StatMetric& known) {
     if (known.stat != stat) return false;

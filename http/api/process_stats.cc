@@ -51,8 +51,8 @@ bool ReadStat(const std::string& path, StatFile* out) {
   return true;
 }
 
-// Indexes of fields after the name (proc(5): fields 14 and 15, 18, 22, 23). Times are in clock
-// ticks; the start time is measured from boot.
+// Indexes among the fields after the name (in proc(5): fields 14 and 15, 18, 22, 23). Times are in
+// clock ticks; the start time is measured from boot.
 constexpr size_t kUserTimeField = 10, kSystemTimeField = 11;
 constexpr size_t kPriorityField = 14;
 constexpr size_t kStartTimeField = 18;

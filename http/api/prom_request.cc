@@ -71,7 +71,7 @@ std::optional<int64_t> Read(const Parameters& parameters, std::string_view name,
   return {};
 }
 
-/// Returns a PromQL query in the form in which lists of OpenTSDB queries show it.
+/// Returns a PromQL query in the form of an OpenTSDB query, for the lists of queries.
 query::Request ListedAs(const PromQuestion& question) {
   query::Request request;
   request.start = std::to_string(question.start_ms);

@@ -25,7 +25,7 @@ namespace promql = query::promql;
 
 constexpr size_t kRowsDefault = 10, kLimitMax = 10'000;
 
-/// Counts by id, or by ids that follow each other. Charges its memory.
+/// Counts by id, or by a concatenation of ids. Charges its memory.
 class IdCounts {
  public:
   explicit IdCounts(RequestContext* watch) : memory_(watch) {}
@@ -117,8 +117,8 @@ Result<Statistics> Find(size_t limit, const Points& points, query::LabelNames* n
     if (text.status().code() == StatusCode::kNotFound) return std::string("(no name)");
     return text;
   };
-  // Pairs repeat names, so the rows may take much more memory than the names. They stay charged
-  // until the request ends. The list may take twice its size while it grows.
+  // Pairs of labels repeat names, so the rows may take much more memory than the names. The rows
+  // stay charged until the request ends. A list may take twice its size while it grows.
   const auto add = [&](std::string text, uint64_t count, Rows* rows) -> Status {
     RETURN_IF_ERROR(
         watch->Charge(static_cast<int64_t>(2 * sizeof(Rows::value_type) + text.size())));
