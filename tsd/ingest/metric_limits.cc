@@ -98,7 +98,7 @@ void MetricLimits::GiveBack(const std::string& name) {
   std::lock_guard lock(series_mutex_);
   const auto known = series_.find(name);
   if (known == series_.end()) return;
-  // Names without series are not remembered, because clients could send any number of them.
+  // A name without series is removed, because clients could send any number of such names.
   if (known->second.series <= 1) {
     series_.erase(known);
   } else {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kLeastKeepMs = int64_t{kRowSpan} * 1000;
 
-// Rejects repeated fields, because only one of them would count.
+// Rejects repeated fields, because only one of several equal fields would have an effect.
 Status RefuseRepeats(const rapidjson::Value& object) {
   std::set<std::string_view> names;
   for (const auto& member : object.GetObject()) {
