@@ -29,8 +29,8 @@ std::optional<SnappyBody> RequireSnappyBody(const Request& request,
     for (const std::string_view one : messages)
       known.append(known.empty() ? "" : " or ").append(one);
     SendError(out, request, 415,
-              "Invalid Content-Type '" + std::string(type) + "' (expected " +
-                  std::string(kProtobufType) + " with proto=" + known + ")");
+              "Invalid Content-Type (expected " + std::string(kProtobufType) +
+                  " with proto=" + known + "): '" + std::string(type) + "'");
     return {};
   }
   const std::string_view coding = HeaderOf(request, "content-encoding");
