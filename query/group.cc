@@ -53,7 +53,8 @@ struct Tag {
   bool differs = false;  // some series have another value
 };
 
-// Series of a group usually have the same keys in the same order.
+// Adds the tags of a series. Series of a group usually have the same keys in the same order, so the
+// position after the previous key is tried first.
 void AddTags(const KeyLayout& layout, ByteView tsuid, std::vector<Tag>* tags) {
   auto at = tags->begin();
   codec::ForEachPair(layout, tsuid, [&](ByteView tagk, ByteView tagv) {
@@ -102,7 +103,7 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
     for (const Series& s : series) Join(s, window, &out[0]);
     return out;
   }
-  // Groups usually come in ascending order.
+  // The ids of groups usually ascend, so `places` is rarely needed.
   std::map<Bytes, size_t> places;  // id → index in `out`; empty while ids ascend
   uint64_t steps = 0;
   for (const Series& s : series) {

@@ -357,7 +357,7 @@ class LastPointFinder {
   const int64_t now_ms_;
   Points& points_;
   Store& cells_;
-  NameMemo& names_;  // Find may be called by any thread; else guarded by names_mutex_
+  NameMemo& names_;  // any thread may call Find; guarded by names_mutex_ otherwise
   mutable std::mutex names_mutex_;
   const SideBySide& side_by_side_;
   const KeyLayout& layout_;

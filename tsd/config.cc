@@ -52,7 +52,7 @@ Config::Config() {
 }
 
 const std::vector<std::string>& Config::DefaultPlaces() {
-  // The second place is that of the package (setup/debian). The other places are OpenTSDB's.
+  // The Debian package (setup/debian) installs the second file. The other places are OpenTSDB's.
   static const std::vector<std::string> places = {
       "./opentsdb.conf", "/etc/hourglass/hourglass.conf", "/etc/opentsdb.conf",
       "/etc/opentsdb/opentsdb.conf", "/opt/opentsdb/opentsdb.conf"};

@@ -89,8 +89,9 @@ void CollectEdge(const Counters& c, Collector* to) {
   to->Add("http.query.forbidden", 0);
 }
 
-/// Statistics of OpenTSDB's HBase client. Hourglass has no HBase cluster, but dashboards expect the
-/// names. Numbers of requests to the store (hbase.rpcs) come from the store itself.
+/// Adds the statistics of OpenTSDB's HBase client. Hourglass does not use that client, but
+/// dashboards expect the names. The numbers of requests to the store (hbase.rpcs) come from the
+/// store itself.
 void CollectStorage(const Counters& c, Collector* to) {
   AddLatency("hbase.latency", Latency(), "method=put", "class=IncomingDataPoints", to);
   AddLatency("hbase.latency", c.scans, "method=scan", "class=TsdbQuery", to);

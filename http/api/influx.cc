@@ -71,7 +71,7 @@ void HandleInfluxQuery(const Request& request, Services& services, ResponseWrite
   statement.erase(0, std::min(statement.find_first_not_of(kBlanks), statement.size()));
   const std::string words = UpperCase(statement);
   constexpr std::string_view kCreate = "CREATE DATABASE ";
-  constexpr std::string_view kUnlessExists = "IF NOT EXISTS ";  // of early versions
+  constexpr std::string_view kUnlessExists = "IF NOT EXISTS ";  // for clients of early versions
   const bool creates = words.starts_with(kCreate);
   if (creates) {
     std::string_view name = std::string_view(statement).substr(kCreate.size());

@@ -22,7 +22,7 @@ namespace {
 
 /// Maximum points per batch. Their names are in memory until the batch is stored.
 constexpr size_t kInfluxBatchPoints = 8192;
-/// Number of lines after which the code checks whether the request was ended. Even the longest
+/// Number of lines after which the code checks whether the request was cancelled. Even the longest
 /// possible lines together take only a few milliseconds.
 constexpr size_t kLinesPerCheck = 64;
 /// Size in bytes of the slices in which long bodies are parsed.
@@ -116,7 +116,7 @@ class InfluxWrite {
     return true;
   }
 
-  /// Checks whether the request was ended or refused.
+  /// Checks whether the request was cancelled or refused.
   bool Ended() {
     intake_.Stop(request_.running->Check());
     return !intake_.refusal().ok();
@@ -170,7 +170,7 @@ class InfluxWrite {
   }
 
   void Append() {
-    if (points_.points().empty()) return points_.Clear();  // only names of invalid lines
+    if (points_.points().empty()) return points_.Clear();  // it has only names of invalid lines
     std::vector<Status> results;
     intake_.StoreNamed(points_.points(), &results);
     for (size_t i = 0; i < results.size(); ++i) {

@@ -58,7 +58,7 @@ struct Family {
   std::vector<std::pair<MetricLabels, LatencyHistogram>> histograms;
 };
 
-/// Collects the samples of each metric, which may come in any order.
+/// Collects samples and groups them by metric. They may be added in any order.
 class Families {
  public:
   /// Returns the family for samples of the metric, or nullptr if the metric is not shown.

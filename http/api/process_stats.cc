@@ -32,7 +32,7 @@ uint64_t MemoryLine(const std::string& text, std::string_view name) {
   return NumberBehind(text, name) * 1024;
 }
 
-/// A stat file: id (name) state, then numbers.
+/// The content of a stat file in /proc: id (name) state, then numbers.
 struct StatFile {
   std::string name;
   char state = 'S';

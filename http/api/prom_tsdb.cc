@@ -92,7 +92,7 @@ Result<Statistics> Find(size_t limit, const Points& points, query::LabelNames* n
   Statistics found;
   for (SeriesNumber number = 0; number < points.series_count(); ++number) {
     const Bytes tsuid = points.TsuidOf(number);
-    if (tsuid.empty()) {  // forgotten
+    if (tsuid.empty()) {  // the store has forgotten the series
       RETURN_IF_ERROR(watch->Step(1));
       continue;
     }
@@ -175,7 +175,7 @@ void Write(const Statistics& found, JsonWriter* json) {
   json->EndObject();
   WriteRows("seriesCountByMetricName", found.by_metric, json);
   WriteRows("labelValueCountByLabelName", found.values_of_label, json);
-  WriteRows("memoryInBytesByLabelName", {}, json);  // names of all labels are kept together
+  WriteRows("memoryInBytesByLabelName", {}, json);  // the memory of names is not known by label
   WriteRows("seriesCountByLabelValuePair", found.by_pair, json);
   json->EndObject();
 }

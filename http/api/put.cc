@@ -21,8 +21,8 @@
 namespace hg::http {
 namespace {
 
-// Number of rollups or histograms after which the code checks whether the request was ended. Each
-// of them is stored immediately.
+// Number of rollups or histograms after which the code checks whether the request was cancelled.
+// Each of them is stored immediately.
 constexpr size_t kPointsPerCheck = 16;
 
 class PutRequest {

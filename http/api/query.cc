@@ -70,7 +70,8 @@ std::optional<query::Request> FromParameters(const Request& request, Services& s
   return std::move(*parsed);
 }
 
-/// A query that was parsed and validated by the first call, including its times.
+/// A query that the first call of the handler, on the event loop, has parsed and validated,
+/// including its times.
 struct CheckedQuery : KeptWork {
   explicit CheckedQuery(query::ValidQuery checked) : query(std::move(checked)) {}
   query::ValidQuery query;

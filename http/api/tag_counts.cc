@@ -51,7 +51,7 @@ Bytes ToBytes(Id id, int width) {
   return bytes;
 }
 
-/// Memory is charged before a key or a value is added.
+/// Adds the tags of a series to the counts. Memory is charged before a key or a value is added.
 Status Add(ByteView tsuid, const KeyLayout& layout, MemoryTally* memory, Counts* counts) {
   ++counts->series;
   for (size_t at = static_cast<size_t>(layout.metric_width); at < tsuid.size();

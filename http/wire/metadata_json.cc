@@ -30,7 +30,7 @@ void WriteFields(const uid::MetaFields& fields, JsonWriter* json) {
 
 // ---- Reading ----
 
-/// Sets null where the field allows it; otherwise null counts as absent.
+/// Reads a text. null is stored if the field allows it; otherwise null counts as absent.
 Status ReadMetaText(const JsonValue& object, std::string_view key, uid::MetaText* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr) return {};

@@ -348,7 +348,7 @@ class Reader {
 
   const OtlpNaming& naming_;
   LabelledSink& sink_;
-  bool refused_ = false;  // a point was refused already
+  bool refused_ = false;  // whether the current metric has a refused point
   Labels resource_;
   const otlp::InstrumentationScope* scope_ = nullptr;
   std::optional<Labels> shared_;  // labels of the resource and the scope

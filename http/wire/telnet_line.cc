@@ -87,8 +87,8 @@ bool ParsePutLines(std::string_view lines, std::vector<KeyedPoint>* points) {
     KeyedPoint& point = points->emplace_back();
     point.series.dialect = Dialect::kWords;
     if (!SkipText(kPut, &at, end) || !TakePlainWord(&at, end, &point.series.metric)) return false;
-    // Consecutive lines often have the same time. Lines for metrics of one host often have the same
-    // tags.
+    // Consecutive lines often have the same time, and often the same tags if they are metrics of
+    // one host. So the words of the previous line are compared first.
     if (time_word.empty() || !SkipText(time_word, &at, end)) {
       std::string_view word;
       if (!TakePlainWord(&at, end, &word) || !ParsePlainTime(word, &time)) return false;

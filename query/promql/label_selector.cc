@@ -65,7 +65,7 @@ Status LabelSelector::Add(const Matcher& matcher) {
     if (all || !admits_absent) matcher_.clauses.push_back(std::move(clause));
     if (all) return {};
   }
-  // Matchers with equal labels have equal tag keys.
+  // Matchers with equal labels have equal tag keys, so they share one check.
   const auto [number, fresh] = check_of_.try_emplace(matcher.label, checks_.size());
   if (fresh) checks_.push_back({{}, std::move(tagks), of_default_tag, {}});
   checks_[number->second].matchers.push_back(&matcher);

@@ -17,7 +17,7 @@ constexpr int64_t kLateMs = 15 * 60 * 1000;
 // Maximum number of hours of a sub-query that uses the cache. More hours would take long, because
 // each hour is looked up separately.
 constexpr uint32_t kHoursMax = 2000;
-// Approximate memory of the lists and tables per hour and per shape.
+// Approximate memory of the lists and tables per hour and per cache key (`shape`).
 constexpr int64_t kHourBytes = 160, kShapeBytes = 192;
 // kRowBytes: minimum memory of one series in an hour. kShare: one sub-query may hold at most 1 /
 // kShare of the cache.
@@ -79,7 +79,7 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
       const ByUse::iterator kept = hour->second;
       if (kept->generation != out.generations[(base - rows.begin) / kRowSpan]) {
         ++stats_.stale;
-        Erase(kept, &gone);  // also erases the shape if this was its last hour
+        Erase(kept, &gone);  // also erases the cache key with its last hour
         break;
       }
       used.push_back(kept);

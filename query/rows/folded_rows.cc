@@ -57,7 +57,8 @@ Status FoldedRows::Read(SeriesRead* out) {
     return set;
   };
   Status read = ReadInParts(plan_, std::move(scan_), add_set, out);
-  // ExtremeFold would fail again for the next query of this shape, so that query uses the cache.
+  // ExtremeFold would fail again for the next query with the same cache key, so that query uses the
+  // cache.
   if (read.code() == StatusCode::kConflict && MayCache(plan_))
     plan_.context.cache->PreferHours(CacheShapeOf(plan_));
   return read;

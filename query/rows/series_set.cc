@@ -23,7 +23,7 @@ constexpr uint64_t kObjectSteps = 16, kObjectBytesPerStep = 16;
 constexpr uint64_t kFilledPerStep = 4;
 // Number of buckets of an ExtremeFold that can be compared in the time of a step.
 constexpr uint64_t kFoldedPerStep = 16;
-// Initial capacity.
+// Initial capacity of the lists of series.
 constexpr size_t kFirstSeries = 8;
 
 // Appends the kinds of a row's points to columns whose points may all have had one kind before.

@@ -24,7 +24,7 @@ namespace {
 // Number of points that are learned together. It is small, so that the data of these points stays
 // in the processor's cache.
 constexpr size_t kLearntTogether = 256;
-// Number of named points after which the code checks whether the request was ended. Creating a
+// Number of named points after which the code checks whether the request was cancelled. Creating a
 // series takes a fraction of a millisecond, or some milliseconds in HBase.
 constexpr size_t kPointsPerCheck = 16;
 // The tag format of one of this many points is recorded as used. The number is prime, so that the

@@ -10,7 +10,7 @@ MetricLimits::Metric* MetricLimits::EachMetric(std::span<const PointEntry> batch
   const auto metric_of = [this](const PointEntry& entry) {
     return entry.series < by_series_.size() ? by_series_[entry.series] : nullptr;
   };
-  // Points of one metric are mostly adjacent.
+  // Points of one metric are usually adjacent, so adjacent points are counted together.
   for (size_t i = 0; i < batch.size();) {
     Metric* const metric = metric_of(batch[i]);
     const size_t begin = i;

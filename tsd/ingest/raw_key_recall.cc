@@ -74,7 +74,7 @@ class Learning {
   Learning(const RawKeyRecall& recall, uint32_t generation)
       : recall_(recall), generation_(generation), points_(kTogether), series_(kTogether) {}
 
-  /// Returns the tag text for the next keys.
+  /// Returns the buffer for the tag text of the next keys.
   std::string* NewTags() {
     if (texts_ == kTogether) Flush();
     return &tags_[texts_++];
@@ -154,7 +154,7 @@ class Speller {
       keyed.format->Fill(ordered_, learning->NewTags());
       for (SeriesNumber number = begin; number < end; ++number) {
         const Bytes tsuid = all.TsuidOf(number);
-        if (tsuid.empty()) continue;  // forgotten meanwhile
+        if (tsuid.empty()) continue;  // the store has forgotten the series
         const auto metric = names.metrics.find(ReadBig(tsuid.data(), layout_.metric_width));
         if (metric == names.metrics.end()) continue;
         learning->Add(keyed.format->dialect, metric->second, tsuid, number);

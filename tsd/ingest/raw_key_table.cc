@@ -71,7 +71,8 @@ bool RawKeyTable::FindWindow(const View& view, std::span<const KeyedPoint> point
     const RawKey& series = points[i].series;
     metric_hashes[i] = Hash(series.dialect, series.metric);
     view.metrics->Prefetch(metric_hashes[i]);
-    // Points of one host are usually adjacent and have equal tags.
+    // Points of one host are usually adjacent and have equal tags, so the tags are hashed only
+    // once.
     repeated[i] = i > 0 && SameTags(series, points[i - 1].series);
     if (repeated[i]) continue;
     tags_hashes[i] = Hash(series.dialect, series.tags);

@@ -4,7 +4,7 @@
 #include "storage/model/timestamp.h"
 #include "tsd/rollup/rollup_state.h"
 
-// Dirty markers: which hours have changed since their rollups were computed.
+// Dirty markers record which hours have changed since their rollups were computed.
 
 namespace hg::tsd {
 void RollupState::Count(DirtyMarker* marker, bool counted) {

@@ -197,7 +197,7 @@ Status RollupFill::WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& s
   CellSelection whole;
   whole.family = "t";
   for (uint32_t begin = span.begin_s; begin < span.end_s;) {
-    // The intervals of one row of the rollup table.
+    // The intervals from `begin` to `end` are in one row of the rollup table.
     const uint32_t base = codec::RollupBase(begin, level.interval);
     uint32_t end = begin + interval_s;
     while (end < span.end_s && codec::RollupBase(end, level.interval) == base) end += interval_s;

@@ -111,7 +111,7 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
   const Table* const found = TableOf(part->table);
   if (found == nullptr) return Status::Corruption("no table " + part->table + " is migrated");
   const Table& table = *found;
-  if (table.apart) {  // the part comes from the state of a call without a daemon
+  if (table.apart) {  // an earlier call without a daemon planned this part
     const std::lock_guard lock(mutex_);
     part->done = true;
     return {};
