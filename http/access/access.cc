@@ -31,7 +31,8 @@ Status Access::Load(std::string_view text) {
     for (const std::string& token : user.tokens) {
       auto who = std::make_shared<const Identity>(Identity{user.name, user.roles, token});
       if (!users->by_token.emplace(token, std::move(who)).second)
-        return Status::InvalidArgument("two users have the same token, one is " + user.name);
+        return Status::InvalidArgument("two users have the same token; one of them is " +
+                                       user.name);
     }
     const std::string name = user.name;
     users->by_name.emplace(name, std::move(user));

@@ -41,7 +41,7 @@ Status AddSecret(std::string_view secret, User* user) {
   // logged.
   if (!IsPasswordHash(hash)) {
     return Status::InvalidArgument(
-        "a secret is neither a password's hash that this system takes for safe nor " +
+        "a secret is neither a password hash that this system considers safe nor " +
         std::string(kToken) + "…");
   }
   user->passwords.push_back(std::move(hash));

@@ -416,22 +416,24 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
   if (!services.options.admin_remote) {
     constexpr std::string_view kSetting = "tsd.http.admin.remote lets others in";
     if (!FromThisMachine(request)) {
-      return SendError(out, request, 403, "Only for clients on the same machine", kSetting);
+      return SendError(out, request, 403, "This call is only for clients on the same machine",
+                       kSetting);
     }
     // A browser on this machine also sends requests for pages of other sites.
     if (request.Header("origin") != nullptr) {
-      return SendError(out, request, 403, "Not for pages in a browser", kSetting);
+      return SendError(out, request, 403, "This call is not for pages in a browser", kSetting);
     }
   }
   const std::string call = request.Segment(1);
   const bool of_files = call == "backup" || call == "check";
   if (of_files && services.maintenance == nullptr)
-    return SendError(out, request, 501, "This store has no files of its own");
+    return SendError(out, request, 501, "This store has no files, so there is no backup or check");
   const bool progress = call == "backup" && request.method != Method::kPost;
   if (AdminChanges(call) && request.method != Method::kPost && !progress)
     return SendMethodNotAllowed(out, request);
   if (call == "drop" && services.maintenance == nullptr) {
-    return SendError(out, request, 501, "Not for tables of HBase, which other daemons may use",
+    return SendError(out, request, 501,
+                     "This call is not for tables of HBase, because other daemons may use them",
                      "Use HBase's shell");
   }
   AdminCalls::Slot slot;

@@ -68,7 +68,7 @@ void HandleHome(const Request& request, Services&, ResponseWriter& out) {
 
 void HandleLogs(const Request& request, Services& services, ResponseWriter& out) {
   if (!services.recent_log)
-    return SendError(out, request, 400, "The last lines of the log are not kept here");
+    return SendError(out, request, 400, "This server does not keep the last lines of the log");
   if (const std::string* asked = request.parameters.Find("level"); asked != nullptr) {
     const std::string level = UpperCase(*asked);
     if (!services.set_log_level || !services.set_log_level(level))

@@ -195,7 +195,7 @@ std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Par
     });
     if (patterns > promql::kPatternsMax) {
       return refuse("more than " + std::to_string(promql::kPatternsMax) +
-                    " regular expressions in all of them");
+                    " regular expressions in all match[] parameters");
     }
     if (known.insert(text).second) asked.selectors.push_back(std::move(*selector));
     asked.text += (asked.text.empty() ? "" : ", ") + text;

@@ -330,8 +330,8 @@ class GraphiteServer::Impl {
   }
   void Admit(tcp::socket socket, Form form) {
     if (open_.size() >= kConnectionsMax && !CloseSilent())
-      return intake_.TurnAway("a connection beyond " + std::to_string(kConnectionsMax) +
-                              " was turned away");
+      return intake_.TurnAway("a connection was refused, because " +
+                              std::to_string(kConnectionsMax) + " connections are open");
     boost::system::error_code ignored;
     socket.set_option(asio::socket_base::keep_alive(options_.keep_alive), ignored);
     std::shared_ptr<Writer> writer;

@@ -53,7 +53,7 @@ Status ReadGraphitePath(std::string_view path, GraphiteSeries* series) {
                                      QuotedPart(all) + " is no KEY=VALUE");
     const std::string_view key = tag.substr(0, equals);
     if (!keys.insert(key).second)
-      return Status::InvalidArgument("the tag " + QuotedPart(key) + " stands twice in the path " +
+      return Status::InvalidArgument("the tag " + QuotedPart(key) + " occurs twice in the path " +
                                      QuotedPart(all));
     series->tags.emplace_back(key, tag.substr(equals + 1));
   }

@@ -175,7 +175,7 @@ Status ReadTags(std::string_view* rest, InfluxLine* parts) {
     RETURN_IF_ERROR(CheckLength("tag key", name));
     RETURN_IF_ERROR(CheckLength("tag value", text));
     for (const auto& [other, unused] : parts->tags)
-      if (other == name) return Status::InvalidArgument("the tag " + Quoted(key) + " stands twice");
+      if (other == name) return Status::InvalidArgument("the tag " + Quoted(key) + " occurs twice");
     parts->tags.emplace_back(std::move(name), std::move(text));
   }
   return {};
@@ -216,7 +216,7 @@ Status CheckTwice(const std::vector<InfluxField>& fields) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return {};
-  return Status::InvalidArgument("the field " + Quoted(*twice) + " stands twice");
+  return Status::InvalidArgument("the field " + Quoted(*twice) + " occurs twice");
 }
 
 }  // namespace

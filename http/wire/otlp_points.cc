@@ -192,7 +192,7 @@ class Reader {
       case otlp::Metric::kExponentialHistogram:
         for (const auto& point : metric.exponential_histogram().data_points()) {
           BeginItem(point.attributes());
-          Refuse("exponential histograms cannot be stored, those with explicit bounds can");
+          Refuse("exponential histograms cannot be stored; use histograms with explicit bounds");
         }
         break;
       case otlp::Metric::kSummary:
@@ -255,7 +255,7 @@ class Reader {
         temporality == otlp::AGGREGATION_TEMPORALITY_CUMULATIVE) {
       return true;
     }
-    Refuse("has no aggregation temporality, delta or cumulative");
+    Refuse("has no aggregation temporality (expected delta or cumulative)");
     return false;
   }
 
@@ -284,7 +284,7 @@ class Reader {
                     std::to_string(bounds.size()) + " bounds");
     const auto falls = [](double a, double b) { return !(a < b); };
     if (std::adjacent_find(bounds.begin(), bounds.end(), falls) != bounds.end())
-      return Refuse("has bounds that do not rise");
+      return Refuse("has bounds that are not in ascending order");
     if (!TakeLabels()) return;
     uint64_t below = 0;
     for (int i = 0; i + 1 < buckets; ++i) {

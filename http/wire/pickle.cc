@@ -74,7 +74,7 @@ class Unpickler {
     return Status::InvalidArgument(
         std::string("byte 0x") + kHex[byte >> 4] + kHex[byte & 15] + " at offset " +
         std::to_string(offset) +
-        " of the pickle: not a list of (path, (time, value)) of texts and numbers");
+        " of the pickle does not belong to a list of (path, (time, value)) with texts and numbers");
   }
 
   bool Do(uint8_t opcode) {
@@ -459,7 +459,7 @@ Status CheckTexts(const Unpickler& pickle, std::span<const uint32_t> places, siz
   }
   if (bytes <= bytes_max) return {};
   return Status::InvalidArgument("the texts of the points of a pickle have " +
-                                 std::to_string(bytes) + " bytes, and may have " +
+                                 std::to_string(bytes) + " bytes, more than " +
                                  std::to_string(bytes_max));
 }
 

@@ -167,7 +167,8 @@ Status ReadResponseBody::EndResult() {
 
 Result<std::string> ReadResponseBody::Pack() {
   if (response_.size() > UINT32_MAX) {
-    return Status::LimitExceeded("The answer is longer than a block of snappy can be, 4 GiB");
+    return Status::LimitExceeded(
+        "The response is longer than the maximum of a snappy block, 4 GiB");
   }
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(PackedSnappyBytesMax(response_.size()))));
   return PackSnappy(response_);

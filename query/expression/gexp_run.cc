@@ -59,9 +59,10 @@ class GexpRunner {
   Result<std::vector<GexpSeries>> Take(const GexpMetric& metric) {
     if (metric.index < failures_.size()) RETURN_IF_ERROR(failures_[metric.index]);
     if (metric.index < sets_.size()) return std::move(sets_[metric.index]);
-    return Status::InvalidArgument("Metric " + std::to_string(metric.index) +
-                                   " of the expressions has no sub-query of its own: there are " +
-                                   std::to_string(sets_.size()));
+    return Status::InvalidArgument(
+        "Metric " + std::to_string(metric.index) +
+        " of the expressions has no sub-query of its own; number of sub-queries: " +
+        std::to_string(sets_.size()));
   }
 
   static std::vector<GexpSeries> Flatten(Sets sets) {

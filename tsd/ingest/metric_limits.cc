@@ -90,8 +90,8 @@ Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric) {
     return {};
   }
   refused_series_.fetch_add(1, std::memory_order_relaxed);
-  return Status::InvalidArgument("the metric " + name + " has the " +
-                                 std::to_string(options_.series_max) + " series that it may have");
+  return Status::InvalidArgument("the metric " + name + " already has its maximum of " +
+                                 std::to_string(options_.series_max) + " series");
 }
 
 void MetricLimits::GiveBack(const std::string& name) {

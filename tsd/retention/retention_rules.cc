@@ -34,7 +34,7 @@ Status ReadTags(const rapidjson::Value& tags, std::vector<query::FilterSpec>* fi
   for (const auto& tag : tags.GetObject()) {
     if (!tag.value.IsString()) {
       return Status::InvalidArgument(std::string("the filter of \"") + tag.name.GetString() +
-                                     "\" is a text");
+                                     "\" must be a text");
     }
     ASSIGN_OR_RETURN(query::FilterSpec filter,
                      query::LegacyFilter(tag.name.GetString(), tag.value.GetString(), false));

@@ -22,8 +22,8 @@ Status CheckLevel(const codec::RollupLevel& level) {
       level.interval.span_count * kRowSpan % interval_s != 0)
     return refuse("a row does not contain a whole number of intervals");
   if (level.interval.intervals_max > codec::kRollupIndexMax + 1)
-    return refuse("a row would hold " + std::to_string(level.interval.intervals_max) +
-                  " of them, more than " + std::to_string(codec::kRollupIndexMax + 1));
+    return refuse("a row would contain " + std::to_string(level.interval.intervals_max) +
+                  " intervals, more than " + std::to_string(codec::kRollupIndexMax + 1));
   return {};
 }
 

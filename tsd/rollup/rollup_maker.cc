@@ -150,14 +150,15 @@ Status RollupMaker::MarkOdd(const Bytes& metric, const OddHours& odd) {
                        "represent";
     if (first.odd == Odd::kUnreadable)
       text += ". From the first hour whose points cannot be read, no old points are deleted";
-    Report(text + ". Such an hour is " + std::to_string(hour) + ": " + first.why);
+    Report(text + ". For example, the hour " + std::to_string(hour) + ": " + first.why);
   }
   for (const auto& [hour, what] : odd) {
     const bool counted = state_.CountsAsOdd(metric, hour);
     RETURN_IF_ERROR(state_.MarkOdd(metric, hour, what.odd));
     if (counted || !state_.CountsAsOdd(metric, hour)) continue;
     Report("metric " + ToHexUpper(metric) +
-           " has too many such hours to record each of them: from the day of " +
+           " has too many hours that rollups cannot represent to record each of them. From the day "
+           "of " +
            std::to_string(hour) +
            " on, queries read raw points until all rollups are computed again");
   }

@@ -143,7 +143,7 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
   ASSIGN_OR_RETURN(different, StillDifferent(source, different));
   if (different.empty()) return {};
   return Status::Corruption("row " + ToHex(source.rows[different[0]].key) + " of table " + table_ +
-                            " is not what was written to it");
+                            " differs from the data that was written to it");
 }
 
 Status RangeWriter::SettleBeside(const Row& source, Row there) const {

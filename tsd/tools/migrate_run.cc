@@ -109,7 +109,8 @@ Status MigrateRun::RunWorkers(MigrateState* state,
 
 Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
   const Table* const found = TableOf(part->table);
-  if (found == nullptr) return Status::Corruption("no table " + part->table + " is migrated");
+  if (found == nullptr)
+    return Status::Corruption("table " + part->table + " of the state file is not migrated");
   const Table& table = *found;
   if (table.apart) {  // an earlier call without a daemon planned this part
     const std::lock_guard lock(mutex_);

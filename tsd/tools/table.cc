@@ -211,7 +211,7 @@ Status CheckOwn(Session& session, std::string_view name) {
   if (name == state || (rollups && session.cells().DescribeTable(state).ok())) {
     return Status::InvalidArgument(
         refused + "table '" + state +
-        "' says which automatic rollups are complete. Set a TTL instead");
+        "' records which automatic rollups are complete. Set a TTL instead");
   }
   return {};
 }
