@@ -88,7 +88,7 @@ class Drawing {
   }
 
  private:
-  /// Copies the lines and reduces their points to those that are visible.
+  /// Copies the lines and reduces their points to as many as the width of the picture can show.
   Status Prepare() {
     lines_.reserve(plot_.lines.size());
     for (const Line& given : plot_.lines) {

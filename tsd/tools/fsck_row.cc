@@ -293,8 +293,8 @@ class RowCheck {
     }
   }
 
-  /// Returns the counters for repairs. If the row is rewritten, repairs count only if the rewrite
-  /// succeeds.
+  /// Returns the counters for repairs. In a row that is to be rewritten, repairs count only if Join
+  /// really rewrites it.
   FsckCounts& Repaired() { return joining_ ? joined_counts_ : row_.counts; }
 
   void Keep(Qualifier qualifier, ByteView value) {
