@@ -21,16 +21,16 @@ TimeZone DefaultZone(const Options& options) {
   return zone.ok() ? *zone : TimeZone::Local();
 }
 
-// The remaining sub-queries run concurrently if they are expected to take at least this time,
-// judging by the sub-queries that have run. A sleeping thread needs 20 to 50 µs to wake up, so
-// waking one for less work is not worth it.
+// The remaining sub-queries run concurrently if they are expected to take at least this time. The
+// expectation is computed from the time of the sub-queries that have run. A sleeping thread needs
+// 20 to 50 µs to wake up, so it is not woken for less work.
 constexpr int64_t kSideBySideFromNs = 150'000;
-// Number of rows from which all sub-queries run concurrently from the start. It is compared with an
-// estimate from the scan of the first sub-query.
+// If at least this many rows are expected, all sub-queries run concurrently from the start. The
+// number of rows is estimated from the scan of the first sub-query.
 constexpr uint64_t kSideBySideFromRows = 64;
 
-// Returns the number of helper threads, which all queries share. hardware_concurrency() reads a
-// system file in each call.
+// Returns the number of helper threads, which all queries share. The number is computed once,
+// because each call of hardware_concurrency() reads a system file.
 int HelperCount() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 constexpr size_t kHelpQueueMax = 1024;
 
@@ -71,7 +71,8 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   }
   RunningRequest& running = run.request != nullptr ? *run.request : *own;
   RETURN_IF_ERROR(running.Check());
-  // The number of global annotations is not known in advance.
+  // These requests do not run on an event loop: a delete has effects, and the number of global
+  // annotations is not known in advance.
   if (query.request.delete_rows || query.request.global_annotations)
     RETURN_IF_ERROR(running.MayWait());
   ResolvedFilters filters;

@@ -53,7 +53,8 @@ struct Tag {
   bool differs = false;  // some series have another value
 };
 
-// Series of a group usually have the same keys in the same order.
+// Adds the tags of a series. Series of a group usually have the same keys in the same order, so the
+// position after the previous key is tried first.
 void AddTags(const KeyLayout& layout, ByteView tsuid, std::vector<Tag>* tags) {
   auto at = tags->begin();
   codec::ForEachPair(layout, tsuid, [&](ByteView tagk, ByteView tagv) {
@@ -77,12 +78,13 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
   if (series.empty()) return out;
   size_t annotations = 0;
   for (const Series& s : series) annotations += s.annotations.size();
-  // The vectors grow by doubling. Each series may become a group, which is looked up by its id.
+  // The vectors grow by doubling. Each series may become a separate group, and groups are looked up
+  // by their ids.
   const bool many = each_alone || !group_by.empty();
   const size_t each = 2 * sizeof(void*) + (many ? 2 * sizeof(SeriesGroup) + kPlaceBytes : 0);
   RETURN_IF_ERROR(
       memory->Add(static_cast<int64_t>(series.size() * each + annotations * 2 * sizeof(void*))));
-  // Each pair of a series is compared with each group-by key.
+  // Each tag pair of a series is compared with each group-by key.
   const auto pairs = series[0].tsuid.size() / static_cast<size_t>(layout.pair_width());
   const uint64_t steps_each = 1 + (each_alone ? 0 : group_by.size() * pairs / kPairsPerStep);
   if (each_alone) {
@@ -101,8 +103,8 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
     for (const Series& s : series) Join(s, window, &out[0]);
     return out;
   }
-  // Groups usually come in ascending order.
-  std::map<Bytes, size_t> places;  // id → index in `out`; filled once a group came out of order
+  // The ids of groups usually ascend, so `places` is rarely needed.
+  std::map<Bytes, size_t> places;  // id → index in `out`; empty while ids ascend
   uint64_t steps = 0;
   for (const Series& s : series) {
     if ((steps += steps_each) >= kStepsPerReport)
@@ -127,8 +129,8 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
   return out;
 }
 
-// Fills the description of a group. A key that has one value wherever it occurs is a tag, even if
-// some series lack the key (quirk Q8).
+// Fills the description of a group. A tag key becomes a tag of the group if all series that have
+// the key have the same value. Some series may lack the key (quirk Q8).
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out) {
   out->id = group.id;
   std::vector<codec::Annotation> annotations;

@@ -44,7 +44,7 @@ struct Lookup {
   bool repeats = false;          // some series were requested more than once
 };
 
-// Maximum number of series per scan. Other threads may search the rest.
+// Maximum number of series per scan. Other threads may scan for further series.
 constexpr size_t kSeriesOfScan = 1024;
 // The length of most TSUIDs.
 constexpr size_t kTsuidBytes = 32;
@@ -72,8 +72,8 @@ class LastPointFinder {
         layout_(points->layout()),
         watch_(watch) {}
 
-  // Runs all sub-queries. If several parts fail, the error is that of the first sub-query, then of
-  // the first scan.
+  // Runs all sub-queries. If several sub-queries or scans fail, returns the error of the first
+  // failed sub-query, otherwise of the first failed scan.
   Result<std::vector<LastPoint>> Run() {
     std::deque<Asked> asked;
     for (size_t i = 0; i < query_.queries.size(); ++i) asked.emplace_back(watch_);
@@ -96,8 +96,8 @@ class LastPointFinder {
     return query_.back_scan_hours == 0 && meta_tracking();
   }
 
-  /// Calls task(i), which returns a Status, for all i. Returns the error of the first task that
-  /// failed.
+  /// Calls task(i), which returns a Status, for all i. Returns the error of the failed task with
+  /// the lowest i.
   template <typename Task>
   Status ForAll(bool side_by_side, size_t count, Task&& task) const {
     if (!side_by_side || count < 2) {
@@ -121,7 +121,8 @@ class LastPointFinder {
         RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
       RETURN_IF_ERROR(WantTsuid(tsuid, asked));
     }
-    // A request may have very many sub-queries, each of them with few steps.
+    // The steps are reported even if they are few, because a request may have very many
+    // sub-queries.
     return asked->memory.Step(kSubQuerySteps + std::exchange(asked->steps, 0));
   }
 
@@ -156,7 +157,7 @@ class LastPointFinder {
       if (row.empty()) return Status::InvalidArgument("No metadata of the TSUID '" + text + "'");
       base = HourOf(row.cells[0].timestamp_ms);
     }
-    // TSUIDs with an incomplete pair are accepted, but no point is found.
+    // A TSUID with an incomplete tag pair is accepted, but it has no points.
     if (!codec::CheckTsuid(layout_, tsuid).ok()) return {};
     return WantHours(std::move(tsuid), base, asked);
   }
@@ -180,8 +181,8 @@ class LastPointFinder {
     return meta_tracking() ? WantTracked(metric, pairs, asked) : Status();
   }
 
-  // Finds the series of the metric in the meta table that have all pairs. Requests for each of them
-  // the hour in which the series was last written.
+  // Finds the series of the metric in the meta table that have all `pairs`. Adds each of them to
+  // `asked`, with the hour in which it was last written.
   Status WantTracked(const Bytes& metric, const std::vector<Bytes>& pairs, Asked* asked) const {
     ScanSpec spec;
     spec.table = options_.meta_table;
@@ -232,11 +233,12 @@ class LastPointFinder {
     // For each wanted series: the lookup that searches it, and its index in Lookup::found.
     std::vector<std::pair<Lookup*, size_t>> found_at(wanted.size());
     for (auto& [key, places] : alike) MakeLookups(wanted, &places, &lookups, &found_at);
-    // Few series are found sooner than another thread wakes up.
+    // Finding fewer series than this takes less time than waking another thread.
     constexpr size_t kSeriesSideBySide = 256;
     RETURN_IF_ERROR(ForAll(wanted.size() >= kSeriesSideBySide, lookups.size(),
                            [&](size_t i) { return Find(&lookups[i]); }));
-    // The result outlives the call. The memory charged during the call is released when it ends.
+    // The memory charged during the call is released at its end, but the result lives longer, so it
+    // is charged again.
     if (watch_ != nullptr) {
       const size_t bytes = wanted.size() * (sizeof(LastPoint) + kTsuidBytes);
       RETURN_IF_ERROR(watch_->Charge(static_cast<int64_t>(bytes)));
@@ -313,8 +315,8 @@ class LastPointFinder {
       point.tsuid.assign(row.tsuid);
     }
     if (!query_.resolve_names) return {};
-    // Other threads search meanwhile. Most names also belong to series of other metrics, so sharing
-    // the memo saves lookups.
+    // All threads share one memo, because most names also occur in series of other metrics. Other
+    // threads scan while this one holds the lock.
     std::lock_guard lock(names_mutex_);
     for (LastPoint& point : lookup->found) {
       if (!point.tsuid.empty()) RETURN_IF_ERROR(NameSeries(&point));
@@ -355,7 +357,7 @@ class LastPointFinder {
   const int64_t now_ms_;
   Points& points_;
   Store& cells_;
-  NameMemo& names_;  // Find may be called by any thread; else guarded by names_mutex_
+  NameMemo& names_;  // any thread may call Find; guarded by names_mutex_ otherwise
   mutable std::mutex names_mutex_;
   const SideBySide& side_by_side_;
   const KeyLayout& layout_;

@@ -19,11 +19,11 @@ constexpr uint64_t kSeriesSteps = 8;
 // Approximate memory of a name and of its entry in a table.
 constexpr size_t kNameBytes = 64;
 
-// Minimum number of groups that are divided between threads. Merging and naming that many takes
-// much longer than waking another thread.
+// Minimum number of groups that are divided between threads. Merging and naming this many groups
+// takes much longer than waking another thread.
 constexpr size_t kGroupsInParts = 256;
 
-// Removes buckets before the scanned hours. A fill policy may produce such buckets, but merging
+// Removes buckets that begin before the scanned hours. A fill policy may create them, but the merge
 // begins with the scanned hours.
 void DropBefore(int64_t begin_ms, PointColumns* points) {
   auto first = std::lower_bound(points->time_ms.begin(), points->time_ms.end(), begin_ms);
@@ -34,7 +34,7 @@ void DropBefore(int64_t begin_ms, PointColumns* points) {
   if (!points->kinds.empty()) points->kinds.erase(points->kinds.begin(), points->kinds.begin() + n);
 }
 
-// Adds the result of ExtremeFold to the columns of the group, which has all series.
+// Adds the result of ExtremeFold to the columns of the only group, which contains all series.
 void AddFolded(const std::optional<std::vector<PointColumns>>& folded,
                std::vector<const PointColumns*>* columns) {
   if (!folded) return;
@@ -46,8 +46,8 @@ void AddFolded(const std::optional<std::vector<PointColumns>>& folded,
 
 }  // namespace
 
-// Charges an estimate of the names by the number of tags, which follows from the length of the
-// TSUID.
+// Charges the group with an estimate of its names' memory. The estimate uses the number of tags,
+// which is computed from the length of a TSUID.
 Status SubQueryRun::ChargeGroup(const SeriesGroup& group) const {
   size_t bytes = sizeof(Group);
   if (!group.members.empty()) {
@@ -97,7 +97,8 @@ Status SubQueryRun::Evaluate() {
                                  in_parts ? &own : &plan_->names, &parts[i]);
     return parts[i].status.ok();
   };
-  // Parts are in the order of the groups, so the first failed part has the first error.
+  // The parts are in the order of the groups, so the error of the first failed part is the first
+  // error.
   if (in_parts) {
     RunSideBySide(&context_.helpers, context_.helper_count, parts.size(), make);
   } else {
@@ -148,7 +149,7 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
     columns.clear();
     columns.reserve(group.members.size() + 1);
     for (const Series* s : group.members) columns.push_back(&s->points);
-    // If rows are deleted meanwhile, a group may have no members.
+    // If rows were deleted during the query, a group may have no members.
     if (!group.members.empty()) AddFolded(read_.folded, &columns);
     Result<PointColumns> points = MergeSeries(merge, columns);
     const Status failed = points.status();
@@ -198,8 +199,8 @@ Status SubQueryRun::EvaluateHistograms() {
     for (const Series* s : group.members) columns.push_back(&s->histograms);
     MemoryTally merged_memory(&context_.watch);
     ASSIGN_OR_RETURN(HistogramColumn merged, Merged(columns, &merged_memory));
-    // The shown buckets are those of the first histogram that was read, inside or outside the
-    // range.
+    // The result shows the buckets of the first histogram that was read, even if its time is
+    // outside the range.
     std::optional<codec::SimpleHistogram> shape;
     if (sub_.text.show_histogram_buckets && !merged.empty()) shape = merged.front().histogram;
     if (context_.trim) {

@@ -8,7 +8,7 @@ namespace hg::query {
 namespace {
 
 /// Appends the points of a later part of the query to `out`. The later part may begin before `out`
-/// ends: where both scans overlap instants are repeated, as in OpenTSDB.
+/// ends. Then the times that both scans cover occur twice, as in OpenTSDB.
 void Append(Group part, Group* out) {
   if (out->metric.empty()) out->metric = std::move(part.metric);
   std::vector<std::pair<Bytes, Bytes>>& tags = out->tags.Edit();
@@ -31,13 +31,13 @@ void Append(Group part, Group* out) {
   std::sort(tsuids.begin(), tsuids.end());
   tsuids.erase(std::unique(tsuids.begin(), tsuids.end()), tsuids.end());
   add(part.annotations.Edit(), &out->annotations.Edit());
-  // Downsampled points are all doubles, so neither column has kinds.
+  // All downsampled points are doubles, so neither part has kinds.
   add(part.points.time_ms, &out->points.time_ms);
   add(part.points.bits, &out->points.bits);
   out->points.all_double |= part.points.all_double;
 }
 
-/// Merges two lists of groups, which must be in ascending order of id.
+/// Merges two lists of groups. Both must be in ascending order of id.
 std::vector<Group> Joined(std::vector<Group> rollups, std::vector<Group> raw) {
   std::vector<Group> out;
   auto later = raw.begin();

@@ -14,8 +14,8 @@ points::PointsOverCellsOptions WriterOptions(const Points& points, const std::st
 }
 
 /// Thread-safe. Series numbers are those of writer_. Each series is also registered with the
-/// engine. The engine otherwise learns a series from its rows of points, which a series of rollups
-/// does not have.
+/// engine. Otherwise the engine would know a series only from its rows of points, and a series that
+/// has only rollups has no such rows.
 class AppendModePoints : public Points {
  public:
   AppendModePoints(Store& cells, Points& points, const std::string& table)
@@ -30,7 +30,8 @@ class AppendModePoints : public Points {
     return batch.empty() ? points_.Append(batch) : writer_.Append(batch);
   }
   void Commit(LogPosition position, std::function<void(Status)> done) override {
-    // The writer's points are durable when Append returns. Only an empty batch has a position.
+    // Points that writer_ stores are durable when Append returns. Only Append of an empty batch
+    // returns a position of points_.
     points_.Commit(position, std::move(done));
   }
 

@@ -11,7 +11,8 @@
 namespace hg::tsd {
 namespace {
 
-/// Returns whether the key is for HBase's client library, which in OpenTSDB reads the same file.
+/// Returns whether the key belongs to HBase's client library. In OpenTSDB, that library reads the
+/// same file.
 bool IsHBaseClientKey(std::string_view key) {
   return key.starts_with("hbase.") || key.starts_with("zookeeper.");
 }
@@ -26,14 +27,15 @@ Result<std::string> ReadFile(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::stringstream text;
   if (!in || !(text << in.rdbuf())) {
-    // For an empty file the insertion sets the fail bit, although the file is valid.
+    // The fail bit is not checked, because the insertion also sets it for an empty file, which is
+    // valid.
     if (!in.is_open() || in.bad()) return Status::IoError("cannot read the settings file " + path);
   }
   return std::move(text).str();
 }
 
-/// Returns whether the name of a setting suggests that its value is a credential. Files written for
-/// OpenTSDB may contain settings of plug-ins that are unknown here.
+/// Returns whether the name of a setting suggests that its value is a credential. The names of all
+/// credentials are not known, because files written for OpenTSDB may contain settings of plug-ins.
 bool IsCredential(std::string_view key) {
   const std::string lower = LowerCase(key);
   for (const std::string_view word :
@@ -50,7 +52,7 @@ Config::Config() {
 }
 
 const std::vector<std::string>& Config::DefaultPlaces() {
-  // The second place is that of the package (setup/debian). The other places are OpenTSDB's.
+  // The Debian package (setup/debian) installs the second file. The other places are OpenTSDB's.
   static const std::vector<std::string> places = {
       "./opentsdb.conf", "/etc/hourglass/hourglass.conf", "/etc/opentsdb.conf",
       "/etc/opentsdb/opentsdb.conf", "/opt/opentsdb/opentsdb.conf"};

@@ -68,7 +68,7 @@ struct DaemonOptions {
   std::optional<RollupIngestOptions> rollups;
   std::optional<size_t> preloaded_rows;
   int64_t cache_bytes = 0;                         // for the query cache; 0 = none
-  std::optional<thrift2::Thrift2Options> thrift2;  // none: that protocol is not served
+  std::optional<thrift2::Thrift2Options> thrift2;  // nullopt: Thrift2 is not served
 };
 
 /// Returns null if no cache is configured, or if the store does not report changes of old hours
@@ -100,9 +100,10 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   return options;
 }
 
-/// Interval in ms between two checks of the store's health and of the size of the heap.
+/// Interval in ms between two checks of the store's health and the heap's size.
 constexpr int64_t kWatchIntervalMs = 1'000;
-/// Number of threads that write to a store on another machine. Their points are sent together.
+/// Number of threads that write to a store on another machine. The points of several threads are
+/// sent together.
 constexpr int kRemoteWriteThreads = 64;
 
 /// Accepts the level names of OpenTSDB's logging.
@@ -115,8 +116,8 @@ bool SetLogLevelByName(const std::string& name) {
   return known != kLevels.end();
 }
 
-/// Returns whether a change in the table of ids may change names or ids. Changes of metadata do
-/// not.
+/// Returns whether a change of a row in the table of ids may change names or ids. Changes of
+/// metadata do not change them.
 bool ChangesNames(const RowMutation& row) {
   const auto of_name = [](const CellChange& change) {
     using Kind = CellChange::Kind;
@@ -231,7 +232,7 @@ class Daemon {
     });
   }
 
-  /// Starts serving in place of the waiting ports.
+  /// Starts all servers. The HTTP server takes over the ports of `waiting`.
   Status Start(http::WaitingPorts* waiting) {
     if (highest_ids_) highest_ids_->Start();
     Status prepared;
@@ -241,7 +242,7 @@ class Daemon {
     }
     if (prepared.ok()) prepared = LoadUsers();
     RETURN_IF_ERROR(prepared);
-    // The HTTP port is last, because /readyz then says that all ports are open.
+    // The HTTP port is opened last, so that a successful /readyz means that all ports are open.
     if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
     RETURN_IF_ERROR(ServeThrift2());
     RETURN_IF_ERROR(server_.Start(waiting->Close()));
@@ -256,7 +257,8 @@ class Daemon {
   }
   /// Reports at /readyz that the daemon will stop. Requests are still served.
   void AnnounceStop() { stopping_.store(true, std::memory_order_relaxed); }
-  /// Stops the server first, so that rows found by the last queries are still compacted.
+  /// Stops the HTTP server before the row compaction, so that rows that the last queries have found
+  /// are still compacted.
   void Stop() {
     AnnounceStop();
     server_.Stop();
@@ -338,7 +340,7 @@ class Daemon {
     return options;
   }
 
-  /// Drops cached names if another process may have changed them.
+  /// Drops cached names if the changed rows may contain names or ids.
   void NoteChanges(const std::string& table, const std::vector<RowMutation>& rows) {
     const bool names =
         WithoutDefaultNamespace(table) == WithoutDefaultNamespace(session_.uid_table()) &&
@@ -366,8 +368,8 @@ class Daemon {
     return {};
   }
 
-  /// Serves tools on this machine, because this process holds the data directory. If that fails,
-  /// the daemon still serves its clients.
+  /// Serves the tsdb tools on this machine, which cannot open the data directory while this process
+  /// has it. If this fails, the daemon still serves its clients.
   void ServeTools() {
     local::LocalServerOptions options;
     options.maintenance = session_.backend().maintenance();
@@ -412,7 +414,7 @@ class Daemon {
     show("queue.size", "", compactor.queued + waiting.rows);
     show("errors", "rpc=read", compactor.failed_reads);
     show("errors", "rpc=put", compactor.failed_writes);
-    show("errors", "rpc=delete", 0);  // part of the put: one change
+    show("errors", "rpc=delete", 0);  // a put contains its deletes, so only puts can fail
     show("writes", "", compactor.cells_written);
     show("deletes", "", compactor.cells_deleted);
     show("rewritten", "", compactor.rewritten);
@@ -424,7 +426,7 @@ class Daemon {
     CollectThrift2Stats(visit);
     CollectCacheStats(visit);
     CollectRollupStats(visit);
-    // Points and scans of queries do not pass through the cell store.
+    // Points and the scans of queries do not use the counted cell store, so they are added here.
     const bool appends = session_.config().Bool("tsd.storage.enable_appends");
     StoreCalls calls = session_.store_calls();
     (appends ? calls.append : calls.put) += raw_keys.points;
@@ -504,7 +506,7 @@ class Daemon {
   uid::Metadata metadata_;
   uid::TreeSorter tree_sorter_;
   http::Counters counters_;
-  std::unique_ptr<uid::HighestIds> highest_ids_;  // null: read on request
+  std::unique_ptr<uid::HighestIds> highest_ids_;  // null: highest ids are read on request
   std::atomic<bool> stopping_{false};
   http::ClientNotes notes_;
   http::Access access_;
@@ -516,12 +518,12 @@ class Daemon {
   // Serves the tsdb tools on a socket in the data directory. If it is null, tools cannot use the
   // data directory while this process runs.
   std::unique_ptr<local::LocalServer> tools_;
-  std::unique_ptr<thrift2::Thrift2Server> thrift2_;  // null: no port for it
+  std::unique_ptr<thrift2::Thrift2Server> thrift2_;  // null: not served
 };
 
-/// Opens the store. If a store on another machine is not reachable yet, waits for it. Without the
-/// store the daemon knows no ids, so it could not even spool points. Returns false if the daemon
-/// was told to stop.
+/// Opens the store. If a store on another machine is not reachable yet, waits up to `patience_ms`
+/// for it. The daemon does not start without the store, because it would know no ids and could not
+/// even spool points. Returns false if a signal stops the daemon.
 Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t patience_ms) {
   constexpr int64_t kPauseMs = 1000;
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
@@ -606,8 +608,8 @@ Status RunDaemon(Invocation& call) {
   // Requests are still served, so that load balancers have time to remove this server.
   signals.WaitForStop(call.clock, stop.drain_ms);
   daemon.Stop();
-  // Flushing saves the next start from replaying the log. If it fails or is interrupted, no data is
-  // lost, because unflushed data stays in the log.
+  // After a flush, the next start need not replay the log. If the flush fails or is interrupted, no
+  // data is lost, because unflushed data stays in the log.
   const Status flushed = stop.flush ? call.session.cells().Flush() : Status();
   if (!flushed.ok() && flushed.code() != StatusCode::kUnsupported)
     LogWarning("store", "the memory could not be flushed to files; the next start replays the log",

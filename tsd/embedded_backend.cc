@@ -122,8 +122,8 @@ Status SetTtl(const Config& config, Store& store) {
   return table == before ? Status() : store.AlterTable(table);
 }
 
-/// Warns of tables with many families. All families of a row are read and merged together, so they
-/// slow each other down (region-store.md D6).
+/// Logs a warning for a table with many families. All families of a row are read and merged
+/// together, so each additional family slows down the others (region-store.md D6).
 void WarnOfFamilies(const TableDescriptor& table) {
   constexpr size_t kFamiliesAdvised = 3;
   if (table.families.size() <= kFamiliesAdvised) return;
@@ -135,7 +135,7 @@ void WarnOfFamilies(const TableDescriptor& table) {
               {"families_advised", kFamiliesAdvised}});
 }
 
-/// Logs events that users should know.
+/// Logs events of the store that users should know.
 class LoggingObserver : public StoreObserver {
  public:
   explicit LoggingObserver(const Clock& clock) : refusals_(clock) {}
@@ -232,7 +232,8 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const
   ASSIGN_OR_RETURN(EmbeddedOptions options, ReadOptions(config, words));
   options.open_files_max = RaiseOpenFilesLimit();
   options.background = use != StoreUse::kLook;
-  if (use == StoreUse::kWork) options.sweep_interval_ms = 0;  // tools keep series numbers
+  // Tools keep series numbers, so numbers must not be freed while they run.
+  if (use == StoreUse::kWork) options.sweep_interval_ms = 0;
   options.observers.push_back(std::make_shared<LoggingObserver>(clock));
   const auto name_bytes = std::make_shared<std::atomic<uint64_t>>(0);
   options.name_bytes = name_bytes;
@@ -244,8 +245,8 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const
   const uint64_t advised = region::RegionsAdvised(stats.memory_limit_bytes);
   if (stats.regions > advised) {
     LogWarning("store",
-               "there are too many regions for this tsd.memory.limit: files get small "
-               "and merges slow",
+               "there are too many regions for this tsd.memory.limit: files become small "
+               "and merges become slow",
                {{"path", options.path}, {"regions", stats.regions}, {"regions_advised", advised}});
   }
   return std::unique_ptr<Backend>(

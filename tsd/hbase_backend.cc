@@ -56,7 +56,7 @@ Result<std::vector<hbase::Gateway>> ReadGateways(const Config& config) {
 }
 
 // Returns the descriptor of a new table with the attributes that OpenTSDB gives it. Compression is
-// left out, because the codecs of the cluster are not known.
+// set to NONE, because the codecs of the cluster are not known.
 TableDescriptor NewTable(TableDescriptor table) {
   for (FamilyDescriptor& family : table.families) {
     family.compression = "NONE";
@@ -136,8 +136,8 @@ class HbaseBackend : public Backend {
     for (const hbase::HbaseStats::Calls& calls : store_->Stats().calls)
       visit("hbase.gateway.latency", "method=" + calls.method, calls.took);
   }
-  /// Returns why points wait in the spool, or which points HBase rejected; ok if neither is the
-  /// case.
+  /// Returns the reason why points wait in the spool, or the points that HBase rejected. Returns ok
+  /// if no points wait or were rejected.
   Status Health() override {
     const auto spool = store_->Stats().spool;
     if (!spool) return {};

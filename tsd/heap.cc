@@ -22,18 +22,20 @@ uint64_t ResidentBytes() {
   return resident_pages * static_cast<uint64_t>(std::max(1L, sysconf(_SC_PAGE_SIZE)));
 }
 
-// glibc uses up to eight arenas per core, and memory freed in one arena cannot be used by others.
-// Under many large queries the process then held three times as much memory
-// (tests/load/everything.py). Each arena keeps a few megabytes. Otherwise larger queries would
-// return and request pages each time, which takes a fifth of their processor time.
+// By default, glibc uses up to eight arenas per core, and memory freed in one arena cannot be used
+// by others. With this default, the process held three times as much memory under many large
+// queries (tests/load/everything.py). Each arena keeps a few megabytes of free memory. Otherwise
+// each larger query would request pages from the system and return them, which takes a fifth of its
+// processor time.
 Heap::Heap(uint64_t memory_limit_bytes) : growth_bytes_(memory_limit_bytes / 8) {
   mallopt(M_ARENA_MAX, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   mallopt(M_MMAP_THRESHOLD, kOwnPagesBytesMin);
   mallopt(M_TRIM_THRESHOLD, kSparePagesBytesMax);
 }
 
-// free() returns memory only from the end of an arena. One small block that stays behind a parsed
-// document of a hundred megabytes keeps all of it.
+// free() returns memory only from the end of an arena. So one small block after the memory of a
+// document of a hundred megabytes prevents the return of all this memory. malloc_trim also returns
+// free pages before such a block.
 void Heap::Trim() {
   const uint64_t resident_bytes = ResidentBytes();
   lowest_bytes_ = std::min(lowest_bytes_, resident_bytes);

@@ -48,8 +48,8 @@ std::vector<std::string> SplitAtSemicolons(std::string_view text) {
 }
 
 /// Reads the host names that requests may use. Each must have the form of a Host header without
-/// port. Anything else is rejected as a mistake, because the Host of a request could never be equal
-/// to it.
+/// port. Any other text is rejected as a mistake, because no Host header of a request could be
+/// equal to it.
 Status ReadHosts(const Config& config, http::Options* options) {
   constexpr std::string_view kKey = "tsd.http.request.hosts";
   options->hosts = config.List(kKey);
@@ -139,7 +139,8 @@ Status ReadTls(const Config& config, http::TlsOptions* tls) {
   const auto needs = [](const char* key, const char* other) {
     return Status::InvalidArgument("setting " + std::string(key) + " needs " + other);
   };
-  // If any TLS setting is present, the daemon must not start without TLS.
+  // If any TLS setting is present, the daemon must not start without TLS, so a missing certificate
+  // is an error.
   if (tls->certificate_file.empty()) {
     for (const char* key : {"tsd.network.tls.key", "tsd.network.tls.port", "tsd.network.tls.bind",
                             "tsd.network.tls.authorities", "tsd.network.tls.revoked"})
@@ -189,16 +190,16 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.http.request.max_chunk", 1, kLongMax, &options.body_bytes_max));
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
-  // Half of this limit is the limit of one request. It is enough for the largest decompressed body
-  // and two copies of it, unless tsd.memory.limit is small.
+  // The limit of one request is half of this limit. Unless tsd.memory.limit is small, that is
+  // enough for the largest decompressed body and two copies of it.
   options.request_memory_bytes_max =
       std::max(memory_bytes / 8,
                std::min(6 * std::min(options.body_bytes_max, memory_bytes), memory_bytes / 2));
   options.description_bytes_max = std::min(options.description_bytes_max, memory_bytes / 64);
   options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");
   options.mode = ReadMode(config);
-  // OpenTSDB compares the values of these three settings literally, so no other text than "true"
-  // counts (opentsdb-schema.md §19.2).
+  // As in OpenTSDB, the values of these three settings are compared literally, so texts such as
+  // "yes" do not mean "true" (opentsdb-schema.md §19.2).
   options.api_enabled = config.String("tsd.core.enable_api") == "true";
   options.ui_enabled = config.String("tsd.core.enable_ui") == "true";
   options.diediedie_enabled = config.String("tsd.no_diediedie") == "false";

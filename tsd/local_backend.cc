@@ -18,7 +18,7 @@ class LocalBackend : public Backend {
   Points& points() override { return points_; }
   Maintenance* maintenance() override { return &maintenance_; }
   [[nodiscard]] bool beside_daemon() const override { return true; }
-  Status Close() override { return {}; }  // the daemon keeps acknowledged data durable
+  Status Close() override { return {}; }  // the daemon has made acknowledged data durable
 
  private:
   const std::unique_ptr<Store> store_;

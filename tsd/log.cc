@@ -15,7 +15,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Formats events to lines (tsd/log_line.h), because events of spdlog have no fields. spdlog only
+/// Formats events as lines (tsd/log_line.h), because spdlog's events have no fields. spdlog only
 /// writes the lines.
 struct ProcessLog {
   std::atomic<LogFormat> format{LogFormat::kText};

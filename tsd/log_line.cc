@@ -92,7 +92,8 @@ std::string OneLine(std::string_view text) {
     } else if (c == '\r') {
       line += "\\r";
     } else if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F) {
-      // Text from clients must not send control sequences to a terminal.
+      // Text from clients must not send control sequences to a terminal, so control characters are
+      // escaped.
       char text_of[5];
       std::snprintf(text_of, sizeof text_of, "\\x%02X", static_cast<unsigned char>(c));
       line += text_of;

@@ -20,7 +20,8 @@ Result<std::unique_ptr<Backend>> OpenBackendOrBeside(const Config& config, const
   auto opened = OpenBackend(config, words, use);
   if (opened.status().code() != StatusCode::kBusy || use == StoreUse::kServe) return opened;
   auto beside = OpenLocalBackend(config);
-  // No daemon serves the directory, so another tool uses it.
+  // No daemon serves the directory, so the error of OpenBackend is returned: another tool uses the
+  // directory.
   if (beside.status().code() == StatusCode::kNotFound) return opened;
   return beside;
 }

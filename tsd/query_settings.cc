@@ -14,8 +14,8 @@ namespace hg::tsd {
 namespace {
 
 /// All queries together may use a quarter of the memory limit, and one query half of that quarter.
-/// A query counts as large if it holds more than 1/kLargeShares of the quarter, within fixed
-/// bounds.
+/// A query counts as large if it holds more than 1/kLargeShares of the quarter. This limit is at
+/// least kLargeBytesMin and at most kLargeBytesMax.
 Status ReadQueryBudgets(const Config& config, query::Options* options) {
   constexpr int64_t kLargeShares = 256;
   constexpr int64_t kLargeBytesMin = 256 << 10, kLargeBytesMax = 4 << 20;

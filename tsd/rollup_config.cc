@@ -65,7 +65,7 @@ Status ReadSpan(const std::string& text, codec::RollupInterval* interval) {
       return Wrong("rowSpan \"" + text + "\" must have the unit h, d, n or y");
   }
   if (count > 1 && (interval->unit != RollupSpanUnit::kHours || count % 2 != 0))
-    return Wrong("rowSpan \"" + text + "\": more than one only of hours, and an even number");
+    return Wrong("rowSpan \"" + text + "\": a number above 1 must be even and have the unit h");
   interval->span_count = count;
   return {};
 }
@@ -89,8 +89,8 @@ Status ReadLevel(const rapidjson::Value& value, codec::RollupTables* out) {
   level.interval.intervals_max = codec::RollupIntervalsPerRow(
       level.interval.interval_s, level.interval.unit, level.interval.span_count);
   if (level.interval.intervals_max < kIntervalsMin || level.interval.intervals_max > kIntervalsMax)
-    return Wrong("interval \"" + level.name + "\": a row of " + span + " holds " +
-                 std::to_string(level.interval.intervals_max) + " of them, not 12…7774");
+    return Wrong("interval \"" + level.name + "\": a row of " + span + " contains " +
+                 std::to_string(level.interval.intervals_max) + " intervals (expected 12 to 7774)");
   if (const std::string delay = TextOf(value, "delaySla"); !delay.empty()) {
     const Result<query::Duration> sla = query::ParseDuration(delay);
     if (!sla.ok())

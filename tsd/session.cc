@@ -43,7 +43,7 @@ Status Session::Open(StoreUse use) {
 
 Status Session::LimitNames(StoreUse use, uid::NamesOptions* names) {
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config_));
-  // Limit for cached names of each kind.
+  // The limit for the cached names of one kind.
   names->cache.bytes_max = memory_bytes / 32;
   names->may_grow = [this](uint64_t bytes) { return backend_->MayAddSeries(bytes); };
   if (use == StoreUse::kServe) names->cache.charged = backend_->name_bytes();
@@ -61,7 +61,8 @@ Status Session::OpenRollups(StoreUse use) {
     ASSIGN_OR_RETURN(ended_rollups_, EndedRollups::Open(backend_->cells(), table));
     return {};
   }
-  // Through a daemon, the state is only read, and the daemon records the changes.
+  // Only a backend that uses the store of a running daemon may report no changes. The state of
+  // rollups is then only read, because the daemon records the changes.
   if (watched == nullptr && !backend_->beside_daemon()) {
     return Status::Unsupported(
         "tsd.rollups.automatic cannot be used: this store does not report changes of old points");

@@ -11,7 +11,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Minimum of tsd.memory.limit in bytes, which suffices for one active and one frozen memtable.
+/// Minimum of tsd.memory.limit in bytes. It is enough for one active and one frozen memtable.
 constexpr int64_t kMemoryLimitBytesMin = 16 << 20;
 
 }  // namespace

@@ -11,7 +11,7 @@ Signals::Signals() {
   sigemptyset(&set_);
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, signal);
   pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-  // A closed connection should fail the write and not end the process.
+  // SIGPIPE is ignored, so that a write to a closed connection fails and does not end the process.
   signal(SIGPIPE, SIG_IGN);
 }
 

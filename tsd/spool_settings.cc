@@ -62,8 +62,8 @@ Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config
   }
   RETURN_IF_ERROR(waits.status());
   if (!waits->empty()) {
-    // Starting would be wrong: if a later daemon replayed the points in that folder, they would
-    // overwrite the points of this daemon.
+    // The daemon must not start. If a later daemon replayed the points in the other folder, they
+    // would overwrite the points of this daemon.
     const std::string now = bytes == 0 ? "tsd.storage.hbase.spool.size = 0"
                                        : "tsd.storage.hbase.spool.path = \"" + spool.folder + "\"";
     return Status::InvalidArgument("points wait for HBase in " + *waits + ": " + now +
@@ -78,7 +78,8 @@ Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config
   const std::string& durability = config.String("tsd.storage.durability");
   spool.write_on_commit = durability == "synced" || durability == "logged";
   spool.sync_on_commit = durability == "synced";
-  // Tables that other processes change as well (ids, metadata, trees) are not spooled.
+  // The tables of ids, metadata and trees are not spooled, because other processes change them,
+  // too.
   ASSIGN_OR_RETURN(const std::vector<TableDescriptor> tables, DescribeTables(config));
   for (const TableDescriptor& table : tables) spool.tables.push_back(table.name);
   for (const char* other : {"tsd.storage.hbase.uid_table", "tsd.storage.hbase.tree_table",

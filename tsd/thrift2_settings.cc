@@ -18,7 +18,8 @@ Result<std::optional<thrift2::Thrift2Options>> ReadThrift2Options(const Config& 
   ASSIGN_OR_RETURN(const int64_t port, config.Int(kPort, 0, 0, 65535));
   options.port = static_cast<uint16_t>(port);
   options.bind = config.String("tsd.thrift2.bind");
-  // An eighth of the memory, but at least a request and a response of the largest cells.
+  // An eighth of the memory, but at least enough for a request and a response with the largest
+  // cells.
   constexpr int64_t kMemoryBytesMin = 64 << 20;
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
   options.memory_bytes_max = std::max(static_cast<int64_t>(memory_bytes / 8), kMemoryBytesMin);

@@ -31,7 +31,8 @@ Status Access::Load(std::string_view text) {
     for (const std::string& token : user.tokens) {
       auto who = std::make_shared<const Identity>(Identity{user.name, user.roles, token});
       if (!users->by_token.emplace(token, std::move(who)).second)
-        return Status::InvalidArgument("two users have the same token, one is " + user.name);
+        return Status::InvalidArgument("two users have the same token; one of them is " +
+                                       user.name);
     }
     const std::string name = user.name;
     users->by_name.emplace(name, std::move(user));
@@ -41,8 +42,8 @@ Status Access::Load(std::string_view text) {
   }
   std::lock_guard lock(mutex_);
   users_ = std::move(users);
-  // Keeps verified passwords that are still valid. If all were removed, every user would have to
-  // wait for a slow check, behind clients that try wrong passwords.
+  // Verified passwords that are still valid stay in the cache. If all were removed, every user
+  // would have to wait for a slow check, and the checks of wrong passwords could delay it further.
   for (auto proved = proved_.begin(); proved != proved_.end();) {
     proved->second = Renew(*users_, *proved->second);
     proved = proved->second == nullptr ? proved_.erase(proved) : std::next(proved);
@@ -63,7 +64,8 @@ Digest Access::KeyOf(const Credentials& said) const {
 
 IdentityPtr Access::Known(const Credentials& said) {
   if (said.kind == Credentials::Kind::kToken) {
-    // The lookup is by digest, so its duration reveals nothing about tokens.
+    // Tokens are looked up by their digest, so the duration of the lookup reveals nothing about the
+    // tokens.
     const auto all = users();
     const auto found = all->by_token.find(TokenDigest(said.secret));
     return found == all->by_token.end() ? nullptr : found->second;

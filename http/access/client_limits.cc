@@ -8,9 +8,9 @@ namespace hg::http {
 namespace {
 
 constexpr int64_t kHourNs = 3'600'000'000'000;
-/// Maximum number of addresses with separate limits. If there are more, addresses whose limits have
-/// recovered are removed. If none can be removed, new addresses share one limit, since one client
-/// probably uses many addresses.
+/// Maximum number of addresses with separate limits. If there are more, addresses whose allowance
+/// is full again are removed. If no address can be removed, new addresses share one limit, because
+/// one client probably uses many addresses.
 constexpr size_t kAddressesMax = 65536;
 constexpr int64_t kSweepIntervalNs = 1'000'000'000;
 

@@ -14,7 +14,7 @@ bool IsNamedOrigin(std::string_view origin, const Options& options) {
                      [&](const std::string& domain) { return EqualIgnoringCase(domain, origin); });
 }
 
-/// Returns the origin of a URL: of "http://a.example/x?y" it is "http://a.example".
+/// Returns the origin of a URL. The origin of "http://a.example/x?y" is "http://a.example".
 std::string_view OriginOf(std::string_view url) {
   const size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return url;
@@ -73,7 +73,8 @@ std::string ForeignSite(const Request& request, const Options& options, Star sta
   const auto in_words = [](std::string_view name, std::string_view value) {
     return std::string(name) + ": " + std::string(value);
   };
-  // Browsers that send no Origin, as with GET, may name a listed site in Referer only.
+  // Browsers send no Origin with most GET requests. Then only Referer names the site, which may be
+  // a listed one.
   bool listed = false;
   std::string foreign;
   for (const auto& [name, value] : request.headers) {

@@ -11,7 +11,7 @@ bool Has(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Header fields in which proxies pass on the client's address, or name themselves.
+/// Header fields in which proxies send the client's address or their own name.
 constexpr std::array<std::string_view, 10> kProxyNames = {
     "cf-connecting-ip",         "client-ip", "fastly-client-ip", "proxy-client-ip",
     "true-client-ip",           "via",       "x-client-ip",      "x-cluster-client-ip",

@@ -79,8 +79,8 @@ Digest HmacSha256(const Digest& key, std::string_view text) {
 
 Digest RandomDigest() {
   Digest digest;
-  // RAND_bytes fails only if the system has no randomness. Without the check, the digest would be
-  // all zeros, which attackers could guess.
+  // RAND_bytes fails only if the system has no source of random numbers. Without the check, the
+  // digest would then be all zeros, which attackers could guess.
   INVARIANT(RAND_bytes(digest.data(), static_cast<int>(digest.size())) == 1);
   return digest;
 }

@@ -37,11 +37,11 @@ Status AddSecret(std::string_view secret, User* user) {
     return {};
   }
   std::string hash(secret);
-  // The secret may be a password in clear text. The error must be reported at once, and must not
-  // repeat the secret, because errors are logged.
+  // The secret may be a password in clear text, so the error must not repeat it, because errors are
+  // logged.
   if (!IsPasswordHash(hash)) {
     return Status::InvalidArgument(
-        "a secret is neither a password's hash that this system takes for safe nor " +
+        "a secret is neither a password hash that this system considers safe nor " +
         std::string(kToken) + "…");
   }
   user->passwords.push_back(std::move(hash));

@@ -58,11 +58,11 @@ Result<uint32_t> CountOf(const std::string& text, const char* name) {
                                  std::to_string(kSplitsMax));
 }
 
-/// Minimum number of writes to a table since the start before a region is reported to have most of
-/// them.
+/// A region is reported to have most writes of its table only if the table had at least this many
+/// writes since the start.
 constexpr uint64_t kWritesCompared = 1000;
 
-// The response of calls without a result.
+// The response to calls that have no other result.
 constexpr std::string_view kDone = R"({"done":true})";
 
 Result<std::string> ListTables(Store& store) {
@@ -99,8 +99,8 @@ struct CountedRegion {
   RegionInfo info;
   std::optional<TableCount> count;  // none: the rows were not counted
 
-  // Returns the size by which regions are compared. Over HBase only a count of the rows finds a
-  // size.
+  // Returns the size by which regions are compared. In HBase, the size is known only if the rows
+  // were counted.
   [[nodiscard]] uint64_t Load() const {
     return count ? count->value_bytes : info.file_bytes + info.memory_bytes;
   }
@@ -130,8 +130,9 @@ struct TableLoad {
   uint64_t writes = 0;
 };
 
-// Writes the share of a region in `total`. Returns whether the share counts as most of `total`: one
-// of two regions may have three quarters, one of many regions about half.
+// Writes the share of a region in `total`. Returns true if the share is so large that the region is
+// reported: above three quarters for one of two regions, and above about half for one of many
+// regions.
 bool WriteShare(const char* name, uint64_t part, uint64_t total, size_t regions, JsonWriter* json) {
   if (total == 0) return false;
   const double share = static_cast<double>(part) / static_cast<double>(total);
@@ -153,8 +154,8 @@ void WriteShares(const CountedRegion& region, const TableLoad& table, JsonWriter
                                   : "this region has most writes of the table");
 }
 
-// Returns the regions as JSON. If `total` is set, each table is one element, with the sums of its
-// regions.
+// Returns the regions as JSON. If `total` is set, the result has one element per table, with the
+// sums of its regions.
 Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool total,
                                 RequestContext& watch) {
   ASSIGN_OR_RETURN(auto tables, store.ListTables());
@@ -263,7 +264,8 @@ Result<std::string> Alter(Store& store, const Parameters& parameters) {
   return std::string(kDone);
 }
 
-/// Returns the table with the first keys of its present regions as splits.
+/// Returns the descriptor of the table. Its splits are the first keys of the regions that the table
+/// has now.
 Result<TableDescriptor> FindTable(Store& store, const Parameters& parameters) {
   ASSIGN_OR_RETURN(const std::string name, Required(parameters, "table"));
   ASSIGN_OR_RETURN(TableDescriptor table, store.DescribeTable(name));
@@ -305,8 +307,8 @@ Result<std::string> Drop(Store& store, const Parameters& parameters) {
   return std::string(kDone);
 }
 
-// Deletes all rows and keeps the regions. The table is not created anew from its descriptor,
-// because a table of HBase has attributes that the descriptor does not hold.
+// Deletes all rows and keeps the regions. A table of HBase is refused, because it has attributes
+// that the descriptor does not contain, so it could not be created again from its descriptor.
 Result<std::string> Truncate(Store& store, const Parameters& parameters) {
   ASSIGN_OR_RETURN(const TableDescriptor table, FindTable(store, parameters));
   if (!store.Capabilities().region_admin) {
@@ -341,9 +343,9 @@ Result<std::string> Merge(Store& store, const Parameters& parameters) {
   return std::string(kDone);
 }
 
-/// Returns true if the client is on this machine. A proxy on this machine also forwards requests of
-/// other machines. Such a request has a header that the proxy added, or the host name that the
-/// client used.
+/// Returns true if the client is on this machine. A loopback address does not prove this, because a
+/// proxy on this machine may forward requests of other machines. The result is false if a header of
+/// a proxy is present, or if Host does not name this machine.
 bool FromThisMachine(const Request& request) {
   const std::string_view remote = request.remote;
   const bool loopback =
@@ -414,22 +416,24 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
   if (!services.options.admin_remote) {
     constexpr std::string_view kSetting = "tsd.http.admin.remote lets others in";
     if (!FromThisMachine(request)) {
-      return SendError(out, request, 403, "Only for clients on the same machine", kSetting);
+      return SendError(out, request, 403, "This call is only for clients on the same machine",
+                       kSetting);
     }
     // A browser on this machine also sends requests for pages of other sites.
     if (request.Header("origin") != nullptr) {
-      return SendError(out, request, 403, "Not for pages in a browser", kSetting);
+      return SendError(out, request, 403, "This call is not for pages in a browser", kSetting);
     }
   }
   const std::string call = request.Segment(1);
   const bool of_files = call == "backup" || call == "check";
   if (of_files && services.maintenance == nullptr)
-    return SendError(out, request, 501, "This store has no files of its own");
+    return SendError(out, request, 501, "This store has no files, so there is no backup or check");
   const bool progress = call == "backup" && request.method != Method::kPost;
   if (AdminChanges(call) && request.method != Method::kPost && !progress)
     return SendMethodNotAllowed(out, request);
   if (call == "drop" && services.maintenance == nullptr) {
-    return SendError(out, request, 501, "Not for tables of HBase, which other daemons may use",
+    return SendError(out, request, 501,
+                     "This call is not for tables of HBase, because other daemons may use them",
                      "Use HBase's shell");
   }
   AdminCalls::Slot slot;
@@ -446,7 +450,7 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
       call == "backup"  ? Backup(request, *services.maintenance, out)
       : call == "check" ? Check(*services.maintenance)
                         : RunAdminCall(services.cells, call, request.parameters, *request.running);
-  slot.reset();  // a client that reads slowly must not keep others from this call
+  slot.reset();  // while a slow client reads, other clients may make this call
   SendAnswer(result, request, out);
 }
 

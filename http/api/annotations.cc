@@ -15,7 +15,8 @@
 namespace hg::http {
 namespace {
 
-// Cost of writing an annotation in the response, in steps. Writing one takes about a microsecond.
+// Cost of writing an annotation in the response, in steps. Writing an annotation takes about a
+// microsecond.
 constexpr uint64_t kStepsPerAnnotation = 1 << 10;
 
 /// Returns the annotation that the query string describes. InvalidArgument: a time is invalid (500
@@ -110,8 +111,8 @@ void DeleteAnnotation(const Request& request, Services& services, ResponseWriter
 void HandleOne(Method method, const Request& request, Services& services, ResponseWriter& out) {
   if (AnswerVerb({GetAnnotation, PutAnnotation, DeleteAnnotation}, method, request, services, out))
     return;
-  // The request is read before the method is checked, because OpenTSDB does so and a bad request
-  // gets another error.
+  // As in OpenTSDB, the request is read before the method is checked. So an invalid request with a
+  // wrong method gets the error for the invalid request.
   if (ReadRequest(request, services, out)) SendMethodNotAllowed(out, request);
 }
 
@@ -124,7 +125,8 @@ void ListGlobals(const Request& request, Services& services, ResponseWriter& out
   const Result<int64_t> end_ms =
       ParseRequestTime(NonEmptyParameter(request, "end_time").value_or("0ms"), services);
   if (!end_ms.ok()) return SendError(out, request, 500, end_ms.status().message());
-  // If the request has no end, the end is the current time, which OpenTSDB takes in milliseconds.
+  // If the request has no end, the end is the current time in milliseconds, although other times
+  // are in seconds, as in OpenTSDB.
   const int64_t end = *end_ms / 1000 == 0 ? services.clock.NowMs() : *end_ms / 1000;
 
   const auto found = services.annotations.Globals(*start_ms / 1000, end, *request.running);

@@ -31,7 +31,7 @@ std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter&
     return {};
   }
   Result<JsonValue> body = ParseJson(request.body, request.memory);
-  if (body.ok() && body->is_null()) {  // a null dereference in OpenTSDB, for all endpoints
+  if (body.ok() && body->is_null()) {  // in OpenTSDB a null dereference, for all endpoints
     SendError(out, request, 500, "The body is null");
     return {};
   }

@@ -13,7 +13,7 @@
 namespace hg::http {
 namespace {
 
-/// Forwards each write unless the query was ended.
+/// Forwards each write unless the query was cancelled.
 class WatchedWriter : public ResponseWriter {
  public:
   WatchedWriter(ResponseWriter& out, query::RunningRequest& query) : out_(out), query_(query) {}

@@ -89,8 +89,9 @@ void CollectEdge(const Counters& c, Collector* to) {
   to->Add("http.query.forbidden", 0);
 }
 
-/// Statistics of OpenTSDB's HBase client. Hourglass has no HBase cluster, but dashboards expect the
-/// names. Numbers of requests to the store (hbase.rpcs) come from the store itself.
+/// Adds the statistics of OpenTSDB's HBase client. Hourglass does not use that client, but
+/// dashboards expect the names. The numbers of requests to the store (hbase.rpcs) come from the
+/// store itself.
 void CollectStorage(const Counters& c, Collector* to) {
   AddLatency("hbase.latency", Latency(), "method=put", "class=IncomingDataPoints", to);
   AddLatency("hbase.latency", c.scans, "method=scan", "class=TsdbQuery", to);
@@ -127,8 +128,8 @@ void CollectNames(Services& services, Collector* to) {
     to->Add("uid.cache-size", static_cast<int64_t>(stats.size), tag);
     to->Add("uid.random-collisions", static_cast<int64_t>(stats.random_collisions), tag);
     to->Add("uid.rejected-assignments", static_cast<int64_t>(stats.rejected), tag);
-    // If the store cannot be read now, these numbers are left out; the other statistics are still
-    // useful.
+    // If the store cannot be read now, the numbers of ids are omitted, because the other statistics
+    // are still useful.
     const std::optional<int64_t> used = HighestId(services, kind);
     if (!used) continue;
     to->Add("uid.ids-used", *used, tag);

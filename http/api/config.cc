@@ -12,8 +12,8 @@ struct FilterHelp {
   std::string_view name, examples, description;
 };
 
-// The filters are in the order of OpenTSDB's response. Clients use the names; the other texts are
-// for people.
+// The filters are in the order of OpenTSDB's response. Programs use only the names. The other texts
+// are for people.
 constexpr FilterHelp kFilters[] = {
     {"regexp",
      R"(host=regexp(web[0-9]+)  {"type":"regexp","tagk":"host","filter":"web[0-9]+","groupBy":false})",

@@ -32,8 +32,9 @@ constexpr size_t kPieceBytes = 32 << 10;
 constexpr int64_t kHourMs = 3600000;
 constexpr int64_t kDaySeconds = 86400;
 
-// Sends a page that redirects to the home page. Its target comes from the client, so the page
-// contains it escaped; the header value cannot contain line ends (wire/request_head.h).
+// Sends a page that redirects to the home page. The target of the redirect comes from the client,
+// so it is escaped in the page. The target cannot contain line breaks, so it is safe in a header
+// (wire/request_head.h).
 void SendRedirect(const Request& request, ResponseWriter& out) {
   const size_t question = request.target.find('?');
   const std::string place =
@@ -89,7 +90,7 @@ bool HasDate(const query::Request& request) {
   return date(request.start) || date(request.end);
 }
 
-/// Returns for how many seconds caches may keep the reply.
+/// Returns the number of seconds for which caches may keep the reply.
 int64_t MaxAge(const query::ValidQuery& query, int64_t now_ms) {
   if (query.end_ms > now_ms) return 0;
   if (query.end_ms < now_ms - kHourMs && !IsRelative(query.request.start) &&
@@ -105,7 +106,8 @@ void AddCacheHeaders(const query::ValidQuery& query, const Services& services,
                 "max-age=" + std::to_string(MaxAge(query, services.clock.NowMs())));
 }
 
-/// Sends "metric seconds value tag=value …" per point; values that are not finite are left out.
+/// Sends a line "metric seconds value tag=value …" per point. Values that are not finite are
+/// omitted.
 void SendLines(const query::ValidQuery& query, const query::Answer& answer,
                const Services& services, ResponseWriter& out) {
   AddCacheHeaders(query, services, out);
@@ -226,7 +228,7 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   if (!asked.ok()) return Fail(request, services, asked.status(), out, 400);
   Result<graph::Style> style = graph::ReadStyle(request.parameters);
   if (!style.ok()) return Fail(request, services, style.status(), out);
-  // Responses as lines do not use the `o` parameters.
+  // Responses in the form of lines do not use the `o` parameters.
   const Result<std::vector<bool>> axes =
       lines ? std::vector<bool>()
             : SecondAxes(request, asked->queries.size(), services.options.graph_options);

@@ -29,8 +29,8 @@ std::map<std::string, int64_t> UntaggedStats(Services& services) {
   return stats;
 }
 
-/// Returns a line that says which memory leaves no space for new series, or "" if new series are
-/// accepted.
+/// Returns "" if new series are accepted, otherwise a line that lists the uses of the memory for
+/// series.
 std::string SeriesRefusal(Services& services) {
   if (services.options.mode == Mode::kReadOnly) return {};
   auto stats = UntaggedStats(services);

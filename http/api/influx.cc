@@ -14,8 +14,8 @@
 namespace hg::http {
 namespace {
 
-/// Clients derive the server's features from the version: line protocol of 1.8, and the write path
-/// of 2.
+/// Clients derive the server's features from the version. For this version they use the line
+/// protocol of 1.8 and the write endpoint of 2.
 constexpr std::string_view kVersion = "1.8.0";
 constexpr size_t kShownBytesMax = 200;
 
@@ -71,7 +71,7 @@ void HandleInfluxQuery(const Request& request, Services& services, ResponseWrite
   statement.erase(0, std::min(statement.find_first_not_of(kBlanks), statement.size()));
   const std::string words = UpperCase(statement);
   constexpr std::string_view kCreate = "CREATE DATABASE ";
-  constexpr std::string_view kUnlessExists = "IF NOT EXISTS ";  // of early versions
+  constexpr std::string_view kUnlessExists = "IF NOT EXISTS ";  // for clients of early versions
   const bool creates = words.starts_with(kCreate);
   if (creates) {
     std::string_view name = std::string_view(statement).substr(kCreate.size());

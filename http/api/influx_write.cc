@@ -22,20 +22,21 @@ namespace {
 
 /// Maximum points per batch. Their names are in memory until the batch is stored.
 constexpr size_t kInfluxBatchPoints = 8192;
-/// Number of lines after which the code checks whether the request was ended. The longest lines
-/// take a few milliseconds in all.
+/// Number of lines after which the code checks whether the request was cancelled. Even the longest
+/// possible lines together take only a few milliseconds.
 constexpr size_t kLinesPerCheck = 64;
 /// Size in bytes of the slices in which long bodies are parsed.
 constexpr size_t kSliceBytes = 1 << 20;
 /// Maximum bytes of names per batch. This limit is needed because each field of a line repeats the
 /// name of its measurement.
 constexpr size_t kInfluxBatchBytes = size_t{16} << 20;
-/// Maximum number of invalid lines that an error message describes. Further ones are only counted.
+/// Maximum number of invalid lines that an error message describes. Further invalid lines are only
+/// counted.
 constexpr size_t kNamedLinesMax = 20;
 constexpr size_t kReasonBytesMax = 160;
 static_assert(kNamedLinesMax * (kReasonBytesMax + 40) <= kStatusMessageBytesMax);
-/// A field with this name gets the name of the measurement alone. InfluxDB's listeners for other
-/// protocols, which have no fields, use this field name.
+/// The metric of a field with this name is the name of the measurement, without the name of the
+/// field. InfluxDB's listeners for protocols without fields use this field name.
 constexpr std::string_view kBareField = "value";
 
 class InfluxWrite {
@@ -60,10 +61,11 @@ class InfluxWrite {
     now_ = now.value_or(Timestamp{1});
     TakeBody();
     Append();
-    // Points stored before a refusal stay stored; the client sends them again.
+    // If a point is refused, the points stored before it stay stored, although the client sends the
+    // whole request again.
     if (const Status again = intake_.Finish(); !again.ok())
       return SendWriteRefusal(out_, request_, again);
-    // The text fields are counted at the end, because a client repeats a request that got 503.
+    // The text fields are counted only here, because a client repeats a request that got 503.
     counters_.text_fields.fetch_add(text_fields_, std::memory_order_relaxed);
     if (bad_lines_ == 0) return SendBody(out_, 204, "", {});
     std::string text = "partial write: " + std::to_string(bad_lines_) + " of " +
@@ -78,7 +80,7 @@ class InfluxWrite {
 
  private:
   /// Stores the body. The fast path stores those slices of a long body in which all series are
-  /// known. The loop has already tried the fast path for short bodies.
+  /// known. Short bodies do not use it, because the loop has already tried it for them.
   void TakeBody() {
     std::string_view rest = request_.body;
     bool regular = rest.size() > kSliceBytes;
@@ -88,7 +90,8 @@ class InfluxWrite {
       if (regular && rest.size() > kSliceBytes)
         slice = rest.substr(0, rest.rfind('\n', kSliceBytes) + 1);
       regular = regular && !slice.empty() && ParseInfluxLines(slice, unit_, now_, &known_);
-      // A quoted text may contain line breaks, so the slice may end inside a text.
+      // If the fast path cannot parse the slice, the slow path gets the whole rest, because the
+      // slice may end at a line break inside a quoted text.
       if (!regular) slice = rest;
       rest.remove_prefix(slice.size());
       InfluxLineReader reader(slice, number);
@@ -113,7 +116,7 @@ class InfluxWrite {
     return true;
   }
 
-  /// Checks whether the request was ended or refused.
+  /// Checks whether the request was cancelled or refused.
   bool Ended() {
     intake_.Stop(request_.running->Check());
     return !intake_.refusal().ok();
@@ -167,7 +170,7 @@ class InfluxWrite {
   }
 
   void Append() {
-    if (points_.points().empty()) return points_.Clear();  // only names of invalid lines
+    if (points_.points().empty()) return points_.Clear();  // it has only names of invalid lines
     std::vector<Status> results;
     intake_.StoreNamed(points_.points(), &results);
     for (size_t i = 0; i < results.size(); ++i) {

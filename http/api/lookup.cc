@@ -21,7 +21,7 @@ namespace hg::http {
 namespace {
 
 constexpr int32_t kLimitDefault = 25;
-// Cost of printing a series, in steps. Printing one takes some microseconds if the names are
+// Cost of printing a series, in steps. Printing a series takes some microseconds if its names are
 // cached.
 constexpr uint64_t kStepsPerPrinted = 1 << 12;
 
@@ -118,9 +118,9 @@ Result<LookupQuery> LookupFromBody(JsonValue parsed) {
   return query;
 }
 
-/// Finds the series of a lookup. `distinct_first`: series with new tags come first
-/// (distinct_first.h). The memory of the result is charged to `memory`, which must outlive the
-/// result.
+/// Finds the series of a lookup. `distinct_first`: series with tags that no earlier result has come
+/// first (distinct_first.h). The memory of the result is charged to `memory`, which must outlive
+/// the result.
 Result<std::vector<Bytes>> Find(const SeriesWanted& wanted, int32_t limit, bool distinct_first,
                                 Points& points, MemoryTally* memory, RequestContext& context) {
   if (limit > 0 && distinct_first) {
@@ -179,7 +179,7 @@ Status WriteSeries(ByteView tsuid, const KeyLayout& layout, uid::Names& names, J
   return {};
 }
 
-/// Writes the members that precede the results: the request as it was parsed.
+/// Writes the members that precede the results. They repeat the request as it was parsed.
 void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
   json->Member("type", "LOOKUP");
   if (query.query) json->Member("query", *query.query);
@@ -228,7 +228,8 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
   } else {
     query = LookupFromBody(request, out);
     if (!query) return;
-    // Only an explicit null leaves out the metric (observed in OpenTSDB).
+    // A body without a metric counts as "*". Only an explicit null means that there is no metric
+    // (observed in OpenTSDB).
     if (!query->metric && query->tags.value_or(std::vector<TagWish>()).empty())
       return SendError(out, request, 400,
                        "Missing metric and tags. Please supply at least one value.");

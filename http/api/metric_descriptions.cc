@@ -14,8 +14,8 @@
 namespace hg::http {
 namespace {
 
-/// Number of descriptions that are copied at once. Writers wait only for one such piece, and the
-/// copies take at most 1 MB.
+/// Number of descriptions that are copied in one critical section. So writers wait only a short
+/// time, and the copies take at most 1 MB.
 constexpr size_t kPiece = 256;
 
 void Write(const ClientNotes::Description& of, JsonWriter* json) {

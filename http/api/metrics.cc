@@ -21,10 +21,10 @@ MetricLabel LabelOf(std::string_view text) {
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
-/// The mapping of numbers that metric_names.h does not have.
+/// The mapping of statistics that metric_names.h does not contain.
 constexpr StatMetric kUnnamed{};
 
-/// Returns the mapping of a number or a latency.
+/// Returns the mapping of a statistic, which is a number or a latency.
 const StatMetric& MetricOf(std::string_view stat, const std::vector<StatTag>& tags) {
   const auto fits = [&](const StatMetric& known) {
     if (known.stat != stat) return false;
@@ -58,7 +58,7 @@ struct Family {
   std::vector<std::pair<MetricLabels, LatencyHistogram>> histograms;
 };
 
-/// Collects the samples of each metric, which may come in any order.
+/// Collects samples and groups them by metric. They may be added in any order.
 class Families {
  public:
   /// Returns the family for samples of the metric, or nullptr if the metric is not shown.

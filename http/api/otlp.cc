@@ -18,17 +18,16 @@ namespace {
 
 constexpr std::string_view kProtobuf = "application/x-protobuf";
 
-/// Returns the resource attributes that become labels: those that distinguish processes and
-/// machines.
+/// Returns the resource attributes that become labels. They distinguish processes and machines.
 OtlpNaming Naming() {
   return {{"service.name", "service.namespace", "service.instance.id", "host.name"}};
 }
 
-/// Maximum size of an unpacked body in bytes. The limit is low because a body of two bytes per
-/// element can need a hundred bytes of memory per element when parsed.
+/// Maximum size of an unpacked body in bytes. The limit is low because an element of two bytes can
+/// need a hundred bytes of memory when parsed.
 constexpr size_t kOtlpBytesMax = 16 << 20;
-/// Maximum bytes of JSON that protobuf's own parser reads, because the JSON does not have the form
-/// that exporters write (http/wire/otlp_json.h). That parser is slow and cannot be stopped.
+/// Maximum bytes of JSON that protobuf's own parser reads. It reads JSON that does not have the
+/// form that exporters write (http/wire/otlp_json.h). It is slow and cannot be stopped.
 constexpr size_t kOtlpOtherJsonBytesMax = 4 << 20;
 
 // Error codes, as gRPC numbers them.

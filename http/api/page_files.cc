@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kFolder = "page-";
 
 // The page loads nothing from other sites and runs no inline scripts, so metric names and values
-// cannot run code. Other pages must not embed it, because it has a button that ends queries.
+// cannot run code. Other pages must not embed this page, because it has a button that cancels
+// queries.
 constexpr std::string_view kContentSecurityPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -32,10 +33,10 @@ std::string_view TypeOf(std::string_view name) {
   return "text/plain; charset=UTF-8";
 }
 
-// Returns the tag of index.html. The sum in it includes this source file, because the headers may
-// change with this file: after a 304 the browser uses the headers that it stored, and some of them
-// are not replaced. The tag is weak, because the same content is sent packed or not (RFC 9110
-// §8.8.1).
+// Returns the tag of index.html. The checksum in the tag includes this source file, because the
+// headers may change with this file. After a 304 response, the browser keeps using some of the
+// headers that it stored. The tag is weak, because the same content is sent compressed or
+// uncompressed (RFC 9110 §8.8.1).
 std::string EntityTag() { return "W/\"" + std::string(page::FilesSum()) + "\""; }
 
 void Send(const page::File& file, const Request& request, std::string_view cache_control,

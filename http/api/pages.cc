@@ -15,7 +15,7 @@
 namespace hg::http {
 namespace {
 
-/// Maximum size of a file, more than parts of web pages need.
+/// Maximum size of a file. Files of web pages are smaller.
 constexpr uintmax_t kFileBytesMax = 64 << 20;
 constexpr size_t kFilePieceBytes = 64 << 10;
 
@@ -54,7 +54,7 @@ std::string_view TypeOfFile(std::string_view path, char first_byte) {
   }
 }
 
-/// Sends a fixed text under the type that the file would have, as OpenTSDB does.
+/// Sends a fixed text with the content type that the missing file would have, as OpenTSDB does.
 void SendNoFile(const Request& request, ResponseWriter& out) {
   constexpr std::string_view kBody = R"({"error":{"code":404,"message":"Page not found"}})";
   SendBody(out, 404, TypeOfFile(PathOf(request), kBody.front()), kBody);
@@ -68,7 +68,7 @@ void HandleHome(const Request& request, Services&, ResponseWriter& out) {
 
 void HandleLogs(const Request& request, Services& services, ResponseWriter& out) {
   if (!services.recent_log)
-    return SendError(out, request, 400, "The last lines of the log are not kept here");
+    return SendError(out, request, 400, "This server does not keep the last lines of the log");
   if (const std::string* asked = request.parameters.Find("level"); asked != nullptr) {
     const std::string level = UpperCase(*asked);
     if (!services.set_log_level || !services.set_log_level(level))

@@ -32,7 +32,7 @@ uint64_t MemoryLine(const std::string& text, std::string_view name) {
   return NumberBehind(text, name) * 1024;
 }
 
-/// A stat file: id (name) state, then numbers.
+/// The content of a stat file in /proc: id (name) state, then numbers.
 struct StatFile {
   std::string name;
   char state = 'S';
@@ -51,8 +51,8 @@ bool ReadStat(const std::string& path, StatFile* out) {
   return true;
 }
 
-// Indexes of fields after the name (proc(5): fields 14 and 15, 18, 22, 23). Times are in clock
-// ticks; the start time is measured from boot.
+// Indexes among the fields after the name (in proc(5): fields 14 and 15, 18, 22, 23). Times are in
+// clock ticks; the start time is measured from boot.
 constexpr size_t kUserTimeField = 10, kSystemTimeField = 11;
 constexpr size_t kPriorityField = 14;
 constexpr size_t kStartTimeField = 18;

@@ -45,7 +45,7 @@ void HandlePromFormat(const Request& request, Services& services, ResponseWriter
 void HandlePromParse(const Request& request, Services& services, ResponseWriter& out) {
   const auto find = [](promql::ExprPtr expr, query::RunningRequest&) -> Result<PromFound> {
     PromFound found;
-    // std::function needs an object that can be copied.
+    // std::function needs a function object that can be copied, so the expression is shared.
     found.print = [shared = std::shared_ptr<const promql::Expr>(std::move(expr))](
                       JsonWriter* json) { WriteExpression(*shared, json); };
     return found;

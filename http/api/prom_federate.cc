@@ -45,11 +45,11 @@ class NewestSink : public promql::SampleSink {
     newest.value = values.back();
     return memory_.Step(1);
   }
-  /// Begins the series of a selector, whose numbers begin at 0.
+  /// Begins a selector. The numbers of its series begin at 0.
   void BeginSelector() { base_ = all_.size(); }
 
-  /// Sorts by name, then by labels. Removes series without a sample, and repeated series. Fails
-  /// with errors of the RequestContext.
+  /// Sorts by name, then by labels. Removes series without a sample, and keeps one of several equal
+  /// series. Returns errors of the RequestContext.
   Status Finish() {
     const auto before = [](const Newest& a, const Newest& b) {
       const std::string_view left = a.labels.Get(promql::kNameLabel),
@@ -111,8 +111,8 @@ class FederateText {
       instance = instance || label == kInstance;
       WriteLabel(&separator, NameText(label), value);
     }
-    // A sample without the label `instance` would get the address of this server from the server
-    // that scrapes it.
+    // An empty label `instance` is written, because the scraping server would otherwise add the
+    // address of this server as `instance`.
     if (!instance) WriteLabel(&separator, std::string(kInstance), "");
     text_ += "} ";
     promql::AppendScrapedText(newest.value, &text_);

@@ -68,7 +68,7 @@ bool Resolve(const promql::DurationTimes& times, AskedQuery* asked, Services& se
   return false;
 }
 
-/// Returns the number of samples that the response prints. Absent samples are not printed.
+/// Returns the number of samples in the response, without absent samples.
 uint64_t SamplesOf(const promql::Value& value) {
   uint64_t samples = value.scalar.size();
   for (const promql::VectorSeries& series : value.vector) {
@@ -80,7 +80,8 @@ uint64_t SamplesOf(const promql::Value& value) {
   return samples;
 }
 
-/// An evaluation and its result, which stays charged during the lifetime of this object.
+/// An evaluation and its result. The memory of the result stays charged during the lifetime of this
+/// object.
 struct Work {
   Work(Services& services, const promql::QueryTimes& times, query::RunningRequest& running)
       : series(services.queries.points(), services.names, services.queries.options(), running,
@@ -94,12 +95,11 @@ struct Work {
       value = {};
       ASSIGN_OR_RETURN(value, evaluator.Evaluate(expr, steps));
     } while (series.KeptMeanwhile());
-    // Stored series may have equal labels (docs/promql.md).
+    // Stored series may have equal labels (docs/promql.md), but a result may not.
     return promql::RefuseEqualSeries(value, &evaluator.memory());
   }
 
-  /// Puts the series of a matrix in the order of their labels. A range query returns a vector as a
-  /// matrix.
+  /// Sorts the series of a matrix by their labels. A range query returns a vector as a matrix.
   Status Sort(bool range) {
     const auto by_labels = [](const auto& a, const auto& b) { return a.labels < b.labels; };
     MemoryTally& memory = evaluator.memory();
@@ -142,7 +142,8 @@ void Answer(const Request& request, Services& services, const AskedQuery& asked,
       ASSIGN_OR_RETURN(const bool more, work->Truncate(asked.limit));
       if (more) found.warnings.emplace_back(kTruncated);
     }
-    // On a loop, printing also takes the loop's time, so it counts as work.
+    // On an event loop, other clients also wait while the result is printed, so printing counts as
+    // work.
     if (running.on_loop()) RETURN_IF_ERROR(running.Step(kStepsPerSample * SamplesOf(work->value)));
     promql::Annotations& remarks = work->evaluator.annotations();
     for (std::string& text : remarks.Texts(promql::Remark::kWarning, asked.text))

@@ -71,7 +71,7 @@ std::optional<int64_t> Read(const Parameters& parameters, std::string_view name,
   return {};
 }
 
-/// Returns a PromQL query in the form in which lists of OpenTSDB queries show it.
+/// Returns a PromQL query in the form of an OpenTSDB query, for the lists of queries.
 query::Request ListedAs(const PromQuestion& question) {
   query::Request request;
   request.start = std::to_string(question.start_ms);
@@ -195,7 +195,7 @@ std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Par
     });
     if (patterns > promql::kPatternsMax) {
       return refuse("more than " + std::to_string(promql::kPatternsMax) +
-                    " regular expressions in all of them");
+                    " regular expressions in all match[] parameters");
     }
     if (known.insert(text).second) asked.selectors.push_back(std::move(*selector));
     asked.text += (asked.text.empty() ? "" : ", ") + text;

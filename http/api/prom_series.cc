@@ -63,9 +63,9 @@ std::optional<AskedSeries> ReadAsked(const Request& request, Services& services,
   return asked;
 }
 
-/// Without selectors, names come from the tables of names, which do not know times. If a range was
-/// given, names must come from series, so all series are selected. Stores without an index of
-/// series would read the keys of all rows, so their names come from the tables of names.
+/// Without selectors, names come from the tables of names, which contain no times. If a time range
+/// was given, the names must come from series, so this function selects all series. It does not do
+/// so for stores without an index of series, because they would read the keys of all rows.
 void SelectAllInRange(const Services& services, AskedSeries* asked) {
   if (asked->times && asked->selectors.empty() && services.points.ListsFromIndex())
     asked->selectors.emplace_back();
@@ -73,7 +73,8 @@ void SelectAllInRange(const Services& services, AskedSeries* asked) {
 
 /// Approximate memory of a set node in addition to the bytes of its text.
 constexpr int64_t kEntryBytes = 96;
-/// Costs of looking up a name, and of making the labels of a series, in steps of a RequestContext.
+/// Costs of looking up a name, and of building the labels of a series, in steps of a
+/// RequestContext.
 constexpr uint64_t kStepsPerLookUp = 16, kStepsPerLabels = 64;
 
 /// A sorted set of texts. Memory is charged before a text is added.
@@ -154,7 +155,7 @@ Status FindLabels(const AskedSeries& asked, promql::StoredSeries* series, Reques
   return any ? out->Add(std::string(promql::kNameLabel)) : Status();
 }
 
-/// Removes the default tag's key unless a series has it as a real label.
+/// Removes the key of the default tag unless a series really has a label with this name.
 Status RemoveDefaultKey(promql::StoredSeries* series, TextSet* labels) {
   const std::string& key = series->names().naming().default_tag_key;
   if (!labels->Has(key)) return {};
@@ -208,8 +209,8 @@ struct FoundSeries {
   std::vector<promql::Labels> series;
 };
 
-/// Returns the label that a name in a path stands for. Prometheus 3 escapes names there:
-/// "U__host_2E_name" is "host.name". Other names are not changed.
+/// Returns the label for a name in a path. Prometheus 3 escapes some names in paths:
+/// "U__host_2E_name" means "host.name". Other names are returned unchanged.
 std::string LabelInPath(const std::string& name) {
   constexpr std::string_view kEscaped = "U__";
   if (!name.starts_with(kEscaped)) return name;
@@ -253,7 +254,7 @@ void AnswerTexts(
     ResponseWriter& out) {
   const auto find_texts = [&](query::RunningRequest& running) -> Result<PromFound> {
     promql::StoredSeries series = SeriesOf(services, running);
-    // Kept alive until the response is printed.
+    // Shared, so that it lives until the response is printed.
     const auto found = std::make_shared<TextSet>(&running);
     RETURN_IF_ERROR(find(&series, &running, found.get()));
     PromFound answer;

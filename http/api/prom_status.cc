@@ -77,7 +77,7 @@ void HandlePromBuildInfo(const Request&, Services&, ResponseWriter& out) {
 
 void HandlePromConfig(const Request&, Services& services, ResponseWriter& out) {
   std::string yaml, data;
-  // A JSON text is a quoted text of YAML, too.
+  // A JSON string is also a valid quoted string of YAML.
   for (const auto& [name, value] : services.settings) {
     yaml += name + ": ";
     JsonWriter(&yaml).String(value);

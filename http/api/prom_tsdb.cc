@@ -25,7 +25,7 @@ namespace promql = query::promql;
 
 constexpr size_t kRowsDefault = 10, kLimitMax = 10'000;
 
-/// Counts by id, or by ids that follow each other. Charges its memory.
+/// Counts by id, or by a concatenation of ids. Charges its memory.
 class IdCounts {
  public:
   explicit IdCounts(RequestContext* watch) : memory_(watch) {}
@@ -92,7 +92,7 @@ Result<Statistics> Find(size_t limit, const Points& points, query::LabelNames* n
   Statistics found;
   for (SeriesNumber number = 0; number < points.series_count(); ++number) {
     const Bytes tsuid = points.TsuidOf(number);
-    if (tsuid.empty()) {  // forgotten
+    if (tsuid.empty()) {  // the store has forgotten the series
       RETURN_IF_ERROR(watch->Step(1));
       continue;
     }
@@ -117,8 +117,8 @@ Result<Statistics> Find(size_t limit, const Points& points, query::LabelNames* n
     if (text.status().code() == StatusCode::kNotFound) return std::string("(no name)");
     return text;
   };
-  // Pairs repeat names, so the rows may take much more memory than the names. They stay charged
-  // until the request ends. The list may take twice its size while it grows.
+  // Pairs of labels repeat names, so the rows may take much more memory than the names. The rows
+  // stay charged until the request ends. A list may take twice its size while it grows.
   const auto add = [&](std::string text, uint64_t count, Rows* rows) -> Status {
     RETURN_IF_ERROR(
         watch->Charge(static_cast<int64_t>(2 * sizeof(Rows::value_type) + text.size())));
@@ -175,7 +175,7 @@ void Write(const Statistics& found, JsonWriter* json) {
   json->EndObject();
   WriteRows("seriesCountByMetricName", found.by_metric, json);
   WriteRows("labelValueCountByLabelName", found.values_of_label, json);
-  WriteRows("memoryInBytesByLabelName", {}, json);  // names of all labels are kept together
+  WriteRows("memoryInBytesByLabelName", {}, json);  // the memory of names is not known by label
   WriteRows("seriesCountByLabelValuePair", found.by_pair, json);
   json->EndObject();
 }

@@ -21,8 +21,8 @@
 namespace hg::http {
 namespace {
 
-// Number of rollups or histograms after which the code checks whether the request was ended. Each
-// of them is stored immediately.
+// Number of rollups or histograms after which the code checks whether the request was cancelled.
+// Each of them is stored immediately.
 constexpr size_t kPointsPerCheck = 16;
 
 class PutRequest {
@@ -59,8 +59,8 @@ class PutRequest {
     SendError(out_, request_, status, message, details);
   }
 
-  /// Charges memory for a copy of the body and for the points that StoreLearning finds. If that
-  /// fails, returns false; the owner of the share then sends the refusal.
+  /// Charges memory for a copy of the body and for the points that StoreLearning finds. Returns
+  /// false if the budget refuses it. The owner of `request_.memory` then sends the error.
   bool TakeMemory() {
     return request_.memory == nullptr || request_.memory->Take(2 * request_.body.size());
   }
@@ -96,12 +96,14 @@ class PutRequest {
     return Refuse(500, "For input string: \"" + *timeout + "\""), false;
   }
 
-  /// Stores a regular body whose series are new, or not seen since the start, without building a
-  /// document. Returns false if the points from learned_ on must be handled separately.
+  /// Stores a body with series that the fast path does not know yet, without building a document.
+  /// Returns false if the body is not regular, or if the points from learned_ on must be handled
+  /// one by one.
   bool StoreLearning() {
     std::vector<KeyedPoint> points;
     if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
-    // A body of a million points takes a good part of a second to parse, and as long to store.
+    // Parsing a body of a million points takes a large part of a second, and storing it takes as
+    // long, so this code checks in between whether the request was cancelled.
     if (const Status ended = request_.running->Check(); !ended.ok()) {
       SendWriteRefusal(out_, request_, ended);
       return true;
@@ -115,16 +117,16 @@ class PutRequest {
     return true;
   }
 
-  /// Finds the raw series key of each point, by which its series is found the next time.
+  /// Finds the raw series key of each point. With this key, the fast path finds the point's series
+  /// the next time.
   void ReadRawKeys() {
     Parser().ParseRawKeys(Padded(), &raw_keys_);
     // The fast parser may have stopped early; the remaining points have no raw series key.
     raw_keys_.resize(result_.points.size());
   }
 
-  /// Returns the parser of the thread, a scratch buffer: it keeps the memory that it needs for each
-  /// body. A parser for each request made large bodies a tenth slower, by page faults (bench/run
-  /// writes: gzip, 10 tags).
+  /// Returns the parser of the thread. It keeps its memory for the next body. With a new parser for
+  /// each request, page faults made large bodies a tenth slower (bench/run writes: gzip, 10 tags).
   static PutJsonParser& Parser() {
     static thread_local PutJsonParser parser;
     return parser;
@@ -190,8 +192,8 @@ class PutRequest {
     return OutcomeOf(stored);
   }
 
-  /// Checks the rate limits for all values at once. Values are stored one by one, but a refused
-  /// request must store none of them.
+  /// Checks the rate limits for all values of the request together. The values are stored one by
+  /// one later, but a request that the limits refuse must store none of them.
   void AskForRates() {
     std::set<std::string_view> metrics;
     uint64_t values = 0;
@@ -223,8 +225,8 @@ class PutRequest {
     const bool limited = result_.flags.sync && kind_ == PutKind::kPoints;
     const Status committed =
         intake_.Commit(limited ? std::max(result_.flags.sync_timeout_ms, 0) : 0);
-    // Refuses the whole request. If the reply listed single points as failed, clients would drop
-    // them.
+    // The whole request is refused. If the reply listed single points as failed, clients would drop
+    // these points instead of sending them again.
     if (!intake_.refusal().ok()) return SendWriteRefusal(out_, request_, intake_.refusal());
     if (!no_memory_.ok()) return SendWriteRefusal(out_, request_, no_memory_);
     if (committed.code() == StatusCode::kDeadlineExceeded) {

@@ -22,8 +22,9 @@
 namespace hg::http {
 namespace {
 
-/// If the text of a query is longer, the pool validates it again. Its parsed form takes about fifty
-/// times as much memory, which would not be charged while the query waits.
+/// Maximum length of a query whose parsed form is kept while the query waits for the pool. The
+/// parsed form takes about fifty times the memory of the text, and it is not charged meanwhile. The
+/// pool parses and validates a longer query again.
 constexpr size_t kKeptBytesMax = 4096;
 
 // Reads the body. If it is invalid, sends an error and returns nullopt.
@@ -69,7 +70,8 @@ std::optional<query::Request> FromParameters(const Request& request, Services& s
   return std::move(*parsed);
 }
 
-/// A query that was parsed and validated by the first call, including its times.
+/// A query that the first call of the handler, on the event loop, has parsed and validated,
+/// including its times.
 struct CheckedQuery : KeptWork {
   explicit CheckedQuery(query::ValidQuery checked) : query(std::move(checked)) {}
   query::ValidQuery query;
@@ -134,7 +136,7 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
                      "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
   }
   std::string kind = request.Segment(1);
-  // On an event loop, only queries are tried that can be abandoned without effects.
+  // An event loop runs only queries that it can abandon without effects.
   const bool plain = kind.empty() && request.method != Method::kDelete &&
                      !request.parameters.Has("method_override") && services.points.ReadsAskToWait();
   const bool promql = AsksPromql(request);

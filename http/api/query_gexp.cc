@@ -16,8 +16,8 @@
 namespace hg::http {
 namespace {
 
-// Refuses POST as OpenTSDB does: it reads the body as for /api/query, and then misses the
-// expressions.
+// Refuses POST as OpenTSDB does. The body is first read as for /api/query, so its errors are
+// reported first. A valid body is refused because it contains no expressions.
 void RefusePost(const Request& request, Services& services, ResponseWriter& out) {
   services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
   constexpr std::string_view kMessage = "Expressions are read from the query string: use GET";

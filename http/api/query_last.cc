@@ -35,8 +35,8 @@ std::optional<query::LastPointQuery> ReadLastPoints(const Request& request, Serv
   return {};
 }
 
-/// Returns the request in the form in which /api/stats/query lists it, among queries with times and
-/// functions.
+/// Returns the request in the form of an OpenTSDB query, because /api/stats/query lists all queries
+/// in this form.
 query::Request Shown(const query::LastPointQuery& asked) {
   query::Request out;
   out.start = "last";

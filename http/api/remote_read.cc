@@ -35,8 +35,8 @@ std::string_view FilterType(MatchKind kind) {
   return "not_regexp";
 }
 
-/// Returns the request in the form in which /api/stats/query lists it, among queries with tags and
-/// functions.
+/// Returns the request in the form of an OpenTSDB query, because /api/stats/query lists all queries
+/// in this form.
 query::Request Shown(const std::vector<RemoteQuery>& queries) {
   query::Request out;
   for (const RemoteQuery& asked : queries) {

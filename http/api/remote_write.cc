@@ -46,7 +46,7 @@ void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, Labelled
 /// The cost of parsing a series in steps, without its samples, which are counted separately.
 constexpr uint64_t kStepsPerParsed = 16;
 
-/// Adds the counts that remote write 2.0 requires.
+/// Adds the headers with the counts that remote write 2.0 requires.
 void AddWritten(uint64_t samples, ResponseWriter& out) {
   out.AddHeader("X-Prometheus-Remote-Write-Samples-Written", std::to_string(samples));
   out.AddHeader("X-Prometheus-Remote-Write-Histograms-Written", "0");
@@ -62,19 +62,20 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
   if (!body) return;
   LabelledPoints points(services, *request.running, request.writer.get());
   std::vector<Label> labels;
-  // The rest of an ended request is not even read.
+  // When the request is cancelled, its rest is not read.
   Status ended;
   const auto add = [&](const WrittenSeries& series) {
     AddSeries(series, &labels, &points);
     return ended = request.running->Step(kStepsPerParsed);
   };
-  // A request that was ended describes nothing more.
+  // The descriptions of a cancelled request are dropped.
   const auto describe = [&](const MetricDescription& description) {
     if (request.running->Step(ClientNotes::kStepsToDescribe).ok())
       services.notes.Describe(description);
   };
   const bool counted = body->message == kWriteRequest2;
-  // The limit for labels is the one of a 1.0 body, in which each series repeats its labels.
+  // The limit for the labels of all series is the maximum size of a 1.0 body, because a 1.0 body
+  // repeats the labels of each series.
   const Status read = counted
                           ? ReadWriteRequest2(body->bytes, bytes_max, add, describe, request.memory)
                           : ReadWriteRequest(body->bytes, add, describe, request.memory);

@@ -20,7 +20,8 @@ void RefuseType(const Request& request, const std::string& type, ResponseWriter&
             type.empty() ? "Type provided was null or empty" : "Unknown type: " + type);
 }
 
-/// Reads the arguments before it reports that the search plug-in is missing.
+/// Refuses the request because there is no search plug-in. As in OpenTSDB, errors of its arguments
+/// are reported first.
 void RefusePluginType(const Request& request, Method method, ResponseWriter& out) {
   if (method == Method::kPost && !request.body.empty() && !CheckSearchBody(request, out)) return;
   if (method == Method::kGet) {

@@ -23,7 +23,7 @@ bool HasValue(const SeriesWanted& wanted, const KeyLayout& layout, ByteView tsui
 Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
                                    const std::vector<TagWish>& tags, uid::Names& names,
                                    RequestContext& context) {
-  // Memory of a condition. Conditions take about as much memory as the request that contains them.
+  // Maximum memory of a condition for one tag.
   constexpr size_t kConditionBytes = 4 * sizeof(TagClause);
   RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(tags.size() * kConditionBytes)));
   SeriesWanted wanted;
@@ -67,7 +67,7 @@ Result<SeriesWanted> ResolveSeries(const std::optional<std::string>& metric,
   }
   if (says_nothing)
     return Status::InvalidArgument("Both the key and the value of a tag are wildcards");
-  // OpenTSDB uses values under any key only if the request names no key.
+  // OpenTSDB uses the values that have a wildcard as key only if the request names no key.
   if (!clauses.empty()) wanted.values.clear();
   std::sort(wanted.values.begin(), wanted.values.end());
   for (auto& [key, clause] : clauses) {

@@ -29,8 +29,8 @@ std::optional<SnappyBody> RequireSnappyBody(const Request& request,
     for (const std::string_view one : messages)
       known.append(known.empty() ? "" : " or ").append(one);
     SendError(out, request, 415,
-              "The body must be " + std::string(kProtobufType) + " of " + known + ", not '" +
-                  std::string(type) + "'");
+              "Invalid Content-Type (expected " + std::string(kProtobufType) +
+                  " with proto=" + known + "): '" + std::string(type) + "'");
     return {};
   }
   const std::string_view coding = HeaderOf(request, "content-encoding");

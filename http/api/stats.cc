@@ -169,7 +169,7 @@ void HandleStats(const Request& request, Services& services, ResponseWriter& out
   if (request.method == Method::kDelete) return SendMethodNotAllowed(out, request);
   if (part == "jvm") return SendJson(out, request, ProcessJson(services));
   if (part == "threads") return SendJson(out, request, ThreadsJson());
-  // There are no connections to a storage cluster.
+  // OpenTSDB lists its connections to region servers here. This server reports none.
   if (part == "region_clients") return SendJson(out, request, "[]");
   SendJson(out, request, PointsJson(services));
 }

@@ -26,11 +26,11 @@ namespace {
 
 constexpr int32_t kValuesShown = 25;
 constexpr int32_t kValuesMax = 10000;
-// Memory of one more value in a table that is half full, including the table's growth, and of one
-// more key with its small table.
+// Memory of an additional value in a table that is half full, including the table's growth, and of
+// an additional key with its own small table.
 constexpr int64_t kValueBytes = 64, kKeyBytes = 512;
 
-// An id as a number, to save memory with a million values. Ids have at most 8 bytes.
+// An id as a number, which saves memory if there are a million values. Ids have at most 8 bytes.
 using Id = uint64_t;
 using ValueCounts = boost::unordered_flat_map<Id, uint64_t>;  // value id → number of series
 
@@ -51,7 +51,7 @@ Bytes ToBytes(Id id, int width) {
   return bytes;
 }
 
-/// Memory is charged before a key or a value is added.
+/// Adds the tags of a series to the counts. Memory is charged before a key or a value is added.
 Status Add(ByteView tsuid, const KeyLayout& layout, MemoryTally* memory, Counts* counts) {
   ++counts->series;
   for (size_t at = static_cast<size_t>(layout.metric_width); at < tsuid.size();
@@ -76,7 +76,8 @@ Status Add(ByteView tsuid, const KeyLayout& layout, MemoryTally* memory, Counts*
 
 using SortedValues = std::vector<std::pair<uint64_t, Id>>;  // numbers of series, value ids
 
-/// Returns at most `limit` values, those with most series first, and equal ones by id.
+/// Returns at most `limit` values, in descending order of their numbers of series. Values with
+/// equal numbers are sorted by id.
 SortedValues Largest(const ValueCounts& values, size_t limit) {
   SortedValues sorted;
   sorted.reserve(values.size());
@@ -116,8 +117,8 @@ Result<ShownName> Named(UidKind kind, ByteView id, uint64_t series, query::NameM
   return name.ok() ? ShownName{**name, false, series} : ShownName{ToHexUpper(id), true, series};
 }
 
-/// Replaces ids by names. The keys are sorted by name; keys whose names were deleted follow, sorted
-/// by id.
+/// Replaces ids by names. The keys are sorted by name. Keys whose names were deleted come last,
+/// sorted by id.
 Result<std::vector<ShownTag>> Name(const Counts& counts, size_t limit, const KeyLayout& layout,
                                    query::NameMemo* names, query::RunningRequest* running) {
   std::vector<ShownTag> tags;
@@ -175,8 +176,8 @@ void Write(const std::string& metric, uint64_t series, const std::vector<ShownTa
   json->EndObject();
 }
 
-/// Returns the request in the form in which /api/stats/query lists it, among queries with times and
-/// functions.
+/// Returns the request in the form of an OpenTSDB query, because /api/stats/query lists all queries
+/// in this form.
 query::Request AsQuery(const SeriesExpression& asked) {
   query::Request out;
   out.start = "tags";

@@ -13,8 +13,8 @@
 namespace hg::http {
 namespace {
 
-/// The fields of a tree definition in a request. nullopt: not given; an empty text counts as not
-/// given.
+/// The fields of a tree definition in a request. nullopt: the field is absent. An empty text counts
+/// as absent.
 struct TreeRequest {
   int32_t id = 0;
   std::optional<std::string> name, description, notes;
@@ -24,7 +24,8 @@ struct TreeRequest {
   [[nodiscard]] bool HasChanges() const {
     return name || description || notes || strict_match || enabled || store_failures;
   }
-  /// Fields that are not given stay unchanged; with `replace` they become the default.
+  /// Applies the fields to *tree. Absent fields stay unchanged. If `replace` is true, they get
+  /// their defaults.
   void ApplyTo(uid::Tree* tree, bool replace) const {
     const auto set = [replace](const auto& said, auto* field) {
       if (said) {

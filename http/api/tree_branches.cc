@@ -102,8 +102,8 @@ class SharedRoot {
 
   [[nodiscard]] const uid::TreeBranch& branch() const { return root_; }
 
-  /// Adds the series to the result. `names`: as in TreePath. `refused`: the tree does not accept
-  /// the series, but a leaf at the root stays.
+  /// Adds the series to the result. `names`: as in TreePath. If `refused` is true, the tree does
+  /// not accept the series, and only a leaf directly below the root is added.
   Status Show(const std::vector<std::string>& names, const Bytes& tsuid, bool refused) {
     root_.branches.clear();
     if (names.size() == 1) RETURN_IF_ERROR(AddLeaf(names[0], tsuid));
@@ -134,7 +134,7 @@ class SharedRoot {
     return {};
   }
 
-  /// Charges the branches' memory: each branch stores the names of all branches above it.
+  /// Charges the memory of the branches. Each branch stores the names of all branches above it.
   Status ChargeBranches(const std::vector<std::string>& names) {
     size_t bytes = 0;
     for (size_t i = 0; i < names.size(); ++i)
@@ -247,7 +247,8 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
     tested.messages = std::move(path->messages);
     tested.meta = std::move(*meta);
   }
-  // If the request has a TSUID several times, its last result takes the place of the first one.
+  // If the request contains a TSUID several times, only its last result is kept, at the position of
+  // the first one.
   std::vector<uint32_t> hashes;
   std::vector<std::string> keys;
   std::map<std::string_view, size_t> places;  // index of each text in `keys`

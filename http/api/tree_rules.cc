@@ -21,7 +21,7 @@ using uid::TreeRuleType;
 
 constexpr uint64_t kStepsPerRule = 1 << 14;
 
-/// Reads a rule. The message of InvalidArgument has the invalid field.
+/// Reads a rule. The message of InvalidArgument names the invalid field.
 Result<TreeRule> ReadRule(JsonValue document, RequestContext& context) {
   const JsonValue value = ObjectOfOne(std::move(document), JsonValue::Kind::kNumber, "treeId");
   if (!value.is_object()) return Status::InvalidArgument("A rule must be an object");
@@ -151,8 +151,8 @@ TreeRule Merge(TreeRule said, const TreeRule& stored) {
   return said;
 }
 
-/// Returns the rule that replaces `stored`, which may be null. Returns nullopt if the request has
-/// no fields, or if nothing changes.
+/// Returns the rule that replaces `stored`, which may be null. Returns nullopt if `said` has no
+/// fields, or if the rule would not change.
 Result<std::optional<TreeRule>> Changed(const TreeRule& said, const TreeRule* stored,
                                         bool replace) {
   TreeRule silent;
@@ -213,7 +213,7 @@ std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseW
   }
   std::vector<TreeRule> rules;
   for (const JsonValue& item : body->items) {
-    // Reading a rule compiles its pattern.
+    // Reading a rule compiles its pattern, so it counts as work.
     if (const Status status = request.running->Step(kStepsPerRule); !status.ok()) {
       SendStatus(out, request, status);
       return {};
@@ -233,7 +233,8 @@ std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseW
   return rules;
 }
 
-/// Sends the result of the rule `said`, the last one of a request that was tried.
+/// Sends the response to a request with several rules. `said` is the last rule that was processed,
+/// and `rule` is its result.
 void AnswerMany(const Result<std::optional<TreeRule>>& rule, const TreeRule& said,
                 const Request& request, ResponseWriter& out) {
   if (!rule.ok() && rule.status().code() == StatusCode::kInvalidArgument)
@@ -243,7 +244,8 @@ void AnswerMany(const Result<std::optional<TreeRule>>& rule, const TreeRule& sai
   SendEmpty(out, 204);
 }
 
-/// Merges the rules with the stored ones, one by one. Rules before an invalid one stay stored.
+/// Merges the rules with the stored ones, one by one. Stops at an invalid rule; the rules before it
+/// stay stored.
 void MergeMany(const std::vector<TreeRule>& rules, const Request& request, Services& services,
                ResponseWriter& out) {
   for (const TreeRule& said : rules) {
@@ -252,8 +254,9 @@ void MergeMany(const std::vector<TreeRule>& rules, const Request& request, Servi
   }
 }
 
-/// Replaces all rules of a tree by `rules`, in one write: a request that is ended changes nothing.
-/// As in OpenTSDB, an invalid rule also replaces the stored rules, by the rules before it.
+/// Replaces all rules of a tree by `rules`, in one write, so that a cancelled request changes
+/// nothing. As in OpenTSDB, if a rule is invalid, the rules before it still replace all stored
+/// rules.
 void ReplaceMany(const uid::Tree& tree, const std::vector<TreeRule>& rules, const Request& request,
                  Services& services, ResponseWriter& out) {
   if (tree.rules.empty())

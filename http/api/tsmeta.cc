@@ -90,7 +90,7 @@ void GetMany(const Request& request, Services& services, ResponseWriter& out) {
   StreamJsonWhileReading(out, request, [&](JsonWriter* json) -> Status {
     json->BeginArray();
     const auto write = [&](const uid::TsMeta& meta) -> Status {
-      // The objects of the metric and the tags are repeated for each series.
+      // The response repeats the objects of the metric and the tags for each series.
       RETURN_IF_ERROR(request.running->Step(static_cast<uint64_t>(uid::BytesOf(meta))));
       WriteTsMeta(meta, json);
       return json->alive() ? Status() : request.running->Check();

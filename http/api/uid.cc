@@ -91,8 +91,8 @@ struct AssignResult {
   Status failure;
 };
 
-/// Assigns ids to the names of a list. Memory is charged to `tally`. If `tally` returns an error,
-/// the names before it keep their ids.
+/// Assigns ids to the names of a list. Memory is charged to `tally`. If `tally` refuses memory, the
+/// names that got ids before keep them.
 AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& names,
                     MemoryTally* tally) {
   // An assignment needs three writes. A line of the response has the name and its result.
@@ -115,7 +115,7 @@ AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& 
       continue;
     }
     bool assigned = false;
-    // A name that is too long is an error of that name only.
+    // A name that is too long fails alone, without the whole request.
     if (name.size() > uid::kNameLengthMax && ToLatin1(name).size() > uid::kNameLengthMax) {
       refuse("The name is longer than " + std::to_string(uid::kNameLengthMax) + " characters");
       continue;
@@ -199,7 +199,7 @@ std::optional<RenameArguments> ReadRename(const Request& request, ResponseWriter
   };
   bool has_type = false;
   RenameArguments arguments;
-  // If the request has several types, the last one counts.
+  // If the request names several types, the last one counts.
   for (const auto& [word, kind] : kTypes) {
     std::optional<std::string> old_name = text(word);
     if (!old_name) continue;
@@ -223,7 +223,7 @@ void HandleRename(const Request& request, Services& services, ResponseWriter& ou
   const NameRules rules(services.options.extra_name_characters);
   Status status = rules.Check(rename->word, rename->new_name);
   if (status.ok()) status = services.names.Rename(rename->kind, rename->old_name, rename->new_name);
-  // Raw series keys that the sink has cached may now mean other series.
+  // The raw series keys that the sink has cached may now belong to other series.
   services.sink.ForgetRawKeys();
   switch (status.code()) {
     case StatusCode::kOk:

@@ -48,7 +48,7 @@ std::optional<UidMetaRequest> UidMetaFromParameters(const Request& request, Resp
   asked.fields.display_name = NonEmptyParameter(request, "display_name").value_or("");
   asked.fields.description = NonEmptyParameter(request, "description").value_or("");
   asked.fields.notes = NonEmptyParameter(request, "notes").value_or("");
-  // The parameter `created` has no effect; only the member of that name in a body has.
+  // The parameter `created` has no effect. Only the member `created` of a body has an effect.
   return asked;
 }
 

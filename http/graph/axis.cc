@@ -22,7 +22,8 @@ std::string Formatted(const std::string& format, double value) {
   return {text.data(), std::min(static_cast<size_t>(std::max(length, 0)), text.size() - 1)};
 }
 
-/// Returns the power of 1000 for "s" and "c" of gnuplot's formats: 1500 is "1.5" and "k".
+/// Returns the power of 1000 by which gnuplot's formats "s" and "c" scale a number. They print 1500
+/// as "1.5" and "k".
 int ScaleOf(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const int scale = static_cast<int>(std::floor(std::log10(std::abs(value)) / 3 + 1e-12));
@@ -35,8 +36,7 @@ std::string_view ScaleLetter(int scale) {
   return kLetters[static_cast<size_t>(scale + 6)];
 }
 
-/// Returns the smallest number of the form 1, 2 or 5 times a power of ten that is not below
-/// `least`.
+/// Returns the smallest number that is 1, 2 or 5 times a power of ten and is not below `least`.
 double NiceStep(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (double factor : {1.0, 2.0, 5.0})
@@ -166,7 +166,8 @@ ValueScale::ValueScale(const ValueAxis& axis, double low, double high, int marks
     if (!axis.high) high_ = std::pow(10, std::ceil(std::log10(high_) - 1e-9));
   }
   if (!(low_ < high_)) {
-    // Only one end is given, and all points are beyond that end.
+    // The request gives only one end, and all points are beyond that end, so the other end is
+    // computed from it.
     if (axis.low) {
       high_ = logarithmic_ ? low_ * 10 : low_ + std::max(1.0, std::abs(low_) / 10);
     } else {

@@ -8,7 +8,7 @@
 namespace hg::http::graph {
 namespace {
 
-/// Replaces invalid UTF-8 and noncharacters: Cairo fails permanently on them.
+/// Replaces invalid UTF-8 and noncharacters, because Cairo reports a permanent error for them.
 std::string Drawable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -96,7 +96,7 @@ double Canvas::TextWidth(std::string_view text) {
 std::string Canvas::Fitting(std::string_view text, double width_max) {
   std::string out = Drawable(text);
   if (TextWidth(out) <= width_max) return out;
-  // A binary search: a title may be long, and each step measures text.
+  // A binary search is used, because a title may be long and each step measures text.
   size_t fits = 0, too_long = out.size();
   while (too_long - fits > 1) {
     const size_t middle = fits + (too_long - fits) / 2;

@@ -20,13 +20,13 @@ constexpr double kTitlePixels = 15;
 constexpr double kMargin = 10;  // around the picture
 constexpr double kMarkLength = 4;
 
-// Maximum points, and pixels of path, that are drawn at once: some milliseconds of work. The work
-// depends on the pixels that a path crosses.
+// Maximum points, and maximum pixels that a path crosses, of one drawing call. The duration of a
+// call depends on both. It is at most some milliseconds.
 constexpr size_t kPointsAtOnce = 512;
 constexpr double kPixelsAtOnce = 1 << 15;
-// Cost of drawing a point, relative to reading one.
+// The cost of drawing a point, relative to the cost of reading a point.
 constexpr uint64_t kDrawnSteps = 64;
-// Memory of a pixel, in the bitmap and in the file at most.
+// Maximum memory of a pixel in the bitmap and in the file together.
 constexpr int64_t kPixelBytes = 8;
 // Maximum bytes of a line's title. Longer titles do not fit a picture and take long to measure.
 constexpr size_t kTitleBytesMax = 512;
@@ -88,7 +88,7 @@ class Drawing {
   }
 
  private:
-  /// Prepares the points for drawing.
+  /// Copies the lines and reduces their points to as many as the width of the picture can show.
   Status Prepare() {
     lines_.reserve(plot_.lines.size());
     for (const Line& given : plot_.lines) {
@@ -122,7 +122,7 @@ class Drawing {
     return width;
   }
 
-  /// Computes the layout: the surrounding elements determine the area of the lines.
+  /// Computes the layout. The area of the lines is the space that the other elements leave.
   void Lay() {
     const double line = canvas_.LineHeight();
     area_ = {kMargin, kMargin, style_.width - kMargin, style_.height - kMargin};
@@ -243,8 +243,8 @@ class Drawing {
     return X(to.time_ms) - X(from.time_ms) + std::abs(visible(to.value) - visible(from.value));
   }
 
-  /// Draws the points from `begin` to `end`. A path begins two points earlier, so that the lines of
-  /// two parts are joined like those within a part.
+  /// Draws the points from `begin` to `end`. A path begins two points earlier, so that lines are
+  /// joined at the border of two parts in the same way as within a part.
   void DrawPart(const Line& line, const std::vector<double>& slopes, size_t begin, size_t end,
                 Color color) {
     const std::span<const Point> all = line.points, points = all.subspan(begin, end - begin);
@@ -282,8 +282,8 @@ class Drawing {
     cairo_set_line_width(pen, 1);
   }
 
-  /// Adds the points from `begin` to `end` to the path. `slopes`: of all points of a curve, or
-  /// empty.
+  /// Adds the points from `begin` to `end` to the path. `slopes`: the slopes at all points if the
+  /// line is a curve, otherwise empty.
   void Path(std::span<const Point> points, const std::vector<double>& slopes, size_t begin,
             size_t end, const ValueScale& scale) {
     cairo_t* pen = canvas_.pen();

@@ -11,9 +11,9 @@ namespace hg::http::graph {
 namespace {
 
 constexpr double kSwatch = 22;  // a sample of the line's color
-constexpr int kRowsMax = 40;    // other lines are only counted
+constexpr int kRowsMax = 40;    // further lines are only counted
 
-/// These colors can be distinguished with color blindness, and in print.
+/// People with color blindness can distinguish these colors, and they differ in print.
 constexpr std::array<Color, 10> kColors = {{{0x1F, 0x77, 0xB4},
                                             {0xFF, 0x7F, 0x0E},
                                             {0x2C, 0xA0, 0x2C},

@@ -7,7 +7,7 @@
 namespace hg::http::graph {
 namespace {
 
-/// Returns the point at that time on the line between two points.
+/// Returns the point at `time_ms` on the line between two points.
 Point Between(const Point& a, const Point& b, int64_t time_ms) {
   const double part =
       static_cast<double>(time_ms - a.time_ms) / static_cast<double>(b.time_ms - a.time_ms);

@@ -68,8 +68,8 @@ Status ReadRange(const Parameters& parameters, std::string_view name, ValueAxis*
   return {};
 }
 
-/// Returns true for a text with at most two printf conversions of a double, where "%%" is a percent
-/// sign.
+/// Returns true for a text with at most two printf conversions of a double, in which "%%" means a
+/// percent sign.
 bool IsFormat(std::string_view text) {
   int conversions = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -92,7 +92,7 @@ bool IsFormat(std::string_view text) {
       ++i;
       if (!skip(kDigits, 2)) return false;
     }
-    // "s" and "c" are gnuplot's: the scaled number, and the letter of its scale.
+    // gnuplot's "s" prints the scaled number, and "c" the letter of its scale.
     if (++i >= text.size() || std::string_view("efgEGsc").find(text[i]) == std::string_view::npos)
       return false;
   }
@@ -188,8 +188,8 @@ constexpr std::pair<std::string_view, LineForm> kForms[] = {
     {"steps", LineForm::kSteps},     {"impulses", LineForm::kBars},
     {"boxes", LineForm::kBars},
 };
-// gnuplot's names of smoothings. gnuplot draws different curves for them; Hourglass draws the same
-// curve for all.
+// gnuplot's names of smoothings. gnuplot draws a different curve for each name of a curve.
+// Hourglass draws the same curve for all of them.
 constexpr std::pair<std::string_view, Smoothing> kSmoothings[] = {
     {"unique", Smoothing::kNone},        {"frequency", Smoothing::kNone},
     {"fnormal", Smoothing::kNone},       {"cumulative", Smoothing::kCumulative},

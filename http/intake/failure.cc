@@ -7,7 +7,7 @@ Failure FailureOf(const Status& result) {
     case StatusCode::kOk:
       return Failure::kNone;
     case StatusCode::kInvalidArgument:
-    case StatusCode::kConflict:  // the bytes of the name belong to another name, or no id is left
+    case StatusCode::kConflict:  // another name has the same bytes, or no id is left
       return Failure::kInvalid;
     case StatusCode::kNotFound:
       return Failure::kUnknown;

@@ -16,8 +16,8 @@ Status ForeignPoints::SetTags(std::span<const std::pair<std::string, std::string
     mine.push_back({options_.default_tag_key, options_.default_tag_value});
   } else if (mine.size() == 1 && mine[0].key == options_.default_tag_key &&
              mine[0].value == options_.default_tag_value) {
-    // The client sent the default tag as the only tag. Its key gets a suffix that distinguishes the
-    // series from series without tags, as in NameSeries.
+    // The client really sent the default tag, as its only tag. MarkedName changes the key, so that
+    // the series differs from a series without tags, as in NameSeries.
     mine[0].key = texts_.emplace_back(MarkedName(mine[0].key));
   }
   bytes_ += sizeof(mine) + mine.capacity() * sizeof(TagText);

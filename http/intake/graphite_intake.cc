@@ -11,8 +11,8 @@
 namespace hg::http {
 namespace {
 
-/// Maximum memory of points that wait to be stored. It limits the copies that a frame with one long
-/// path and many points can cause. kPointBytes: memory per point in addition to its names.
+/// Maximum memory of points that wait to be stored. The limit is needed because the points of a
+/// frame with one long path copy that path. kPointBytes: memory per point in addition to its names.
 constexpr size_t kBatchBytesMax = size_t{4} << 20;
 constexpr size_t kPointBytes = 128;
 constexpr auto kRefusedPause = std::chrono::milliseconds(20);
@@ -127,8 +127,8 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left, const WriteContext& con
 
 void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points, const WriteContext& context,
                                    Intake& intake) {
-  // The sort is stable: of two points with the same timestamp, the one sent later must be stored
-  // last.
+  // The sort must be stable, because of two points with the same timestamp, the one sent later must
+  // be stored last.
   std::stable_sort(points.begin(), points.end(),
                    [](const NamedPoint& a, const NamedPoint& b) { return a.metric < b.metric; });
   for (auto begin = points.begin(); begin != points.end();) {

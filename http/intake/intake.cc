@@ -9,8 +9,8 @@
 namespace hg::http {
 namespace {
 
-/// Waits until the points up to `position` are durable. Position 0 returns OK at once.
-/// DeadlineExceeded: timeout_ms has passed (0 = no timeout).
+/// Waits until the points up to `position` are durable. If `position` is 0, returns OK at once.
+/// Returns DeadlineExceeded after timeout_ms (0 = no timeout).
 Status CommitAndWait(PointSink& sink, PointSink::Position position, int64_t timeout_ms) {
   if (position == 0) return {};
   struct Outcome {

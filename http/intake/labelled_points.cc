@@ -12,9 +12,10 @@ namespace {
 
 /// Maximum points per batch.
 constexpr size_t kBatchPoints = 8192;
-/// Maximum bytes of the series of a batch. Larger batches are stored before more series are added.
+/// Maximum bytes of the series of a batch. A batch that exceeds it is stored before more series are
+/// added.
 constexpr size_t kBatchBytes = 8 << 20;
-/// Bytes of a series whose copying or naming costs a step.
+/// Number of bytes of a series that can be copied, or turned into names, in the time of a step.
 constexpr uint64_t kBytesPerStep = 8;
 /// Typical bytes for the two lengths of a label.
 constexpr size_t kSizesBytes = 2;

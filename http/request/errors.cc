@@ -27,8 +27,8 @@ void SendJsonError(ResponseWriter& out, const Request& request, int status,
   out.Write(std::string(callback) + "(" + body + ")");
 }
 
-/// Sends an error in the form of InfluxDB. After 4xx, except 429, its clients drop the points;
-/// after 5xx they send them again.
+/// Sends an error in the form of InfluxDB. After a status 4xx except 429, InfluxDB's clients drop
+/// the points. After 5xx they send the points again.
 void SendInfluxError(ResponseWriter& out, InfluxApi api, int status, std::string_view message) {
   std::string body;
   JsonWriter json(&body);
@@ -75,7 +75,8 @@ void SendPage(ResponseWriter& out, const Request& request, int status, std::stri
   out.Write(body);
 }
 
-/// The client may hold back points of known series meanwhile, so it is short for every reason.
+/// The time after which a client may repeat a refused write. It is short for every reason, because
+/// the client may also delay points that would be accepted.
 constexpr std::string_view kRetryAfterS = "1";
 
 }  // namespace
@@ -84,15 +85,15 @@ void SendError(ResponseWriter& out, const Request& request, int status,
                std::string_view given_message, std::string_view given_details) {
   if (out.Started()) return out.Cut();
   out.Reset();
-  // Message and details may quote megabytes of the request, and no memory account pays for an
-  // error.
+  // The message and the details may quote megabytes of the request, and the memory of an error is
+  // not charged, so both are shortened.
   const std::string message = ShortMessage(given_message);
   const std::string details = ShortMessage(given_details);
   if (const InfluxApi api = InfluxApiOf(request.target); api != InfluxApi::kNone)
     return SendInfluxError(out, api, status, message);
   if (Unversioned(request)) {
     if (status == 404) return SendPage(out, request, 404, "Page Not Found", message);
-    // Statuses that OpenTSDB does not use: browsers and agents must see them to react.
+    // OpenTSDB does not use these statuses, but browsers and agents must see them to react.
     const bool unknown_method = status == 405 && request.method == Method::kOther;
     if (status == 401 || status == 403 || status == 415 || status == 429 || status == 503 ||
         unknown_method)
@@ -126,7 +127,7 @@ void SendWriteRefusal(ResponseWriter& out, const Request& request, const Status&
 }
 
 int BeginWriteRefusal(ResponseWriter& out, const Status& status) {
-  // The client can send the points of an ended request again.
+  // The client can send the points of a cancelled request again, so the status is 503.
   const bool ended = status.code() == StatusCode::kDeadlineExceeded;
   const int http_status = status.code() == StatusCode::kLimitExceeded ? 429
                           : ended                                     ? 503
@@ -137,7 +138,7 @@ int BeginWriteRefusal(ResponseWriter& out, const Status& status) {
 
 void SendNotFound(ResponseWriter& out, const Request& request) {
   if (Unversioned(request)) return SendError(out, request, 404, "Page Not Found");
-  // The only error reply that an empty jsonp= affects (opentsdb-http-api.md §4.2).
+  // This is the only error reply that an empty jsonp= affects (opentsdb-http-api.md §4.2).
   std::string body = "{\"error\":{\"code\":404,\"message\":\"Endpoint not found\"}}";
   if (request.parameters.Has("jsonp"))
     body = std::string(JsonpCallback(request)) + "(" + body + ")";

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kWriteV1 = "/write", kWriteV2 = "/api/v2/write", kQuery = "/query";
 
-/// Returns the path without the prefix "/influx" and without a slash at its end.
+/// Returns the path without the prefix "/influx" and without a final slash.
 std::string_view PathOf(std::string_view target) {
   std::string_view path = target.substr(0, target.find('?'));
   if (path.starts_with(kInfluxPrefix) && path.substr(kInfluxPrefix.size()).starts_with('/'))

@@ -53,8 +53,8 @@ bool RefuseCallback(const Request& request, ResponseWriter& out) {
 
 namespace {
 
-/// Returns true if OpenTSDB's handler catches the exception of a missing callback name, so that the
-/// error is 400 instead of 500.
+/// Returns true if OpenTSDB's handler of the request catches the exception for a missing callback
+/// name. The status of the error is then 400 instead of 500.
 bool ArgumentsAreCaught(const Request& request) {
   const std::string endpoint = request.Endpoint(), part = request.Segment(1);
   if (endpoint == "tree") return true;
@@ -84,7 +84,8 @@ bool RequireCallbackName(const Request& request, ResponseWriter& out) {
 void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status) {
   if (!RequireCallbackName(request, out)) return;
   const std::string_view callback = JsonpCallback(request);
-  // A client that reads slowly must not keep a place in the queue of large queries.
+  // The query leaves the queue of large queries now, so that a slow client does not make other
+  // queries wait.
   if (request.running != nullptr) request.running->BeginAnswer();
   out.SetStatus(status);
   out.SetContentType(JsonpContentType(request));

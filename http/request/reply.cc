@@ -7,7 +7,7 @@
 namespace hg::http {
 namespace {
 
-/// Returns true if the handler has packed the body itself.
+/// Returns true if the handler has compressed the body itself.
 bool IsPacked(std::string_view headers) {
   return headers.find("Content-Encoding:") != std::string_view::npos;
 }
@@ -89,7 +89,8 @@ Reply::Reply(ReplyForm form, ReplyHooks hooks) : form_(form), hooks_(std::move(h
 
 void Reply::AddHeader(std::string_view name, std::string_view value) {
   headers_.append(name).append(": ");
-  // Values that come from a request must not end the header line.
+  // A value may come from a request, so control characters, which could end the header line, become
+  // blanks.
   for (char c : value) {
     const auto byte = static_cast<unsigned char>(c);
     headers_.push_back(byte < 0x20 || byte == 0x7F ? ' ' : c);

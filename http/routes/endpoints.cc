@@ -22,7 +22,7 @@ uint8_t ModeBit(Mode mode) {
 }  // namespace
 
 std::span<const Endpoint> Endpoints() {
-  // One line per endpoint; http/api has the handlers' headers.
+  // One line per endpoint. The handlers are declared in http/api.
   static const std::vector<Endpoint> table = {
       {"", Place::kRoot, kAny, kReads, ForReaders, HandleHome},
       {"admin", Place::kApi, kGetPost, kAllModes, ForAdmins, HandleAdmin},

@@ -23,7 +23,8 @@ namespace {
 
 constexpr int kApiVersionMax = 1;
 
-/// Returns true for "v" and a digit, which OpenTSDB treats as a version, well-formed or not.
+/// Returns true if the segment begins with "v" and a digit. OpenTSDB treats such a segment as a
+/// version, even if it is malformed.
 bool LooksLikeVersion(std::string_view segment) {
   return segment.size() >= 2 && LowerCase(segment[0]) == 'v' && segment[1] >= '0' &&
          segment[1] <= '9';
@@ -80,8 +81,8 @@ std::string AllowedMethods(const Endpoint& endpoint) {
   return text + "OPTIONS";
 }
 
-/// Returns true for the paths of products other than OpenTSDB. The names of some endpoints of
-/// Prometheus are names in the API of OpenTSDB's form, too; their paths then have the version 1.
+/// Returns true for the paths of products other than OpenTSDB. Some endpoints of Prometheus have
+/// the same names as endpoints of OpenTSDB's API. Their paths are those with the version 1.
 bool IsOfAnotherProduct(const Request& request, const Endpoint& endpoint) {
   if (endpoint.place != Place::kApi)
     return endpoint.place == Place::kPath || endpoint.place == Place::kWatch;
@@ -91,8 +92,8 @@ bool IsOfAnotherProduct(const Request& request, const Endpoint& endpoint) {
          std::find(kNames.begin(), kNames.end(), endpoint.name) != kNames.end();
 }
 
-/// Answers OPTIONS and origins that are not allowed, for any path. `endpoint` may be null. Returns
-/// true if a reply was sent.
+/// Handles, for any path, OPTIONS requests and requests from origins that are not allowed.
+/// `endpoint` may be null. Returns true if a reply was sent.
 bool AnswerCors(const Request& request, const Endpoint* endpoint, Services& services,
                 ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
@@ -100,7 +101,7 @@ bool AnswerCors(const Request& request, const Endpoint* endpoint, Services& serv
               !IsOwnOrigin(request, *origin);
   if (!cors) {
     if (request.method != Method::kOptions) return false;
-    // Prometheus answers OPTIONS without CORS, and OpenTSDB does not.
+    // Prometheus answers OPTIONS requests without CORS headers. OpenTSDB refuses them.
     if (endpoint != nullptr && IsOfAnotherProduct(request, *endpoint)) {
       SendEmpty(out, 204);
       out.AddHeader("Allow", AllowedMethods(*endpoint));
@@ -134,8 +135,8 @@ Method MethodOf(std::string_view verb) {
 
 namespace {
 
-/// Removes "/prometheus" in front of a path of Prometheus, and "/influx" in front of a path of
-/// InfluxDB. Clients of servers that have several interfaces send these prefixes.
+/// Removes the prefix "/prometheus" from a path of Prometheus, and "/influx" from a path of
+/// InfluxDB. Clients send these prefixes because some servers serve several products.
 void RemovePrefix(std::string* target) {
   if (InfluxApiOf(*target) != InfluxApi::kNone && target->starts_with(kInfluxPrefix))
     target->erase(0, kInfluxPrefix.size());
@@ -169,7 +170,7 @@ bool ParseTarget(Request* request) {
   if (EqualIgnoringCase(request->segments[0], "api")) {
     bool versioned = request->segments.size() > 1 && LooksLikeVersion(request->segments[1]);
     request->endpoint_index = versioned ? 2 : 1;
-    // For an invalid version, errors use the form of the newest version.
+    // If the version is invalid, errors use the form of the newest version.
     request->api_version =
         versioned && request->segments[1].find_first_not_of('0', 1) == std::string::npos ? 0 : 1;
   }
@@ -184,9 +185,8 @@ bool IsPluginPath(std::string_view target) {
 
 namespace {
 
-/// Returns true if the credentials of the request are of a kind that browsers add by themselves,
-/// also for pages of other sites: a stored password or a certificate. Tokens are added only by
-/// scripts.
+/// Returns true if browsers add the credentials of the request by themselves, even for pages of
+/// other sites. They do so for stored passwords and certificates. Only scripts add tokens.
 bool BrowsersSayIt(const Request& request) {
   constexpr std::string_view kBasic = "basic";
   const std::string* field = request.Header("authorization");
@@ -194,13 +194,13 @@ bool BrowsersSayIt(const Request& request) {
          EqualIgnoringCase(std::string_view(*field).substr(0, kBasic.size()), kBasic);
 }
 
-/// Returns true for requests that need a writer or administrator but change nothing. Pages of other
-/// sites may link to them.
+/// Returns true for requests that need the role write or admin although they change nothing. Pages
+/// of other sites may link to them.
 bool OnlyShows(const Request& request) {
   if (request.method != Method::kGet && request.method != Method::kHead) return false;
   if (request.api_version >= 0) return false;
   const std::string endpoint = request.Endpoint();
-  if (endpoint == "query") {  // of InfluxDB's statements, CREATE changes the list of databases
+  if (endpoint == "query") {  // InfluxDB's SHOW changes nothing; CREATE adds a database
     const std::string* const statement = request.parameters.Find("q");
     constexpr std::string_view kShow = "SHOW ";
     return statement != nullptr &&
@@ -209,7 +209,7 @@ bool OnlyShows(const Request& request) {
   return endpoint == "logs" && !request.parameters.Has("level");
 }
 
-/// Returns the reason why a request that a web page sent must be refused. Returns "" if it is
+/// Returns the reason for refusing a request that a web page sent. Returns "" if the request is
 /// allowed, or if no page sent it.
 std::string RefusalOfPage(const Request& request, Role needed, const Services& services) {
   const Options& options = services.options;
@@ -269,7 +269,8 @@ std::string_view VerbOf(Method method) {
   return "another";
 }
 
-// Reports a refusal, except for requests without credentials: browsers start with those.
+// Reports a refusal. Requests without credentials are not reported, because browsers send no
+// credentials before they get status 401.
 void TellOfRefusal(const Request& request, int status, Services& services) {
   if (services.access == nullptr) return;
   if (status == 401 && request.Header("authorization") == nullptr) return;
@@ -284,7 +285,7 @@ void SendNoAccess(const Request& request, Role needed, Services& services, Respo
   TellOfRefusal(request, request.user.empty() ? 401 : 403, services);
   if (request.user.empty()) {
     services.counters.unauthorized_http.fetch_add(1, std::memory_order_relaxed);
-    // Browsers use the first of these fields only, and ask for name and password.
+    // Browsers use only the first of these fields, so they ask for a name and a password.
     out.AddHeader("WWW-Authenticate", "Basic realm=\"Hourglass\", charset=\"UTF-8\"");
     out.AddHeader("WWW-Authenticate", "Bearer realm=\"Hourglass\"");
     return SendError(out, request, 401, "A name and password, or a token, are required");
@@ -321,7 +322,7 @@ std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool
   client.remote = request.remote;
   client.gone = [&out] { return out.Cancelled(); };
   client.takes_long = [&out] { out.TakesLong(); };
-  // If the response has not started, the handler sends an error instead.
+  // If the response has not started, it is not cut, because the handler sends an error instead.
   client.cut = [&out] {
     if (out.Started()) out.Cut();
   };
@@ -348,8 +349,8 @@ void Dispatch(Request& request, Services& services, ResponseWriter& out) {
   if (endpoint->verbs != kAny && (endpoint->verbs & VerbBit(request.method)) == 0) {
     return SendMethodNotAllowed(out, request);
   }
-  // Handlers below /api answer methods that HTTP does not define here, such as TRACE, as OpenTSDB
-  // does.
+  // Other methods, such as TRACE, get status 405. Below /api, the handler responds to them, as in
+  // OpenTSDB.
   if (request.method == Method::kOther && endpoint->place != Place::kApi)
     return SendMethodNotAllowed(out, request);
   const Role role = endpoint->role(request);

@@ -11,28 +11,32 @@ namespace {
 
 /// The first byte of a TLS connection.
 constexpr char kTlsHandshake = 0x16;
-/// Size of the receive buffer in bytes, if a small one is not enough. Most requests fit.
+/// Size in bytes of the receive buffer of an HTTP connection whose data does not fit into
+/// kFreeBodyBytes. Most requests fit into it.
 constexpr size_t kHttpRoom = 64 * 1024;
 /// Size of the receive buffer for telnet lines in bytes. Clients send many lines at once, and a
 /// smaller buffer costs 20 % of the speed (ingest-measurements.md §4).
 constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
-/// Bytes per connection that are not charged to the memory budgets. Most requests need no more.
+/// Bytes of a request per connection that are not charged to the memory budgets. Most requests are
+/// smaller.
 constexpr uint64_t kFreeBodyBytes = 16 * 1024;
-/// Like kFreeBodyBytes, while the rest of the request has not arrived. Most heads need no more.
+/// Like kFreeBodyBytes, for a request that has not arrived completely. Most request heads are
+/// smaller.
 constexpr uint64_t kFreeUnfinishedBytes = 2 * 1024;
-/// A receive buffer above this size shrinks after the reply.
+/// A receive buffer above this size shrinks to this size after the reply.
 constexpr size_t kKeptBytes = 1 << 20;
 constexpr int64_t kLingerS = 2;
 /// Maximum duration of a TLS handshake in seconds.
 constexpr int64_t kHandshakeS = 10;
-/// Memory of an unfinished TLS handshake. OpenSSL allocates as much as the first message of the
-/// client announces, which is at most 128 KiB, and its own structures.
+/// Memory of an unfinished TLS handshake. OpenSSL allocates its own structures and the size that
+/// the first message of the client announces, which is at most 128 KiB.
 constexpr uint64_t kHandshakeBytes = 192 * 1024;
 constexpr auto kHandshakePause = std::chrono::milliseconds(100);
 /// Number of sent bytes after which they are removed from the front of out_.
 constexpr size_t kSentBytesKept = 64 * 1024;
-/// Telnet clients often never read. After this time their lines run again, and replies are dropped.
+/// Many telnet clients never read replies. When replies have been unread for this time, the
+/// client's lines run again, and further replies are dropped.
 constexpr int64_t kDeafAfterS = 5;
 
 }  // namespace
@@ -74,9 +78,9 @@ void Connection::Advance() {
     if (buffer_.size() > 0) {
       if (protocol_ == Protocol::kUnknown) {
         const char first = buffer_.view()[0];
-        // The client begins a TLS handshake on a port without TLS. It may be a browser that an
-        // attacker's page controls. An attacker can choose parts of these bytes, so they must not
-        // be read as telnet lines.
+        // The client begins a TLS handshake on a port without TLS. The client may be a browser that
+        // an attacker's page controls. The attacker can choose parts of the handshake, so its bytes
+        // must not be read as telnet lines.
         if (first == kTlsHandshake) {
           edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
           return Close();
@@ -93,7 +97,8 @@ void Connection::Advance() {
     }
     break;
   }
-  // Most telnet clients send few lines at once; their buffers stay.
+  // Most telnet clients send few lines at once, so their small buffers are kept. Larger ones are
+  // freed.
   if (state_ == State::kReading && protocol_ == Protocol::kTelnet &&
       buffer_.written() > kFreeBodyBytes) {
     LetGoBuffer();
@@ -135,9 +140,9 @@ void Connection::PauseThen(std::chrono::milliseconds pause, State state,
 }
 
 void Connection::OnReadable() {
-  // Requests that were already received come first. If the connection read more while they wait,
-  // its buffer would grow without limit, because a client sends faster than its requests are
-  // handled. Continue waits for more bytes when it has handled what is there.
+  // The connection reads no more while received requests wait in the backlog. Otherwise its buffer
+  // would grow without limit, because a client may send faster than its requests are handled.
+  // Continue waits for more bytes after it has handled the received ones.
   if (in_backlog_) return;
   if (state_ == State::kReading) {
     if (Receive()) Advance();
@@ -151,9 +156,10 @@ void Connection::OnReadable() {
     return WaitReadable();
   }
   if (state_ != State::kHandling) return;
-  // The handler still uses the buffer, so this only looks for received bytes.
+  // The handler still uses the buffer, so this code does not read. It only checks whether bytes
+  // have arrived.
   const Transfer seen = stream_.Look();
-  if (seen == Transfer::kSome) return;  // the next request, which stays in the stream
+  if (seen == Transfer::kSome) return;  // The next request stays in the stream.
   if (seen == Transfer::kLater) return WaitReadable();
   ClientLeft();
   if (seen == Transfer::kFailed) Close();
@@ -167,16 +173,17 @@ void Connection::ClientLeft() {
 bool Connection::Receive() {
   const bool in_handshake = stream_.InHandshake();
   if (in_handshake && !handshake_memory_.Cover(kHandshakeBytes)) {
-    // The client is disconnected if the handshake, with these pauses, lasts longer than
+    // Sweep disconnects the client if the handshake, including these pauses, lasts longer than
     // kHandshakeS.
     PauseThen(kHandshakePause, State::kReading, &Connection::OnReadable);
     return false;
   }
-  // For a body of known length the buffer is already large enough, so few system calls are needed.
-  // Otherwise there is space for one read, which doubles as the request grows.
+  // If the length of the body is known, the buffer already has space for the whole request, so that
+  // few system calls are needed. Otherwise it gets space for one read. That space doubles as the
+  // request grows.
   size_t room = protocol_ == Protocol::kTelnet ? kTelnetRoom : kHttpRoom;
-  // Requests and lines also arrive through a small buffer. A client that has not filled it needs no
-  // more. If all clients hold too much together, further ones get no more.
+  // The buffer starts with kFreeBodyBytes. It gets `room` bytes only after it has been filled once,
+  // and only while the limit for the buffers of all connections allows it.
   const bool filled = buffer_.written() >= kFreeBodyBytes;
   if (buffer_.capacity() < room && !(filled && kept_memory_.Cover(room))) room = kFreeBodyBytes;
   const size_t wanted =
@@ -264,7 +271,8 @@ void Connection::OnWritten() {
 }
 
 void Connection::Linger() {
-  // Closing with unread bytes would reset the connection and lose the reply.
+  // If the socket were closed while received bytes are unread, the kernel would reset the
+  // connection and the client would lose the reply.
   state_ = State::kLingering;
   linger_until_s_ = loop_.now_s() + kLingerS;
   buffer_.Consume(buffer_.size());
@@ -288,8 +296,8 @@ void Connection::LetGoBody() {
 }
 
 void Connection::LetGoBuffer() {
-  // The next request of this client needs the buffer again, but many clients that wait may hold
-  // only so much together.
+  // The next request of this client needs the buffer again, so the buffer is kept while the limit
+  // for the buffers of all waiting connections allows it.
   if (kept_memory_.Cover(buffer_.capacity())) return;
   kept_memory_.GiveAll();
   buffer_.Trim(kFreeBodyBytes);
@@ -303,7 +311,7 @@ void Connection::ShutdownSend() {
 void Connection::Sweep() {
   const int64_t now = loop_.now_s();
   if (state_ == State::kLingering && now > linger_until_s_) return Close();
-  // Unread bytes of the next request keep OnReadable from seeing the end of the stream.
+  // If bytes of the next request are unread, OnReadable does not see the end of the stream.
   const bool bytes_wait = state_ == State::kHandling && !waiting_readable_ && !end_of_input_;
   if (bytes_wait && stream_.ClientClosed()) ClientLeft();
   const int64_t idle = now - active_s_;
@@ -317,11 +325,12 @@ void Connection::Sweep() {
     return Close();
   }
   const bool replying = protocol_ == Protocol::kHttp && write_pending_;
-  // The pace is measured by bytes that the client has acknowledged. The kernel's send buffer takes
-  // megabytes at once and then nothing for a while.
+  // The pace is measured by the bytes that the client has acknowledged. The bytes accepted by the
+  // kernel are no measure: its send buffer takes megabytes at once and then nothing for a while.
   const bool slow =
       reply_pace_.TooSlow(now, write_pending_, write_pending_ ? TakenBytes() : sent_bytes_);
-  // A client must make progress within a request; between requests, and between lines, it may idle.
+  // A client must make progress while it sends an HTTP request. Between requests, and between
+  // telnet lines, it may idle.
   const bool sending =
       protocol_ == Protocol::kHttp && state_ == State::kReading && buffer_.size() > 0;
   const bool unfinished = request_pace_.TooSlow(now, sending, received_bytes_);

@@ -1,7 +1,7 @@
 // Authentication of a connection's client (connection.h). Over HTTP each request carries
 // credentials, because behind a proxy one connection serves many users. Over telnet the command
-// `auth` sends them once. Credentials are compared with those of the previous request, so that
-// repeated ones cost one comparison.
+// `auth` sends them once. Each request's credentials are first compared with those of the previous
+// request, so that equal credentials cost only one comparison.
 
 #include <algorithm>
 
@@ -62,7 +62,8 @@ bool Connection::Admit() {
   if (!Guarded()) return true;
   Access& access = *edge_.services.access;
   const std::string_view field = head_.Find("authorization");
-  // InfluxDB 1.x clients may send credentials in the target, which is compared as a whole.
+  // InfluxDB 1.x clients may send credentials in the target. The whole target is then compared with
+  // the target of the last check.
   const bool in_target = field.empty() && InfluxApiOf(head_.target) != InfluxApi::kNone;
   const std::string_view words = in_target ? head_.target : field;
   const uint64_t generation = access.generation();
@@ -81,8 +82,8 @@ bool Connection::Admit() {
   return false;
 }
 
-/// Requests that need no password must not have a body, so that clients without credentials cannot
-/// make the daemon store one.
+/// Handles a request of a client that is not authenticated. The request must not have a body, so
+/// that clients without credentials cannot make the daemon keep one in memory.
 bool Connection::AdmitStranger() {
   const std::unique_ptr<Request> request = MakeRequest({});
   const bool bodyless = head_.content_length == 0 && !head_.chunked;
@@ -106,7 +107,7 @@ bool Connection::AdmitLines(std::string_view* lines) {
   const bool about_him = IsAuthLine(first);
   if (!about_him && who_ == nullptr) Adopt(KnownBy({}), generation);
   if (!about_him && who_ != nullptr) {
-    // Runs the lines before the next `auth` line; that line is handled on its own.
+    // Only the lines before the next `auth` line run now. The next call handles that line.
     const size_t next = lines->find("\nauth");
     *lines = lines->substr(0, next == std::string_view::npos ? next : next + 1);
     return true;
@@ -143,7 +144,7 @@ bool Connection::JudgePassword(Credentials said) {
   auto run = [said = std::move(said), lent = LentConnection(shared_from_this(), loop_),
               &access = *edge_.services.access](WorkerPool::Turn&) mutable {
     IdentityPtr who;
-    // If memory is exhausted, the result is the same as for a wrong password.
+    // If memory is exhausted, the client is refused as if the password were wrong.
     (void)Survive([&] { who = access.Judge(said); });
     lent.GiveBack([who](Connection& connection) { connection.Judged(who); });
   };

@@ -27,14 +27,15 @@
 namespace hg::http {
 namespace {
 
-/// Above this size a body counts as "chunked" if chunked requests are disabled
+/// If chunked requests are disabled, a body above this size is refused like a chunked one
 /// (opentsdb-http-api.md §2.1).
 constexpr uint64_t kWholeBodyBytesMax = 8192;
 
-/// Requests with larger bodies are not tried on the loop.
+/// Maximum bytes of a body for which the loop tries to run the request itself. Requests with larger
+/// bodies run on the pool.
 constexpr size_t kLoopBodyBytesMax = 16384;
-/// Maximum bytes of a body of points that a loop handles. Larger bodies are unpacked, parsed and
-/// stored on the pool. A body of this size has about 15,000 points and takes about two
+/// Maximum bytes of a write request's body that a loop handles itself. Larger bodies are unpacked,
+/// parsed and stored on the pool. A body of this size has about 15,000 points and takes about two
 /// milliseconds, during which the loop's other clients wait.
 constexpr size_t kLoopPointsBytesMax = 1 << 20;
 
@@ -42,7 +43,8 @@ constexpr size_t kKeptPoints = 100'000;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/// The response to a put whose points are all stored. Equals the response that a Reply makes.
+/// The response to a put whose points are all stored. It equals the response that a Reply would
+/// create.
 std::string_view PutDone() {
   static const std::string response =
       "HTTP/1.1 204 No Content\r\nContent-Type: application/json; charset=UTF-8\r\n" +
@@ -55,12 +57,13 @@ std::string TooLarge(uint64_t body_max) {
          " bytes (tsd.http.request.max_chunk)";
 }
 
-/// Bytes of documents that are not charged to the memory budget; few request bodies need more.
+/// Bytes of parsed documents that are not charged to the memory budget. Few request bodies need
+/// more.
 constexpr uint64_t kFreeDocumentBytes = 256 * 1024;
 
 /// Runs the handler and finishes its reply. Returns whether the connection may serve another
-/// request. An exception (out of memory) costs only this request. If memory was refused, the
-/// refusal replaces the handler's response.
+/// request. An exception (out of memory) fails only this request. If the memory budget refused
+/// memory, that error replaces the handler's response.
 bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
   Services& services = edge.services;
   std::string what = "unknown exception";
@@ -282,7 +285,7 @@ bool Connection::OnBody(std::string_view body) {
   } else if (body.size() > kLoopPointsBytesMax || !(TryPut(body) || TryInflux(body))) {
     Handle(body);
   }
-  // Frees the memory of rare huge requests.
+  // The memory that a rare huge request needed is freed.
   if (loop_.points.capacity() > kKeptPoints) std::vector<KeyedPoint>().swap(loop_.points);
   if (loop_.influx.fields.capacity() > kKeptPoints) loop_.influx = InfluxPoints();
   return true;
@@ -307,7 +310,7 @@ bool Connection::MayGoFast() const {
       !edge_.options.api_enabled || !May(Role::kWrite)) {
     return false;
   }
-  // Requests of web pages need CORS headers in the reply, or are refused.
+  // The slow path adds CORS headers to replies to web pages, or refuses their requests.
   return !head_.tells_of_page;
 }
 
@@ -337,7 +340,7 @@ bool Connection::TryInflux(std::string_view body) {
 bool Connection::Appended(const Result<PointSink::Appended>& appended, size_t points,
                           std::atomic<uint64_t>* requests) {
   if (!appended.ok()) {
-    // The slow path gives each point its reply for other failures.
+    // After other failures, the slow path reports an error per point.
     const Failure failure = FailureOf(appended.status());
     if (!RefusesAll(failure)) return false;
     CountFailure(failure, points, &edge_.services.counters);
@@ -381,8 +384,8 @@ void Connection::PutCommitted(const Status& status) {
   Advance();
 }
 
-// Tries to answer on the loop, because waking a pool thread costs more than a small request.
-// Returns false if the pool must run the request; in that case nothing has happened.
+// Tries to run the request on the loop, because waking a pool thread costs more than a small
+// request. Returns false without any effect if the pool must run the request.
 bool Connection::TryOnLoop(Request& request) {
   if (request.body.size() > kLoopBodyBytesMax || !MayAnswerOnLoop(request, edge_.options))
     return false;
@@ -454,7 +457,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
     job->turn = &turn;
     bool keep_alive = false;
     (void)Survive([&] { keep_alive = Answer(*job->request, job->form, edge, job->reply); });
-    // If End failed for lack of memory, the function Pump detects it.
+    // If End runs out of memory, Pump detects the failure.
     (void)Survive([&] { replies->End(keep_alive); });
     lent.GiveBack([](Connection& connection) { connection.Pump(); });
   };

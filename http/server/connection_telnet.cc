@@ -14,14 +14,14 @@
 namespace hg::http {
 namespace {
 
-/// Maximum bytes of unread replies. If there are more, or if all connections hold too much memory,
-/// the next lines wait until the client has read.
+/// Maximum bytes of replies that the client has not read. If there are more, or if all connections
+/// together hold too much memory, the next lines wait until the client has read replies.
 constexpr size_t kUnreadBytesMax = 64 * 1024;
 /// Pause before lines are tried again after the store refused them. It doubles up to kBusyPauseMax.
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
 constexpr auto kBusyPauseMax = std::chrono::milliseconds(1000);
-/// Time after which the waiting lines of a client that has closed are dropped. They were never
-/// acknowledged, and they occupy a connection.
+/// Time after which the waiting lines of a client are dropped if the client has closed the
+/// connection. The lines were never acknowledged, and they occupy a connection.
 constexpr int64_t kGoneS = 60;
 
 }  // namespace
@@ -51,7 +51,7 @@ bool Connection::TryLines(std::string_view lines) {
   WriteContext context(RequestContext::Unlimited(), writer().get());
   const auto appended = edge_.services.sink.AppendKeyed(points, context);
   if (!appended.ok()) {
-    // The slow path creates error messages per line for other failures.
+    // After other failures, the slow path reports an error per line.
     const Failure failure = FailureOf(appended.status());
     if (!RefusesAll(failure)) return false;
     CountFailure(failure, points.size(), &edge_.services.counters);
@@ -82,7 +82,8 @@ void Connection::LinesCommitted(const Status& status) {
 
 void Connection::RetryLater() {
   if (edge_.overdue.load(std::memory_order_relaxed)) return Close();
-  // The telnet protocol has no "retry later" reply: the lines wait, and the socket is not read.
+  // The telnet protocol has no "retry later" reply. So the lines wait and run again later, and the
+  // socket is not read meanwhile.
   state_ = State::kRetrying;
   if (retries_ == 0) gone_since_s_.reset();
   const auto pause = std::min(kBusyPause * (1 << std::min(retries_, 10)), kBusyPauseMax);
@@ -111,7 +112,8 @@ void Connection::RunLines(std::string_view lines) {
                        .roles = roles(),
                        .context = &edge_.lines_context,
                        .writer = writer().get()};
-  // The writer lives as long as the connection, which does no other work meanwhile.
+  // `call` refers to the writer of the connection. The writer lives as long as the connection, and
+  // the connection does no other work while the job runs.
   auto run = [lines, call, lent = LentConnection(shared_from_this(), loop_),
               result = std::make_shared<LinesResult>(),
               &services = edge_.services](WorkerPool::Turn&) mutable {
@@ -143,7 +145,8 @@ bool Connection::TooMuchUnread() const {
 void Connection::SendTelnet(std::string_view text) {
   if (TooMuchUnread()) return;
   Transmit(text);
-  // The lines of this text have run, so the text is kept also if its memory is refused.
+  // The lines have already run, so their reply is kept even if the memory budget refuses its
+  // memory.
   unread_refused_ = write_pending_ && !unread_memory_.Cover(out_.capacity());
 }
 

@@ -38,7 +38,8 @@ constexpr auto kSweepInterval = std::chrono::seconds(1);
 enum class Form : uint8_t { kLines, kPickle };
 
 /// Returns true if the first line of a connection is an HTTP request line or the start of a TLS
-/// connection. A web page of any site can make a browser send these, followed by lines of points.
+/// connection. A web page of any site can make a browser send such a line, followed by lines of
+/// points.
 bool IsAnotherProtocol(std::string_view line) {
   constexpr char kTlsHandshake = 0x16;
   if (line.starts_with(kTlsHandshake)) return true;
@@ -57,8 +58,8 @@ struct Shared {
   std::list<GraphiteConnection*>& open;  // the connection that received bytes last is at the end
 };
 
-/// A connection. It lives while it waits for bytes. Between two turns it holds memory only for an
-/// unfinished line or frame.
+/// A connection. Its pending wait for bytes keeps it alive. Between two callbacks it holds memory
+/// only for an unfinished line or frame.
 class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnection> {
  public:
   /// Creates a connection. `writer`: write limits of the client; null = unlimited.
@@ -83,7 +84,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
         tcp::socket::wait_read, [self = shared_from_this()](boost::system::error_code error) {
           if (self->shared_.stopping.load()) return;
           const Turn turn(self->shared_.turns, [&] { return "a Graphite " + self->What(); });
-          // The socket was closed after the wait had succeeded.
+          // The socket may have been closed between the end of the wait and this callback.
           if (!self->socket_.is_open()) error = asio::error::operation_aborted;
           bool good = true;
           if (!error) good = self->Receive(&error);
@@ -114,14 +115,14 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
  private:
   [[nodiscard]] std::string What() const { return form_ == Form::kLines ? "line" : "frame"; }
 
-  /// Returns true if the kernel's buffer has no bytes. They count as arrived, because the thread
-  /// does not read while the store is busy.
+  /// Returns true if the kernel's receive buffer is empty. Bytes in that buffer count as activity
+  /// of the client, because this thread does not read while the store is busy.
   [[nodiscard]] bool NothingWaits() const {
     boost::system::error_code ignored;
     return socket_.available(ignored) == 0;
   }
 
-  /// Reads once and handles what is complete. Returns false if the connection must end.
+  /// Reads once and handles all complete lines or frames. Returns false if the connection must end.
   bool Receive(boost::system::error_code* error) {
     constexpr size_t kBytesMax = kFrameHeadBytes + GraphiteServer::kFrameBytesMax;
     const size_t had = buffer_.size();
@@ -138,7 +139,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     return good && Hold();
   }
 
-  /// Charges the memory that stays until the next turn, and frees the rest.
+  /// Frees unused memory of buffer_ and charges the rest to the memory budget. Returns false if the
+  /// budget refuses it, so that the connection must end.
   bool Hold() {
     buffer_.Trim(0);
     memory_.GiveAll();
@@ -177,7 +179,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     return Keep(rest, rest.size(), GraphiteServer::kLineBytesMax);
   }
 
-  /// Refuses the rest of the connection without reading it.
+  /// Rejects a client that speaks HTTP or TLS and discards the bytes received. Returns false, so
+  /// that the connection ends.
   bool Leave() {
     intake_.Refuse(Status::InvalidArgument("a client speaks HTTP or TLS, not lines"));
     intake_.Flush(writer_.get());
@@ -316,8 +319,8 @@ class GraphiteServer::Impl {
           Accept(form);
         });
   }
-  /// Accepts again after a pause. The process has probably no free file descriptors, so retrying at
-  /// once would only waste CPU time.
+  /// Accepts again after a pause. Accepting failed, probably because the process has no free file
+  /// descriptors, so retrying at once would only waste CPU time.
   void AcceptLater(Form form) {
     asio::steady_timer& pause = pauses_[Index(form)];
     pause.expires_after(kAcceptPause);
@@ -327,8 +330,8 @@ class GraphiteServer::Impl {
   }
   void Admit(tcp::socket socket, Form form) {
     if (open_.size() >= kConnectionsMax && !CloseSilent())
-      return intake_.TurnAway("a connection beyond " + std::to_string(kConnectionsMax) +
-                              " was turned away");
+      return intake_.TurnAway("a connection was refused, because " +
+                              std::to_string(kConnectionsMax) + " connections are open");
     boost::system::error_code ignored;
     socket.set_option(asio::socket_base::keep_alive(options_.keep_alive), ignored);
     std::shared_ptr<Writer> writer;
@@ -339,8 +342,8 @@ class GraphiteServer::Impl {
     std::make_shared<GraphiteConnection>(std::move(socket), form, shared_, std::move(writer))
         ->Read();
   }
-  /// Closes the connection that has been silent longest. Returns false if all connections have
-  /// received bytes lately.
+  /// Closes the connection that has been silent longest, if that is more than kSilentS. Returns
+  /// false if no connection has been silent that long.
   bool CloseSilent() {
     const auto silent = std::find_if(open_.begin(), open_.end(), [](const auto* connection) {
       return connection->IdleFor(kSilentS);
@@ -352,7 +355,7 @@ class GraphiteServer::Impl {
     (*silent)->Close();
     return true;
   }
-  /// Closes idle connections, and those that send a frame too slowly, once per interval.
+  /// Closes idle connections and connections that send a frame too slowly, once per kSweepInterval.
   void SweepLater() {
     sweep_.expires_after(kSweepInterval);
     sweep_.async_wait([this](const boost::system::error_code& error) {
@@ -374,7 +377,7 @@ class GraphiteServer::Impl {
   const Options& options_;
   Services& services_;
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> overdue_{false};  // whether Server::kRequestGraceMs of a stop have passed
+  std::atomic<bool> overdue_{false};  // set Server::kRequestGraceMs after a stop began
   std::promise<void> ended_;          // set when thread_ ends
   GraphiteIntake intake_;
   TurnWatch turns_;

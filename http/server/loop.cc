@@ -10,7 +10,8 @@ namespace hg::http {
 namespace {
 
 constexpr auto kTick = std::chrono::seconds(1);
-/// Time after which a callback that serves many connections posts the rest of its work.
+/// After this time, a callback that serves many connections posts the rest of its work as a new
+/// callback.
 constexpr int64_t kSliceNs = 5'000'000;
 /// Pause after an exception, during which other threads may free memory.
 constexpr auto kBreath = std::chrono::milliseconds(10);
@@ -24,8 +25,8 @@ Loop::~Loop() = default;
 void Loop::CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position) {
   position_ = std::max(position_, position);
   waiting_.push_back(std::move(connection));
-  // The commit is posted to the loop, so that it runs after the handlers that are ready now, and
-  // their points share it.
+  // The commit is posted to the loop, so that it runs after the handlers that are ready now. The
+  // points of these handlers then share the commit.
   if (waiting_.size() > 1) return;
   boost::asio::post(io_, [this] {
     const Turn turn(turns_, [] { return std::string("a group commit"); });
@@ -37,7 +38,7 @@ void Loop::Commit() {
   auto waiting = std::make_shared<Waiting>(std::move(waiting_));
   waiting_ = Waiting();
   waiting_.reserve(waiting->size());
-  // The guard keeps the loop running until a log thread has called back.
+  // The guard keeps the loop running until a thread of the log has called the callback.
   auto guard = boost::asio::make_work_guard(io_);
   edge_.services.sink.Commit(position_, [this, waiting, guard](const Status& status) {
     if (io_.get_executor().running_in_this_thread()) {
@@ -80,7 +81,7 @@ void Loop::PostBacklog() {
 
 void Loop::ServeBacklog() {
   const int64_t end_ns = edge_.services.clock.MonotonicNs() + kSliceNs;
-  // A connection that is added meanwhile waits for the next callback, so that the loop looks for
+  // A connection that is added during this callback waits for the next one. So the loop looks for
   // new requests between two requests of one connection.
   for (size_t left = backlog_.size(); left > 0; --left) {
     const std::shared_ptr<Connection> next = std::move(backlog_.front());
@@ -98,9 +99,11 @@ void Loop::Start() { Tick(); }
 void Loop::Run() {
   for (bool again = false;; again = true) {
     try {
-      // After an exception during a commit, its connections still wait in waiting_.
+      // If the exception was thrown during a commit, the connections of the commit are still in
+      // waiting_.
       if (again && !waiting_.empty()) Commit();
-      // After an exception while the backlog was served, the rest of the backlog has no callback.
+      // If the exception was thrown in ServeBacklog, no callback is posted for the rest of the
+      // backlog.
       if (again && !backlog_.empty()) PostBacklog();
       io_.run();
       return;
@@ -124,7 +127,7 @@ void Loop::Tick() {
   }
   const std::vector<Connection*> all(connections_.begin(), connections_.end());
   for (Connection* connection : all) {
-    // Sweep may close this connection, but never another one.
+    // Sweep may close this connection, but never another one of `all`.
     connection->Sweep();
   }
 }

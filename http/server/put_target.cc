@@ -33,7 +33,7 @@ PutTarget ParsePutTarget(std::string_view target) {
     } else if (name == "details") {
       result.details = true;
     } else if (name != "sync" && !name.empty()) {
-      return result;  // nothing to do for "sync": every acknowledged point is stored already
+      return result;  // "sync" needs no action: every acknowledged point is already stored
     }
   }
   result.plain = true;

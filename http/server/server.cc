@@ -110,8 +110,8 @@ class Server::Impl {
       }
     });
     CloseConnections(false);
-    // A thread that ends requests that still run after kRequestGraceMs. After kStopGraceMs it
-    // disconnects clients that have not taken their responses.
+    // This thread cancels requests that still run after kRequestGraceMs. After kStopGraceMs it
+    // disconnects clients that have not received their responses.
     std::mutex mutex;
     std::condition_variable finished;
     bool done = false;
@@ -128,7 +128,8 @@ class Server::Impl {
     requests_.Join();
     writes_.Join();
     passwords_.Join();
-    // The handlers' last replies are posted; the loops end when these are sent.
+    // The handlers have posted their last replies to the loops. The loops end when these replies
+    // are sent.
     guards_.clear();
     for (std::thread& thread : threads_) thread.join();
     {
@@ -219,8 +220,8 @@ class Server::Impl {
         });
   }
 
-  /// Stops accepting for a while. The process has probably no free file descriptors, so retrying at
-  /// once would only waste CPU time.
+  /// Stops accepting for a while. Accepting failed, probably because the process has no free file
+  /// descriptors, so retrying at once would only waste CPU time.
   void PauseAccepting(Listener& listener) {
     listener.pause.expires_after(kAcceptPause);
     listener.pause.async_wait([this, &listener](const boost::system::error_code& error) {

@@ -48,7 +48,7 @@ Transfer Stream::Look() {
 
 bool Stream::ClientClosed() {
   pollfd polled{socket_.native_handle(), POLLRDHUP, 0};
-  return ::poll(&polled, 1, 0) > 0;  // poll always reports errors, too
+  return ::poll(&polled, 1, 0) > 0;  // poll reports errors, too, without a request for them
 }
 
 Transfer Stream::Send(std::string_view bytes, size_t* sent) {

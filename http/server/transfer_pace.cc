@@ -19,8 +19,8 @@ bool TransferPace::TooSlow(int64_t now_s, bool waiting, uint64_t moved_bytes) {
   was_waiting_ = waiting;
   looked_s_ = now_s;
   if (window_s_ <= kSlowTransferS) return false;
-  // The amount doubles with the waiting time before this window. The time of the window itself is
-  // not included, because the limit must not rise for time that has passed.
+  // The required amount doubles with the waiting time before this window. The window's own time
+  // does not count, because the bytes of this window were sent before the limit could rise.
   const int64_t doublings = (waited_s_ - window_s_) / kSlowTransferDoublesS;
   const uint64_t wanted = least_bytes_ << std::min(doublings, kDoublingsMax);
   const bool slow = moved_bytes - window_moved_bytes_ < wanted;

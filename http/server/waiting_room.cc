@@ -21,18 +21,20 @@
 namespace hg::http {
 namespace {
 
-/// Maximum connections that are read or answered at once; others wait in the kernel's queue, for
-/// kPatience at most. Telnet connections are not counted here: they wait until the store is open.
+/// Maximum number of connections that are read or answered at once. Further connections wait in the
+/// kernel's queue, for kPatience at most. Telnet connections are not counted here, because they
+/// wait until the store is open.
 constexpr size_t kClientsMax = 1024;
 /// Minimum number of connections that are read at once, even if the limit is lower. With fewer,
 /// silent connections could block all others.
 constexpr size_t kClientsMin = 16;
-/// The maximum lifetime of a connection: from its start until the request is answered and the
-/// client has closed it.
+/// The maximum lifetime of a connection. It ends when the request is answered and the client has
+/// closed the connection.
 constexpr auto kPatience = std::chrono::seconds(5);
-/// Maximum length of a request head (http/wire/request_head.h); the bytes after it are dropped.
+/// Maximum length of a request head (http/wire/request_head.h); further bytes are dropped.
 constexpr size_t kHeadBytesMax = 12 * 1024;
-/// One TLS record: poll does not report bytes of a record that was read only in part.
+/// Bytes of one read. A whole TLS record fits, because poll does not report the rest of a record
+/// that was read in part.
 constexpr size_t kBytesAtOnce = 16 * 1024;
 constexpr auto kSweep = std::chrono::milliseconds(500);
 constexpr auto kPause = std::chrono::milliseconds(10);
@@ -61,12 +63,12 @@ void Answer(Client* client, const std::string& answer) {
 enum class Heard {
   kGoesOn,
   kEnded,  // the connection must be closed
-  kLines,  // a telnet client; no bytes were read
+  kLines,  // the client speaks telnet; none of its bytes were read
 };
 
 bool SpeaksLines(char first) { return first < 'A' || first > 'Z'; }
 
-/// Reads into `room`; *got = number of bytes, which may be 0 with kGoesOn.
+/// Reads into `room`. *got is the number of bytes; with kGoesOn it may be 0.
 Heard Read(Client* client, char* room, size_t size, size_t* got) {
   *got = 0;
   if (client->tls != nullptr) {
@@ -91,9 +93,9 @@ Heard Hear(Client* client) {
   size_t got = 0;
   if (Read(client, bytes, sizeof(bytes), &got) == Heard::kEnded) return Heard::kEnded;
   if (got == 0) return Heard::kGoesOn;
-  // A telnet client over TLS: its bytes were already read.
+  // A telnet client over TLS cannot wait, because some of its bytes were already read.
   if (is_first && SpeaksLines(bytes[0])) return Heard::kEnded;
-  // The body is read and dropped: a close with unread bytes would lose the reply.
+  // The body is read and dropped, because closing a socket with unread bytes would lose the reply.
   if (client->answered) return Heard::kGoesOn;
   client->received.append(bytes, got);
   if (const std::string answer = WaitingRoomAnswer(client->received); !answer.empty()) {
@@ -215,7 +217,8 @@ bool WaitingRoom::Listen(Visit* visit) {
       ++it;
       continue;
     }
-    // A telnet client whose connection is closed knows that no line was taken.
+    // If too many telnet clients wait, the connection is closed, which tells the client that no
+    // line was accepted.
     if (heard == Heard::kLines && lines_.size() < lines_max_) {
       lines_.push_back(it->fd);
     } else {
@@ -231,7 +234,7 @@ void WaitingRoom::Accept(Visit* visit, Clock::time_point now) {
   const int fd = ::accept4(listening_, nullptr, nullptr,
                            tls_ != nullptr ? SOCK_CLOEXEC | SOCK_NONBLOCK : SOCK_CLOEXEC);
   if (fd < 0) {
-    // The process has probably no free file descriptors, so it waits before it accepts again.
+    // The process probably has no free file descriptors, so it pauses before it accepts again.
     if (errno != EAGAIN && errno != ECONNABORTED) std::this_thread::sleep_for(kPause);
     return;
   }

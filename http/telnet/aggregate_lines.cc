@@ -41,7 +41,7 @@ std::string ReadHead(std::string_view metric, std::string_view time, LineTexts* 
   return {};
 }
 
-/// Returns the bytes to store. Returns nullopt if the line stores nothing and gets no reply.
+/// Returns the bytes to store. Returns nullopt if the line must be ignored, without a reply.
 std::optional<Result<Bytes>> EncodeValue(std::optional<int32_t> id, std::string_view value,
                                          uint8_t codec_id) {
   codec::SimpleHistogram histogram;
@@ -59,8 +59,8 @@ std::optional<Result<Bytes>> EncodeValue(std::optional<int32_t> id, std::string_
   return codec::EncodeSimpleHistogram(std::move(*decoded));
 }
 
-/// Returns the message to send after "histogram: ", or "". *result is the result of the
-/// store, if the line was passed to it.
+/// Returns the message to send after "histogram: ", or "" if there is none. If the line was passed
+/// to the store, *result is the store's result.
 std::string PutHistogram(const std::vector<std::string_view>& words, Services& services,
                          WriteContext& context, std::optional<Status>* result) {
   if (services.histograms == nullptr) return IllegalArgument(kHistogramsOff);
@@ -85,8 +85,8 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
   return stored.ok() ? "" : "HBase error: " + std::string(stored.message());
 }
 
-/// Reads "<interval>-<aggregator>[:<group by>]" or "<group by>". Text in front of a colon counts
-/// only if it contains a dash.
+/// Reads "<interval>-<aggregator>[:<group by>]" or "<group by>". Text before a colon is used only
+/// if it contains a dash.
 void ReadSource(std::string_view text, NamedRollup* rollup) {
   const size_t colon = text.find(':');
   if (colon != std::string_view::npos)
@@ -101,8 +101,8 @@ void ReadSource(std::string_view text, NamedRollup* rollup) {
   }
 }
 
-/// Returns the message to send after "rollup: ", or "". *result is the result of the
-/// store, if the line was passed to it.
+/// Returns the message to send after "rollup: ", or "" if there is none. If the line was passed to
+/// the store, *result is the store's result.
 std::string PutRollup(const std::vector<std::string_view>& words, Services& services,
                       WriteContext& context, std::optional<Status>* result) {
   if (words.size() < 6) return TooFew(7, words.size());

@@ -21,7 +21,7 @@ namespace {
 
 /// Maximum bytes of replies. When it is reached, no more lines run until the replies are sent.
 constexpr size_t kTextBytesMax = 16 * 1024;
-/// Maximum put lines that are stored together. All of them may have a reply.
+/// Maximum put lines that are stored together. It is limited because each of them may get a reply.
 constexpr size_t kPutsTogether = 128;
 
 /// Returns the text of a point's refusal in the telnet protocol.
@@ -51,7 +51,7 @@ class LineRunner {
 
   LinesResult Run(std::string_view lines, const LinesCall& call) {
     std::string_view rest = lines;
-    // After a refusal, lines are tried one by one, so that some of them may be stored.
+    // After the store has refused lines, they run one by one, so that some of them may be stored.
     const bool together = !call.after_busy && writes() && roles_.Has(Role::kWrite);
     if (together) StoreLearning(lines, &rest);
     while (!rest.empty() && !result_.busy && !result_.close && !heavy_ &&
@@ -72,8 +72,8 @@ class LineRunner {
   }
 
  private:
-  /// Counts of finished lines. They are added to the counters when it is known that the lines need
-  /// not run again.
+  /// Counts of finished lines. They are added to the counters only when it is known that the lines
+  /// need not run again.
   struct Done {
     uint64_t rpc_telnet = 0, rpc_put = 0;
   };
@@ -84,8 +84,8 @@ class LineRunner {
 
   [[nodiscard]] bool writes() const { return services_.options.mode != Mode::kReadOnly; }
 
-  /// Stores regular put lines whose series are new, or not seen since the start. Removes the stored
-  /// lines from *rest; the others must be run separately. The store may be busy.
+  /// Stores put lines with series that the fast path does not know yet. Removes the stored lines
+  /// from *rest. The remaining lines must run separately. Sets result_.busy if the store is busy.
   void StoreLearning(std::string_view lines, std::string_view* rest) {
     std::vector<KeyedPoint> points;
     if (!ParsePutLines(lines, &points)) return;
@@ -98,7 +98,7 @@ class LineRunner {
   }
 
   /// Runs one line. `end` is the end of the line within all lines. Returns false if the store is
-  /// busy; then the line was not run.
+  /// busy; the line must then run again.
   bool RunLine(std::string_view line, size_t end) {
     SplitWords(line, &words_);
     if (const Role needed = RoleOfCommand(words_[0]); !roles_.Has(needed)) {
@@ -151,7 +151,7 @@ class LineRunner {
     if (command == "version") {
       Tell(BuildText());
     } else if (command == "stats") {
-      Count(std::exchange(done_, {}));  // the statistics include the lines before it
+      Count(std::exchange(done_, {}));  // the statistics include the earlier lines
       intake_.CountStored();
       if (muted_) return;
       Tell(StatsText(services_));
@@ -243,8 +243,8 @@ class LineRunner {
   WriteContext context_;
   Intake intake_{services_.sink, counters_, context_};
   size_t puts_together_;
-  // Whether a command took milliseconds. The remaining lines run after its reply was sent, because
-  // sending finds out whether the client has gone.
+  // Whether a command took milliseconds. The remaining lines then run only after its reply was
+  // sent, because sending shows whether the client has closed the connection.
   bool heavy_ = false;
   LinesResult result_;
   Done done_;

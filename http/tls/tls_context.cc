@@ -34,8 +34,8 @@ Status LoadCertificate(const TlsOptions& options, SSL_CTX* context) {
   return {};
 }
 
-/// Enables CRL checks: each CA in a client's chain must then have a list that has not expired.
-/// Without a list, revoked certificates could not be recognized.
+/// Enables CRL checks. Each CA in a client's chain must then have a CRL that has not expired,
+/// because without a CRL the server could not recognize revoked certificates.
 Status LoadRevoked(const std::string& file, SSL_CTX* context) {
   X509_STORE* const store = SSL_CTX_get_cert_store(context);
   X509_LOOKUP* const files = X509_STORE_add_lookup(store, X509_LOOKUP_file());
@@ -55,8 +55,8 @@ Status LoadAuthorities(const TlsOptions& options, SSL_CTX* context) {
   int mode = SSL_VERIFY_PEER;
   if (options.clients == ClientCertificates::kRequired) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   SSL_CTX_set_verify(context, mode, nullptr);
-  // Disables session resumption: a resumed session shows no certificate, and the original one may
-  // have expired.
+  // Session resumption is disabled, because the client sends no certificate when it resumes a
+  // session, and the certificate of the original session may have expired.
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -71,14 +71,14 @@ Status TlsContext::Load() {
   if (context == nullptr) return Status::IoError("no TLS: " + LastError());
   SSL_CTX* const raw = context.get();
   SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
-  // Requests and lines have explicit ends, and truncated ones are not run. So a client that closes
-  // without a TLS close message is not an error.
+  // Requests and lines have explicit ends, and truncated ones do not run. So it is no error if a
+  // client closes the connection without a TLS close message.
   SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_default_passwd_cb(raw, NoPassphrase);
-  // Sessions can be resumed within this context only; Load replaces the context.
+  // Sessions can be resumed only within one context, and Load replaces the context.
   constexpr unsigned char kSessions[] = "hourglass";
   SSL_CTX_set_session_id_context(raw, kSessions, sizeof kSessions - 1);
   RETURN_IF_ERROR(LoadCertificate(options_, raw));

@@ -16,8 +16,8 @@ std::string Text(const ASN1_STRING* text) {
   return result;
 }
 
-/// Clears errors that other code left in this thread's OpenSSL queue. They would be taken for
-/// errors of this session.
+/// Clears errors that other code left in this thread's OpenSSL queue. Otherwise they would be
+/// reported as errors of this session.
 void ForgetOthersErrors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }
@@ -63,8 +63,8 @@ Transfer TlsSession::Verdict(int result) {
 Transfer TlsSession::Receive(char* room, size_t size, size_t* received) {
   *received = 0;
   ForgetOthersErrors();
-  // SSL_read_ex returns one record at a time. Reads all that have arrived, so that a large body is
-  // not examined after each record.
+  // SSL_read_ex returns one record at a time. The loop reads all records that have arrived, so that
+  // the caller does not examine a large body after each record.
   while (*received < size) {
     size_t n = 0;
     const int result = SSL_read_ex(ssl_.get(), room + *received, size - *received, &n);
@@ -110,8 +110,8 @@ void TlsSession::Farewell() {
   ERR_clear_error();
 }
 
-/// Returns true for unread bytes of the current record, and for an end that was already read;
-/// polling the socket shows neither. Further records are still in the socket.
+/// Returns true if the current record has unread bytes, or if the end of the stream was already
+/// read. Polling the socket shows neither, but it shows further records.
 bool TlsSession::HoldsBytes() const {
   return SSL_pending(ssl_.get()) > 0 || failed_ ||
          (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;

@@ -54,7 +54,8 @@ class Inflater {
   z_stream stream_{};
 };
 
-/// Unpacks piece by piece.
+/// Unpacks a body in pieces of at most kPieceBytes. Checks `context` after each piece and charges
+/// the growth of *out to `room`.
 Status UnpackPieces(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                     std::string* out, RequestMemory::Room* room, RequestContext& context) {
   // Maximum bytes of input, and of output, of one piece.
@@ -67,11 +68,11 @@ Status UnpackPieces(ContentCoding coding, std::string_view coded, size_t bytes_m
   };
   Inflater inflater(WindowBits(coding, coded));
   z_stream& stream = inflater.stream();
-  // One byte more than bytes_max tells whether the body is too large.
+  // A body that unpacks to bytes_max + 1 bytes is too large, so the rest need not be unpacked.
   const size_t capacity_max = bytes_max + 1;
   size_t capacity = std::min(kFirstBytes + coded.size() * 4, capacity_max);
   size_t size = 0, unchecked = 0;
-  bool between_members = true;  // a gzip body may consist of several
+  bool between_members = true;  // a gzip body may have several members
   while (!coded.empty() || !between_members) {
     if (unchecked >= kPieceBytes) {
       RETURN_IF_ERROR(context.Check());

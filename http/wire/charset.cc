@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// Charsets that clients may name. The system has hundreds more, each a library that it would load
-/// on request.
+/// Charsets that clients may name. The system has hundreds more, but it would load a library for
+/// each of them.
 bool IsOffered(std::string_view name) {
   static constexpr std::array<std::string_view, 24> kNames = {
       "us-ascii",  "ascii",      "latin1",   "utf-16",     "utf-16be", "utf-16le",

@@ -20,7 +20,7 @@ using query::ExpTime;
 using query::FillPolicy;
 using query::NumericFill;
 
-// Reads a member. If it is absent or null, the value stays unchanged.
+// Reads a member. If the member is absent or null, *out stays unchanged.
 Status ReadText(const JsonValue& object, std::string_view key, std::optional<std::string>* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};
@@ -107,7 +107,7 @@ Status Read(const JsonValue& value, query::FilterSpec* out) {
   return {};
 }
 
-// Reads an array of objects. Absent or null leaves *out unchanged.
+// Reads an array of objects. If the member is absent or null, *out stays unchanged.
 template <typename T>
 Status ReadAll(const JsonValue& object, std::string_view key, std::optional<std::vector<T>>* out);
 

@@ -47,7 +47,8 @@ void WriteRowsMeta(const ExpResult& result, JsonWriter* json) {
   json->Key("dpsMeta");
   json->BeginObject();
   json->Member("firstTimestamp", rows > 0 ? times[result.row_begin] : none);
-  // The only row of an expression does not count; that of a metric does (observed in OpenTSDB).
+  // If the result has only one row, its time is lastTimestamp for a metric, but not for an
+  // expression (observed in OpenTSDB).
   const size_t fewest = result.is_metric ? 1 : 2;
   json->Member("lastTimestamp", rows >= fewest ? times[result.row_end - 1] : int64_t{0});
   json->Member("setCount", static_cast<int64_t>(rows));
@@ -57,7 +58,7 @@ void WriteRowsMeta(const ExpResult& result, JsonWriter* json) {
 
 void WriteSeriesMeta(const std::vector<SeriesIdentity>& series, JsonWriter* json) {
   if (series.empty()) return;
-  // All columns show the metrics of the first one.
+  // Every column shows the metrics of the first column.
   std::vector<Bytes> metrics;
   for (const SeriesIdentity::Name& metric : series[0].metrics) metrics.push_back(metric.name);
   std::sort(metrics.begin(), metrics.end());

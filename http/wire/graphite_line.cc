@@ -53,7 +53,7 @@ Status ReadGraphitePath(std::string_view path, GraphiteSeries* series) {
                                      QuotedPart(all) + " is no KEY=VALUE");
     const std::string_view key = tag.substr(0, equals);
     if (!keys.insert(key).second)
-      return Status::InvalidArgument("the tag " + QuotedPart(key) + " stands twice in the path " +
+      return Status::InvalidArgument("the tag " + QuotedPart(key) + " occurs twice in the path " +
                                      QuotedPart(all));
     series->tags.emplace_back(key, tag.substr(equals + 1));
   }
@@ -69,7 +69,7 @@ RawKey RawKeyOfGraphitePath(std::string_view path) {
 Status ReadGraphiteValue(std::string_view text, GraphitePoint* point) {
   NumberError error;
   if (ParseValue(text, EntryPath::kHttp, &point->value, &error)) return {};
-  double value = 0;  // whole numbers beyond 64 bits
+  double value = 0;  // for whole numbers that do not fit 64 bits
   if (error.fault == NumberFault::kTooLong || error.fault == NumberFault::kOverflow) {
     if (ParseJavaDouble(text, &value) && std::isfinite(value)) {
       point->value = PointValue::Double(value);
@@ -94,7 +94,8 @@ Status SetGraphiteTime(double seconds, Timestamp now, GraphitePoint* point) {
     point->time = now;
     return {};
   }
-  // Milliseconds are not exact as seconds in a double, so a value slightly below one is rounded up.
+  // A double that holds seconds is not exact for most milliseconds, so a value slightly below a
+  // whole millisecond is rounded up.
   constexpr auto kMillisMax = static_cast<double>(kInstantMaxMs);
   const double ms = std::floor(seconds * 1000 + 0.001);
   const auto time = ms >= 0 && ms <= kMillisMax ? TimestampOfMillis(static_cast<int64_t>(ms))

@@ -10,7 +10,7 @@ namespace hg::http {
 namespace {
 
 /// Returns a quoted text if at least half of the bytes are printable, otherwise a list of numbers
-/// (as asynchbase's Bytes.pretty).
+/// (as asynchbase's Bytes.pretty does).
 std::string Pretty(ByteView bytes) {
   std::string text = "\"", list = "[";
   size_t printable = 0;

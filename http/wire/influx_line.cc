@@ -18,7 +18,7 @@ std::string Quoted(std::string_view text) { return "\"" + Shortened(text, kShown
 
 bool IsSpecial(char c) { return c == ',' || c == '=' || c == ' '; }
 
-/// The characters that end a text. A blank always ends it.
+/// The characters that end a text. A blank always ends a text.
 enum class Stops { kBlank, kComma, kCommaAndEquals };
 
 /// Returns the length of `text` before the first unescaped character of `stops`, or its whole
@@ -38,7 +38,7 @@ size_t FindStop(std::string_view text, Stops stops) {
 }
 
 /// Removes backslashes before special characters. A text that is too long for any name is returned
-/// as it is, so that its length can be reported without a copy per byte.
+/// with its backslashes, because it will be refused for its length.
 std::string Unescaped(std::string_view text) {
   if (text.size() > 2 * codec::kRowKeyBytesMax) return std::string(text);
   std::string out;
@@ -102,7 +102,7 @@ Status CheckLength(std::string_view what, std::string_view name) {
                                  std::to_string(codec::kRowKeyBytesMax));
 }
 
-/// Checks whether one more item is allowed.
+/// Returns an error if there are already `count_max` items, which `what` names.
 Status CheckCount(std::string_view what, size_t count, size_t count_max) {
   if (count < count_max) return {};
   return Status::InvalidArgument("more than " + std::to_string(count_max) + " " +
@@ -175,7 +175,7 @@ Status ReadTags(std::string_view* rest, InfluxLine* parts) {
     RETURN_IF_ERROR(CheckLength("tag key", name));
     RETURN_IF_ERROR(CheckLength("tag value", text));
     for (const auto& [other, unused] : parts->tags)
-      if (other == name) return Status::InvalidArgument("the tag " + Quoted(key) + " stands twice");
+      if (other == name) return Status::InvalidArgument("the tag " + Quoted(key) + " occurs twice");
     parts->tags.emplace_back(std::move(name), std::move(text));
   }
   return {};
@@ -216,7 +216,7 @@ Status CheckTwice(const std::vector<InfluxField>& fields) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return {};
-  return Status::InvalidArgument("the field " + Quoted(*twice) + " stands twice");
+  return Status::InvalidArgument("the field " + Quoted(*twice) + " occurs twice");
 }
 
 }  // namespace

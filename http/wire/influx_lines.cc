@@ -10,7 +10,7 @@
 namespace hg::http {
 namespace {
 
-/// The rest of a body that was not read yet.
+/// The part of a body that is not read yet.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
@@ -30,7 +30,8 @@ class Cursor {
     at_ = lf == nullptr ? end_ : static_cast<const char*>(lf);
   }
 
-  /// Takes the text before the first blank, at least one byte.
+  /// Takes the text before the first blank. Returns false if it is empty or if there is no
+  /// unescaped blank.
   bool TakeSeries(std::string_view* series) {
     const void* const found = std::memchr(at_, ' ', left());
     if (found == nullptr || found == at_) return false;
@@ -172,7 +173,7 @@ bool TakeLine(Cursor* text, InfluxUnit unit, Timestamp now, size_t previous, Inf
   if (!text->Skip('\n') && !text->done()) return false;
   line.fields = static_cast<uint32_t>(fields.size() - first);
   points->lines.push_back(line);
-  return line.fields > 0;  // a line of text fields alone would not get its series checked
+  return line.fields > 0;  // in a line with only text fields, the series would not be checked
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ bool IsPlain(std::string_view text) {
   return true;
 }
 
-/// Returns true for a surrogate that is encoded as three bytes, like UTF-8. It is not valid text,
-/// so it is escaped.
+/// Returns true if the text begins with a surrogate that is encoded as three bytes. These bytes are
+/// not valid UTF-8, so the surrogate is escaped.
 bool IsSurrogate(std::string_view text) {
   return text.size() >= 3 && text[0] == '\xED' && (text[1] & 0xE0) == 0xA0 &&
          (text[2] & 0xC0) == 0x80;

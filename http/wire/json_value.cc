@@ -32,8 +32,9 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   /// the tree keeps them.
   Builder(const Visit* visit, RequestMemory::Share* share) : visit_(visit), share_(share) {}
 
-  /// Starts again with a document whose `hidden` numbers are restored. Elements that were visited
-  /// already are not visited again. `hidden` must outlive the parse.
+  /// Prepares for a second parse, of the document in which HideLongNumbers replaced long numbers.
+  /// The builder puts the long numbers in `hidden` back. Elements that the first parse visited are
+  /// not visited again. `hidden` must outlive the parse.
   void Restart(const HiddenNumbers* hidden) {
     GiveBack(held_);
     root = JsonValue();
@@ -158,12 +159,13 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   const Visit* const visit_;
   RequestMemory::Share* const share_;
   uint64_t held_ = 0;  // bytes charged to share_ since the last visited element
-  // Outermost first; a parent's list does not grow while a child is open.
+  // Open arrays and objects, the outermost first. The pointers stay valid, because a parent's list
+  // does not grow while a child is open.
   std::vector<JsonValue*> open_;
   std::string key_;
   const HiddenNumbers* hidden_ = nullptr;
-  size_t numbers_ = 0, put_back_ = 0;        // numbers so far; restored ones among them
-  size_t visited_ = 0, visited_before_ = 0;  // visited elements; those of the previous parse
+  size_t numbers_ = 0, put_back_ = 0;        // numbers read; numbers of `hidden_` put back
+  size_t visited_ = 0, visited_before_ = 0;  // elements of this parse; of the previous one
 };
 
 rapidjson::ParseResult Parse(std::string_view text, Builder* builder) {

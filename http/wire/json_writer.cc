@@ -10,8 +10,8 @@
 namespace hg::http {
 namespace {
 
-// Writes the digits in place. Copying them from a buffer would make the processor wait for its own
-// recent stores.
+// Writes the digits in place. If the digits were copied from a buffer, the processor would wait for
+// its own recent stores.
 void AppendInt(int64_t value, std::string* out) {
   constexpr size_t kBytesMax = 24;
   const size_t at = out->size();

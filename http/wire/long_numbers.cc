@@ -7,7 +7,7 @@
 namespace hg::http {
 namespace {
 
-constexpr size_t kShort = 300;  // this many digits are in range without an exponent
+constexpr size_t kShort = 300;  // a number this long is in a double's range if it has no exponent
 
 size_t Digits(std::string_view text, size_t at) {
   while (at < text.size() && IsDigit(text[at])) ++at;

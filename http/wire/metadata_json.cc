@@ -30,7 +30,7 @@ void WriteFields(const uid::MetaFields& fields, JsonWriter* json) {
 
 // ---- Reading ----
 
-/// Sets null where the field allows it; otherwise null counts as absent.
+/// Reads a text. null is stored if the field allows it; otherwise null counts as absent.
 Status ReadMetaText(const JsonValue& object, std::string_view key, uid::MetaText* out) {
   const JsonValue* value = object.Find(key);
   if (value == nullptr) return {};
@@ -114,8 +114,7 @@ void WriteTsMeta(const uid::TsMeta& meta, JsonWriter* json) {
   for (const uid::UidMeta& tag : meta.tags) WriteUidMeta(tag, json);
   json->EndArray();
   const auto text = [json](std::string_view key, const auto& value) {
-    if (value)
-      WriteText(key, value, json);  // null values are left out here; UID metadata shows them
+    if (value) WriteText(key, value, json);  // omits null values, unlike UID metadata
   };
   text("description", meta.description);
   text("notes", meta.notes);

@@ -227,7 +227,7 @@ bool OtlpBody::ReadNumber(std::string_view bytes) {
           return false;
         break;
       case kFlags:
-        // A set flag may mean that the point has no value.
+        // A set flag may mean that the point has no value, so protobuf must parse the message.
         if (std::exchange(has_flags, true) || !TakeVarint(&bytes, &bits) || bits != 0) return false;
         break;
       default:
@@ -248,7 +248,7 @@ bool OtlpBody::ReadNumber(std::string_view bytes) {
 }
 
 bool OtlpBody::TakeAttributes(std::string_view* rest, uint32_t* attributes) {
-  // Consecutive points often have the same attributes.
+  // Consecutive points often have the same attributes, so these are compared first.
   if (!attributes_.empty() && !attributes_.back().raw.empty()) {
     const std::string_view last = attributes_.back().raw;
     if (rest->starts_with(last) &&

@@ -192,7 +192,7 @@ class Reader {
       case otlp::Metric::kExponentialHistogram:
         for (const auto& point : metric.exponential_histogram().data_points()) {
           BeginItem(point.attributes());
-          Refuse("exponential histograms cannot be stored, those with explicit bounds can");
+          Refuse("exponential histograms cannot be stored; use histograms with explicit bounds");
         }
         break;
       case otlp::Metric::kSummary:
@@ -227,17 +227,18 @@ class Reader {
     has_series_labels_ = true;
   }
 
-  /// Returns false if labels and name exceed the limits; then it has refused the point.
+  /// Returns false and refuses the point if its labels and name exceed the limits.
   bool TakeLabels() {
     MakeLabels();
     if (!labels_->too_large() && metric_.size() + labels_->bytes() <= kOtlpSeriesBytesMax)
       return true;
-    Refuse("has more than " + std::to_string(kOtlpAttributesMax) + " attributes, or more than " +
-           std::to_string(kOtlpSeriesBytesMax) + " bytes of them and of its name");
+    Refuse("has more than " + std::to_string(kOtlpAttributesMax) +
+           " attributes, or its attributes and name have more than " +
+           std::to_string(kOtlpSeriesBytesMax) + " bytes");
     return false;
   }
 
-  /// Begins a point. Returns false if it has no name; then it has refused the point.
+  /// Begins a point. Returns false and refuses the point if the metric has no name.
   template <typename Point>
   bool Begin(const Point& point) {
     stale_ = (point.flags() & kNoRecordedValue) != 0;
@@ -247,14 +248,14 @@ class Reader {
     return !metric_.empty();
   }
 
-  /// Returns whether the temporality is known; if not, this function has refused the point. Deltas
-  /// are stored unchanged.
+  /// Returns false and refuses the point if the temporality is unknown. Deltas are stored
+  /// unchanged.
   bool IsKnown(otlp::AggregationTemporality temporality) {
     if (temporality == otlp::AGGREGATION_TEMPORALITY_DELTA ||
         temporality == otlp::AGGREGATION_TEMPORALITY_CUMULATIVE) {
       return true;
     }
-    Refuse("has no aggregation temporality, delta or cumulative");
+    Refuse("has no aggregation temporality (expected delta or cumulative)");
     return false;
   }
 
@@ -283,7 +284,7 @@ class Reader {
                     std::to_string(bounds.size()) + " bounds");
     const auto falls = [](double a, double b) { return !(a < b); };
     if (std::adjacent_find(bounds.begin(), bounds.end(), falls) != bounds.end())
-      return Refuse("has bounds that do not rise");
+      return Refuse("has bounds that are not in ascending order");
     if (!TakeLabels()) return;
     uint64_t below = 0;
     for (int i = 0; i + 1 < buckets; ++i) {
@@ -330,7 +331,7 @@ class Reader {
   void SetSeries(std::string_view suffix, const Label* more) {
     const std::string metric = metric_ + std::string(suffix);
     if (more == nullptr) return sink_.SetSeries(metric, series_labels_);
-    // Replaces a label with the same name.
+    // The added label replaces a label with the same name.
     const bool replaces = labels_->texts().contains(std::string(more->name));
     if (!replaces) {
       series_labels_.push_back(*more);
@@ -347,7 +348,7 @@ class Reader {
 
   const OtlpNaming& naming_;
   LabelledSink& sink_;
-  bool refused_ = false;  // a point was refused already
+  bool refused_ = false;  // whether the current metric has a refused point
   Labels resource_;
   const otlp::InstrumentationScope* scope_ = nullptr;
   std::optional<Labels> shared_;  // labels of the resource and the scope

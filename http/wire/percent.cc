@@ -25,7 +25,8 @@ bool DecodePercent(std::string_view text, std::string* out) {
   return true;
 }
 
-/// Memory of a pair: two texts, with spare capacity in a growing list.
+/// Memory of a name and its value: two texts, counted twice because a growing list has spare
+/// capacity.
 constexpr uint64_t kPairBytes = 2 * 2 * sizeof(std::string);
 
 bool ParseQueryString(std::string_view query, Parameters* parameters,

@@ -20,8 +20,8 @@
 namespace hg::http {
 namespace {
 
-/// Maximum objects that a pickle pushes on the stack (five per point) or memoizes. Repeated pushes
-/// of an object count again, so a million references are limited as well.
+/// Maximum objects that a pickle pushes on the stack (five per point) or memoizes. An object that
+/// is pushed several times counts each time, so that the number of references is limited, too.
 constexpr size_t kPickleNodesMax = 262144;
 
 /// Maximum number of consecutive memo numbers that a pickle may skip. Pickles memoize objects under
@@ -40,7 +40,7 @@ struct Node {
   std::string_view text = {};  // in the pickle, or in texts_
 };
 
-/// Pickle's stack machine without the instructions that execute anything.
+/// Python's pickle machine without the opcodes that call functions or create instances.
 class Unpickler {
  public:
   explicit Unpickler(std::string_view pickle) : all_(pickle), rest_(pickle) {}
@@ -74,7 +74,7 @@ class Unpickler {
     return Status::InvalidArgument(
         std::string("byte 0x") + kHex[byte >> 4] + kHex[byte & 15] + " at offset " +
         std::to_string(offset) +
-        " of the pickle: not a list of (path, (time, value)) of texts and numbers");
+        " of the pickle does not belong to a list of (path, (time, value)) with texts and numbers");
   }
 
   bool Do(uint8_t opcode) {
@@ -150,7 +150,7 @@ class Unpickler {
         return Long(4);
       case 'G':
         return BigEndianFloat();
-      case 'U':  // texts by the width of their length; B, C: bytes
+      case 'U':  // texts, grouped by the width of their length; B, C: bytes
       case 'C':
       case 0x8c:
         return Text(1);
@@ -334,8 +334,9 @@ class Unpickler {
     return TakeNumber(length_width, &length) && length <= rest_.size() &&
            Take(static_cast<size_t>(length), &bytes) && PushText(bytes);
   }
-  /// Takes a text as Python prints it. Either it is quoted, with escapes, or it is bare
-  /// ("raw-unicode-escape"): only Unicode escapes, and every other byte is an ISO-8859-1 character.
+  /// Takes a text that ends with its line. A quoted text has Python's escapes. A text without
+  /// quotes is in Python's encoding "raw-unicode-escape": it has only Unicode escapes, and every
+  /// other byte is an ISO-8859-1 character.
   bool LineText(bool quoted) {
     std::string_view line;
     if (!TakeLine(&line)) return false;
@@ -359,7 +360,7 @@ class Unpickler {
     }
     return PushText(texts_.emplace_back(std::move(text)));
   }
-  /// Decodes the characters after a backslash. Returns false if they are not an escape.
+  /// Decodes the characters after a backslash. Returns false if the characters are not an escape.
   static bool TakeEscape(bool quoted, std::string_view* rest, std::string* text) {
     if (rest->empty()) return false;
     const char kind = (*rest)[0];
@@ -400,7 +401,7 @@ class Unpickler {
   std::vector<Node> nodes_;
   std::vector<uint32_t> items_;  // items of tuples
   std::vector<std::vector<uint32_t>> lists_;
-  std::deque<std::string> texts_;  // texts that are not contained in the pickle as they are
+  std::deque<std::string> texts_;  // decoded texts, which the pickle contains only in encoded form
   std::vector<uint32_t> stack_;
   size_t pushes_ = 0;
   std::vector<uint32_t> memo_;  // indexed by number; kNowhere: skipped
@@ -441,7 +442,7 @@ struct PointNodes {
   const Node& value;
 };
 
-/// Returns the nodes of an element of the pickle; none: the element is not a point.
+/// Returns the nodes of an element of the pickle, or none if the element is not a point.
 std::optional<PointNodes> PointAt(const Unpickler& pickle, uint32_t place) {
   const std::span<const uint32_t> outer = pickle.ItemsOf(pickle.at(place));
   if (outer.size() != 2 || pickle.at(outer[0]).kind != Node::Kind::kText) return {};
@@ -458,7 +459,7 @@ Status CheckTexts(const Unpickler& pickle, std::span<const uint32_t> places, siz
   }
   if (bytes <= bytes_max) return {};
   return Status::InvalidArgument("the texts of the points of a pickle have " +
-                                 std::to_string(bytes) + " bytes, and may have " +
+                                 std::to_string(bytes) + " bytes, more than " +
                                  std::to_string(bytes_max));
 }
 

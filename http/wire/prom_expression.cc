@@ -41,7 +41,7 @@ void WriteChild(std::string_view key, const promql::Expr* expr, JsonWriter* json
   WriteExpression(*expr, json);
 }
 
-/// Writes a computed duration, or null if it is a number.
+/// Writes the expression of a duration, or null if the duration is a plain number.
 void WriteDuration(std::string_view key, const promql::DurationExpr* expr, JsonWriter* json) {
   json->Key(key);
   if (expr == nullptr) return json->Null();
@@ -98,7 +98,7 @@ void WriteSelector(const promql::Selector& selector, JsonWriter* json) {
   const size_t first = selector.named ? 1 : 0;
   for (size_t i = first; i < selector.matchers.size(); ++i)
     WriteMatcher(selector.matchers[i], json);
-  // Prometheus puts a name from in front of the braces last.
+  // Prometheus lists a metric name that is written before the braces as the last matcher.
   if (selector.named) WriteMatcher(selector.matchers[0], json);
   json->EndArray();
   WriteShift(selector.shift, json);

@@ -15,7 +15,7 @@ namespace {
 /// Below this limit, sums of milliseconds do not overflow: about a hundred million years.
 constexpr double kSecondsMax = 4e15;
 
-/// Takes `digits` digits and the text `behind` them off the front.
+/// Removes `digits` digits and the text `behind`, which must follow them, from the front.
 bool TakeNumber(std::string_view* rest, size_t digits, std::string_view behind, int* number) {
   if (rest->size() < digits + behind.size() || rest->front() == '-') return false;
   const auto [end, error] = std::from_chars(rest->data(), rest->data() + digits, *number);
@@ -39,7 +39,7 @@ bool TakeFraction(std::string_view* rest, int64_t* ms) {
   return true;
 }
 
-/// Takes "Z" or an offset like "+02:00": minutes east of UTC.
+/// Takes "Z" or an offset like "+02:00". *minutes is the offset in minutes east of UTC.
 bool TakeZone(std::string_view* rest, int* minutes) {
   *minutes = 0;
   if (rest->starts_with('Z')) {
@@ -88,7 +88,7 @@ Result<int64_t> ParsePromTime(std::string_view text) {
 }
 
 Result<int64_t> ParsePromDuration(std::string_view text) {
-  constexpr double kDurationSecondsMax = 9e9;  // fits 64 bits as nanoseconds
+  constexpr double kDurationSecondsMax = 9e9;  // this many seconds fit 64 bits as nanoseconds
   if (const std::optional<double> seconds = query::promql::ParseFloat(text)) {
     if (std::abs(*seconds) < kDurationSecondsMax) return static_cast<int64_t>(*seconds * 1000);
   } else if (const Result<int64_t> ms = query::promql::ParseDurationMs(text); ms.ok()) {

@@ -17,8 +17,8 @@ void KeepQuiet() {
   [[maybe_unused]] static auto* const before = google::protobuf::SetLogHandler(nullptr);
 }
 
-/// Memory per byte of a message. Two bytes (a tag and the length 0) can be a message, which takes
-/// ninety.
+/// Memory per byte of a message. Two bytes (a tag and the length 0) can encode a message, which
+/// takes ninety bytes of memory.
 constexpr uint64_t kBytesPerByte = 48;
 
 /// Returns the maximum memory of the messages that a JSON text can contain. It counts an object per

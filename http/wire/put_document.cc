@@ -24,15 +24,16 @@ Status BindText(std::string_view field, const JsonValue& value, std::optional<st
   return {};
 }
 
-/// Trims blanks and control characters; "null" becomes "", because it means no number.
+/// Trims blanks and control characters. Returns "" for "null", because both mean that there is no
+/// number.
 std::string_view Digits(std::string_view text) {
   while (!text.empty() && static_cast<uint8_t>(text.front()) <= ' ') text.remove_prefix(1);
   while (!text.empty() && static_cast<uint8_t>(text.back()) <= ' ') text.remove_suffix(1);
   return text == "null" ? std::string_view() : text;
 }
 
-/// Accepts whole numbers. The fraction of a number is cut off, a text must not have one; blanks and
-/// null are 0.
+/// Accepts a number, whose fraction is cut off, or a text with a whole number. Blank texts and null
+/// are 0.
 Status BindTime(const JsonValue& value, int64_t* out) {
   *out = 0;
   NumberError error;
@@ -60,7 +61,7 @@ Status BindTime(const JsonValue& value, int64_t* out) {
   return Misfit("timestamp", "a whole number of seconds or milliseconds");
 }
 
-/// Accepts whole numbers as numbers or texts; blanks and null are 0.
+/// Accepts whole numbers, as numbers or as texts. Blank texts and null are 0.
 Status BindCount(std::string_view field, const JsonValue& value, int64_t* out) {
   *out = 0;
   if (value.is_null()) return {};
@@ -74,8 +75,8 @@ Status BindCount(std::string_view field, const JsonValue& value, int64_t* out) {
   return Misfit(field, "a whole number");
 }
 
-/// Index of each name among the previous ones. A client chooses their number and could make hashes
-/// collide, so this is a map, not a list or hash table.
+/// The index of each name among the names read before. A map is used, because a client chooses the
+/// names: a list could become long, and the hashes of a hash table could collide.
 using Places = std::map<std::string_view, size_t>;
 
 Status BindBuckets(const JsonValue& value, std::optional<std::vector<PutBucket>>* out) {
@@ -196,8 +197,8 @@ bool IsHuge(std::string_view number) {
 }
 
 /// Returns the body with numbers beyond the range of a double as strings. The JSON reader refuses
-/// such numbers, but put documents use numbers as texts. A value such as 1e400 is refused later, as
-/// a single point.
+/// such numbers and with them the whole body, but put documents use numbers as texts. Later, only
+/// the point with a value such as 1e400 is refused.
 std::string QuoteHugeNumbers(std::string_view body) {
   std::string quoted;
   for (size_t i = 0; i < body.size();) {

@@ -1,6 +1,6 @@
 #include "http/wire/put_json.h"
 
-// Without NDEBUG, simdjson's iterators call assert, which takes half as much time again
+// Without NDEBUG, simdjson's iterators call assert, which makes parsing take 50 % longer
 // (ingest-measurements.md §3).
 #ifndef NDEBUG
 #define NDEBUG
@@ -16,7 +16,8 @@ static_assert(kPutPadding >= simdjson::SIMDJSON_PADDING);
 
 namespace ondemand = simdjson::ondemand;
 
-/// Maximum capacity of the parser in bytes. If it is larger after a body, the parser is recreated.
+/// Maximum capacity of the parser in bytes. If its capacity is larger after a body, the parser is
+/// recreated.
 constexpr size_t kKeptCapacityMax = 8 << 20;
 /// Maximum bytes that are parsed at once. Longer arrays are parsed in windows of this size, so that
 /// the working memory stays small.
@@ -40,7 +41,7 @@ bool PlainString(std::string_view token, std::string_view* content) {
   return true;
 }
 
-/// The parts of one element, as bytes of the body.
+/// The parts of one element. They refer to the bytes of the body.
 struct JsonPoint {
   std::string_view metric, tags, time, value;
   enum Field : unsigned { kMetric = 1, kTime = 2, kValue = 4, kTags = 8, kAll = 15 };
@@ -92,7 +93,8 @@ bool ReadPoint(ondemand::value element, JsonPoint* point) {
   return seen == JsonPoint::kAll;
 }
 
-/// Calls visit(point, regular) for every element. Returns false at a syntax error.
+/// Calls visit(point, regular) for every element. `regular` is the result of ReadPoint. Returns
+/// false at a syntax error, or if `visit` returns false.
 template <typename Visit>
 bool Walk(ondemand::parser& parser, std::string_view body, const Visit& visit) {
   ondemand::document document;

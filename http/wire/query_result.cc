@@ -170,9 +170,9 @@ void WritePoints(const query::PointColumns& points, const PointFormat& format, P
   format.form.arrays ? json->EndArray() : json->EndObject();
 }
 
-/// Costs of printing other parts, as a number of points. For texts: the number of bytes that cost
-/// as much as one point.
+/// The cost of printing is counted in points. This many bytes of text cost as much as one point.
 constexpr size_t kTextBytesPerPoint = 24;
+/// The costs of an annotation and of a filter, in points, without their texts.
 constexpr size_t kAnnotationPoints = 8, kFilterPoints = 4;
 
 size_t PointsOf(const Bytes& metric, const std::vector<std::pair<Bytes, Bytes>>& tags) {
@@ -203,7 +203,8 @@ int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags
   const auto& [query, answer, form, clock] = printing;
   const int64_t began_ns = clock.MonotonicNs();
   const query::Request& request = query.request;
-  // A computed group shows the first sub-query as its own. Its list of annotations is always empty.
+  // The result of an expression (kComputedGroup) shows the first sub-query as its own. Its list of
+  // annotations is always empty.
   const bool computed = group.query_index == query::kComputedGroup;
   const size_t index = computed ? 0 : group.query_index;
   const query::ValidSubQuery& sub = query.queries[index];
@@ -273,8 +274,8 @@ void WriteAnswer(const ValidQuery& query, const Answer& answer, const AnswerForm
   std::mutex stats_mutex;
   ElementPrinting groups;
   groups.count = answer.groups.size();
-  // Parts that are printed concurrently wait in memory, so the estimate must include everything
-  // that can be long.
+  // Results that are printed concurrently wait in memory, so the estimate must include every part
+  // of a result that can be long.
   std::vector<size_t> query_points(query.queries.size(), 0);
   if (query.request.show_query) {
     for (size_t i = 0; i < query.queries.size(); ++i)

@@ -120,14 +120,15 @@ Result<FilterSpec> ReadTag(std::string_view text, bool group_by, FilterSet* filt
   return filter;
 }
 
-/// The filters of both braces.
+/// The filters in both pairs of braces of a metric.
 class FilterList {
  public:
   void Add(FilterSpec filter) {
     places_.try_emplace(query::FilterIdentity(filter), filters_.size());
     filters_.push_back(std::move(filter));
   }
-  /// Adds a grouping filter. If an equal filter exists, it becomes a grouping filter instead.
+  /// Adds a grouping filter. If an equal filter exists, that filter becomes a grouping filter
+  /// instead.
   void AddGrouping(FilterSpec filter) {
     const auto known = places_.find(query::FilterIdentity(filter));
     if (known == places_.end()) return Add(std::move(filter));
@@ -186,7 +187,7 @@ Result<std::vector<std::string_view>> SplitQuery(std::string_view text,
   return parts;
 }
 
-// Options are recognized by their first letters; unknown ones are ignored.
+// Options are recognized by their first letters; unknown options are ignored.
 Status ReadOption(std::string_view text, bool by_metric, SubQuery* out) {
   std::string lower = LowerCase(text);
   if (lower.starts_with("rate")) return ReadRate(text, out);

@@ -48,7 +48,8 @@ Result<RemoteQuery> QueryOf(const prometheus::Query& asked, RequestContext& cont
   return out;
 }
 
-/// Returns the first type that is known here. Without any types, the client accepts samples.
+/// Returns the first accepted type that Hourglass supports. If the request lists no types, the
+/// client accepts samples.
 Result<ReadResponseType> ResponseTypeOf(const prometheus::ReadRequest& request) {
   if (request.accepted_response_types().empty()) return ReadResponseType::kSamples;
   for (const int type : request.accepted_response_types()) {
@@ -60,7 +61,8 @@ Result<ReadResponseType> ResponseTypeOf(const prometheus::ReadRequest& request) 
       "None of the accepted_response_types is known (SAMPLES and STREAMED_XOR_CHUNKS are)");
 }
 
-/// Checks the limits first, because each query reads data and each regular expression is compiled.
+/// Checks the limits before any work, because each query reads data and each regular expression
+/// must be compiled.
 Status CheckNumbers(const prometheus::ReadRequest& request) {
   if (request.queries_size() > kReadQueriesMax) {
     return Status::InvalidArgument("The request has " + std::to_string(request.queries_size()) +
@@ -165,7 +167,8 @@ Status ReadResponseBody::EndResult() {
 
 Result<std::string> ReadResponseBody::Pack() {
   if (response_.size() > UINT32_MAX) {
-    return Status::LimitExceeded("The answer is longer than a block of snappy can be, 4 GiB");
+    return Status::LimitExceeded(
+        "The response is longer than the maximum of a snappy block, 4 GiB");
   }
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(PackedSnappyBytesMax(response_.size()))));
   return PackSnappy(response_);

@@ -293,8 +293,8 @@ std::string_view FamilyOf(std::string_view metric, std::string_view type) {
   return metric;
 }
 
-/// Each series of a request may refer to the same text of megabytes, so only this many bytes of a
-/// text are read. ClientNotes keeps fewer bytes.
+/// Each series of a request may refer to the same text, which may have megabytes, so only this many
+/// bytes of a text are read. ClientNotes keeps fewer bytes.
 constexpr size_t kDescriptionTextBytesMax = 4096;
 
 /// Finds the metadata of a series. A reference that is wrong and a text that is not UTF-8 count as
@@ -315,7 +315,7 @@ MetricDescription DescriptionOf(const WrittenSeries& series, const SeriesRefs& r
   return {};
 }
 
-/// Reads the table of symbols, which may stand anywhere in the message.
+/// Reads the table of symbols, which may be anywhere in the message.
 Status ReadSymbols(std::string_view bytes, RequestMemory::Room* room, Symbols* symbols) {
   constexpr int kSymbols = prometheus::WriteRequest2::kSymbolsFieldNumber;
   size_t count = 0;
@@ -351,7 +351,7 @@ Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
     }
     if (field != prometheus::WriteRequest::kTimeseriesFieldNumber) return {};
     RETURN_IF_ERROR(TakeRoom(sent.size(), sizeof(Label) / 2,
-                             &room));  // an encoded label may be as short as two bytes
+                             &room));  // an encoded label has at least two bytes
     Clear(&series);
     if (!ReadSeries(sent, &series)) {
       if (!ParseMessage(sent, &irregular, 0, &irregular_room)) return NoRequest(kWriteRequest1);
@@ -369,14 +369,14 @@ Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
   RequestMemory::Room symbols_room(memory), room(memory), irregular_room(memory);
   Symbols symbols;
   RETURN_IF_ERROR(ReadSymbols(bytes, &symbols_room, &symbols));
-  WrittenSeries series;  // as `refs`, reused for all series
+  WrittenSeries series;  // like `refs`, reused for all series
   SeriesRefs refs;
   prometheus::TimeSeries2 irregular;
   MetricDescription described;
   uint64_t labels_bytes = 0;
   const auto read = [&](int field, std::string_view sent) -> Status {
     if (field != prometheus::WriteRequest2::kTimeseriesFieldNumber) return {};
-    // A reference may have one byte, and two references become a label.
+    // A reference may have only one byte, and two references become one label.
     constexpr uint64_t kBytesPerByte = sizeof(uint32_t) + sizeof(Label) / 2;
     RETURN_IF_ERROR(TakeRoom(sent.size(), kBytesPerByte, &room));
     Clear(&series);
@@ -392,7 +392,8 @@ Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
       return Status::LimitExceeded("The labels of the series have more than " +
                                    std::to_string(labels_bytes_max) + " bytes");
     }
-    // The series of a metric usually follow each other and repeat its description.
+    // The series of a metric usually follow each other and repeat the metric's description, so
+    // equal ones are passed only once.
     const MetricDescription description = DescriptionOf(series, refs, symbols);
     if (!description.metric.empty() && description != described) describe(described = description);
     return visit(series);

@@ -29,8 +29,7 @@ constexpr bool IsTokenByte(char c) {
 }
 
 /// Returns whether the byte is allowed in targets. The check is lenient, because clients do not
-/// escape
-// everything that they should.
+/// escape everything that they should.
 constexpr bool IsTargetByte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte > 0x20 && byte != 0x7F;
@@ -139,7 +138,8 @@ void ReadContentEncoding(std::string_view value, RequestHead* head) {
   }
 }
 
-/// Fields that must not occur twice: two readers could each use another one.
+/// Fields that must not occur twice, because a proxy could use one of them and this server the
+/// other.
 struct Singles {
   bool host = false, length = false, transfer = false, authorization = false,
        content_coding = false;
@@ -152,8 +152,8 @@ Fault ReadLength(std::string_view value, RequestHead* head) {
   return "Content-Length is not a number";
 }
 
-/// Refuses other codings: the end of such a body is unknown, so its bytes could be taken for the
-/// next request (RFC 9112, 6.1).
+/// Refuses codings other than chunked and identity. The end of such a body is unknown, so its bytes
+/// could be read as the next request (RFC 9112, 6.1).
 Fault ReadTransferCoding(std::string_view value, RequestHead* head) {
   if (!head->http11) return "Transfer-Encoding needs HTTP/1.1";
   if (EqualIgnoringCase(value, "chunked")) {
@@ -260,7 +260,7 @@ HeadResult ParseRequestHead(std::string_view bytes, size_t* scanned, RequestHead
   for (size_t lf = bytes.find('\n', *scanned); lf != std::string_view::npos;
        lf = bytes.find('\n', lf + 1)) {
     if (lf - line > kHeaderBytesMax + 4) return HeadResult::kRefused;
-    // A telnet line that begins with a capital letter.
+    // The client speaks telnet, and its line begins with a capital letter.
     if (lf == line && bytes.substr(0, line).find(" HTTP/") == std::string_view::npos)
       return HeadResult::kRefused;
     if (lf == 0 || bytes[lf - 1] != '\r') return malformed("A header line does not end with CRLF");

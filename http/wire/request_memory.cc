@@ -7,8 +7,8 @@
 namespace hg::http {
 namespace {
 
-/// A share takes as many bytes from the budget at once as it has already, up to this number, so
-/// that small allocations rarely access the budget.
+/// Each time a share takes bytes from the budget, it takes as many as it already has, but at most
+/// this number. So small allocations rarely access the budget.
 constexpr uint64_t kStepBytes = 256 * 1024;
 
 std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }

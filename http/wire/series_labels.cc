@@ -79,7 +79,8 @@ Result<NamedSeries> NameSeries(std::string_view metric, std::span<const Label> l
     tags.emplace_back(rules.default_key, rules.default_value);
   } else if (tags.size() == 1 && tags[0].first == rules.default_key &&
              tags[0].second == rules.default_value) {
-    // The series has a real label equal to the default tag.
+    // The series really has this label. Marking its name distinguishes it from the default tag of a
+    // series without labels.
     tags[0].first = MarkedName(tags[0].first);
   }
   std::vector<uint32_t> hashes;

@@ -5,8 +5,8 @@
 namespace hg::http {
 namespace {
 
-/// Three bytes encode at most 64. A block that claims a larger ratio is damaged, and no memory is
-/// allocated for it.
+/// Three bytes of a block encode at most 64 bytes. A block that claims a larger ratio is damaged,
+/// and no memory is allocated for it.
 constexpr size_t kExpansionMax = 22;
 
 Status Damaged() { return Status::InvalidArgument("The body is not a block of the snappy format"); }

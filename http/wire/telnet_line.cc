@@ -31,7 +31,7 @@ HG_INLINE bool TakePlainWord(const char** at, const char* end, std::string_view*
   return true;
 }
 
-/// If *at is at `text`, moves behind it and returns true.
+/// If `text` follows at *at, moves *at to the end of `text` and returns true.
 HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end) {
   if (static_cast<size_t>(end - *at) < text.size() || !SameBytes(*at, text.data(), text.size()))
     return false;
@@ -41,7 +41,7 @@ HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end)
 
 /// Like SkipText, for a text that must be the rest of the line.
 bool SkipLineEnd(std::string_view text, const char** at, const char* end) {
-  if (text.back() == '\r') return false;  // together with the LF it would belong to the line's end
+  if (text.back() == '\r') return false;  // a CR before the LF belongs to the line's end
   const char* next = *at;
   if (!SkipText(text, &next, end)) return false;
   if (next != end && *next == '\r') ++next;
@@ -87,8 +87,8 @@ bool ParsePutLines(std::string_view lines, std::vector<KeyedPoint>* points) {
     KeyedPoint& point = points->emplace_back();
     point.series.dialect = Dialect::kWords;
     if (!SkipText(kPut, &at, end) || !TakePlainWord(&at, end, &point.series.metric)) return false;
-    // Consecutive lines often have the same time. Lines for metrics of one host often have the same
-    // tags.
+    // Consecutive lines often have the same time, and often the same tags if they are metrics of
+    // one host. So the words of the previous line are compared first.
     if (time_word.empty() || !SkipText(time_word, &at, end)) {
       std::string_view word;
       if (!TakePlainWord(&at, end, &word) || !ParsePlainTime(word, &time)) return false;

@@ -53,8 +53,8 @@ Status WriteLeaf(const uid::TreeLeaf& leaf, const KeyLayout& layout, uid::Names*
 constexpr uint64_t kStepsPerText = 64;
 
 uint64_t StepsOf(const uid::TreeLeaf& leaf, bool named) {
-  // Cost of a byte of a TSUID, in steps. Looking up a name may need a request to another machine,
-  // and a TSUID contains a UID in each few bytes.
+  // The cost of a byte of a TSUID in steps. A TSUID contains a UID every few bytes, and the lookup
+  // of the UID's name may need a request to another machine.
   constexpr uint64_t kStepsPerByte = 256;
   return kStepsPerText + leaf.display_name.size() + (named ? leaf.tsuid.size() * kStepsPerByte : 0);
 }

@@ -12,7 +12,7 @@
 namespace hg::query {
 namespace {
 
-// Compares two doubles as Java does. It is a function object, so that the compiler can inline it.
+// Compares two doubles as Java does. This is a function object, so that the compiler can inline it.
 constexpr auto kJavaLess = [](double a, double b) { return JavaLess(a, b); };
 
 constexpr Aggregator kAggregators[] = {
@@ -53,9 +53,9 @@ constexpr Aggregator kAggregators[] = {
     {"ep999r7", Function::kPercentile, Interpolation::kLerp, 99.9, Estimation::kR7},
 };
 
-// Returns a percentile. The sorted values x[0…n-1] are x[1]…x[n] of the definition. Only the needed
-// one or two of them are located, because sorting a bucket of millions of values would take
-// seconds.
+// Returns a percentile. In the definition, the sorted values are numbered from 1, here from 0. Only
+// the one or two necessary values are located, because sorting a bucket of millions of values would
+// take seconds.
 template <typename Less>
 double Percentile(std::span<double> values, double percent, Estimation estimation, Less less) {
   const size_t count = values.size();
@@ -99,10 +99,10 @@ double Deviation(std::span<const T> values) {
   return values.size() == 1 ? 0.0 : std::sqrt(m2 / n);
 }
 
-// A function object, so that the compiler inlines it into algorithms.
+// This is a function object, so that the compiler can inline it into algorithms.
 constexpr auto kIsNan = [](double value) { return std::isnan(value); };
 
-// Returns whether a function of doubles works on the values that are not NaN.
+// Returns whether a function of doubles first removes the values that are NaN.
 bool NeedsNumbers(Function function) {
   return function == Function::kMedian || function == Function::kDev ||
          function == Function::kPercentile;
@@ -221,8 +221,8 @@ double RunDouble(const Aggregator& aggregator, std::span<const double> values,
   return OfNumbers(aggregator, *scratch);
 }
 
-// RunDouble gets no working memory here, so NeedsNumbers must be true for each function that uses
-// it.
+// RunDouble gets no working memory here. So NeedsNumbers must be true for each function that uses
+// working memory.
 double RunDoubleInPlace(const Aggregator& aggregator, std::vector<double>* values) {
   if (!NeedsNumbers(aggregator.function)) return RunDouble(aggregator, *values, nullptr);
   std::erase_if(*values, kIsNan);

@@ -8,8 +8,8 @@
 namespace hg::query {
 namespace {
 
-// If integers are below 2^40 and runs below 2^12 values, every partial sum of a run fits the 53
-// bits of a double. All additions are exact then, so their order does not matter.
+// If all integers are below 2^40 and a run has fewer than 2^12 values, every partial sum of the run
+// fits the 53 bits of a double. Then all additions are exact, and their order does not matter.
 constexpr uint64_t kSmallInt = uint64_t{1} << 40;
 constexpr size_t kShortRun = size_t{1} << 12;
 constexpr double kExactSum = 4503599627370496.0;  // 2^52
@@ -27,7 +27,8 @@ double BestDouble(double best, std::span<const double> values, Better better) {
   for (double lane : lanes) out = better(lane, out) ? lane : out;
   for (; i < values.size(); ++i) out = better(values[i], out) ? values[i] : out;
   if (out != 0) return out;
-  // 0.0 and -0.0 are equal, so the order of the values decides which one is returned.
+  // 0.0 and -0.0 are equal, so the first of them must be returned. This loop compares the values in
+  // order.
   out = best;
   for (double v : values) out = better(v, out) ? v : out;
   return out;
@@ -80,8 +81,8 @@ double GreatestOf(double greatest, std::span<const double> values) {
   return BestDouble(greatest, values, kMore);
 }
 
-// Returns the minimum. Only the result is converted to double, because the conversion keeps the
-// order of integers.
+// Returns the minimum. Only the result is converted to double. This is correct because the
+// conversion does not change the order of integers.
 double LeastOf(double least, std::span<const int64_t> values) {
   if (values.empty()) return least;
   double v = static_cast<double>(Fastest().least(values));

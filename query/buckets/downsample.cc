@@ -26,7 +26,7 @@ std::optional<FillPolicy> FillByName(std::string_view name) {
   return std::nullopt;
 }
 
-// 3 million years. Sums of times and intervals stay far below the limit of 64 bits.
+// About 3 million years. With this limit, sums of times and intervals fit 64 bits.
 constexpr int64_t kIntervalMaxMs = 100'000'000'000'000'000;
 
 // Splits at dashes. Drops empty parts at the end, like Java's String.split.
@@ -69,7 +69,8 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
         return Status::InvalidArgument("The interval is too long for a calendar: " +
                                        std::string(text));
       }
-      // All points since the epoch are in one bucket, as with any interval of this length.
+      // The maximum has the same effect as the longer interval: all points since the epoch are in
+      // one bucket.
       out.interval = {kIntervalMaxMs, TimeUnit::kMillis};
     }
   }
@@ -95,16 +96,17 @@ int64_t FillBuckets(const DownsampleSpec& spec, const ScanWindow& window) {
   return (window.end_ms() - window.begin_ms()) / spec.interval_ms();
 }
 
-// The cost of finding a calendar boundary: the zone lookup takes as long as reading some points.
+// The cost of finding a calendar boundary, in steps. Looking up the time zone takes as long as
+// reading some points.
 constexpr uint64_t kBoundarySteps = 16;
-// Buckets of a fill policy between two reports to the context.
+// Number of buckets of a fill policy between two reports to the context.
 constexpr size_t kBucketsPerLook = 1 << 16;
 
-// Average number of values per bucket below which values are added one by one.
+// If a row has fewer values per bucket on average, values are added one by one.
 constexpr size_t kFewValues = 24;
 
-// Returns the number of elements for which a vector holds memory while it grows by doubling, old
-// and new memory together.
+// Returns the number of elements for which a vector needs memory while it grows by doubling. The
+// old and the new memory are counted together.
 template <typename T>
 size_t RoomFor(const std::vector<T>& v, size_t more) {
   const size_t size = v.size() + more;
@@ -180,7 +182,7 @@ Status BucketGrid::BuildFillGrid(const ScanWindow& window, MemoryTally* memory) 
                                  std::to_string(kFillBucketsMax) +
                                  ": take a longer interval or a shorter time range");
   }
-  // Includes the buckets at both ends of the window.
+  // The 2 additional buckets are at the ends of the window.
   const auto room = static_cast<size_t>(buckets) + 2;
   const uint64_t bucket_steps = calendar_ ? kBoundarySteps : 1;
   RETURN_IF_ERROR(memory->Step(std::min(room, kBucketsPerLook) * bucket_steps));
@@ -216,8 +218,8 @@ int64_t BucketGrid::BucketEnd(int64_t start) const {
   return calendar_ ? calendar_->Next(start) : start + interval_ms_;
 }
 
-// Calendar buckets follow each other from the first one (quirk Q11). Fixed buckets are aligned to
-// the epoch.
+// Each calendar bucket begins at the end of the one before it, from the first bucket on (quirk
+// Q11). Fixed buckets are aligned to the epoch.
 int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end, uint64_t* steps) const {
   if (!calendar_) {
     // In most cases this is the next bucket, which can be found without a division.
@@ -228,8 +230,8 @@ int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end, uint64
   }
   *end = BucketEnd(open_start);
   if (t < *end) return open_start;
-  // The point is usually in the bucket after the open one. Buckets in between stay empty and are
-  // not opened.
+  // The point is usually in the bucket after the open one. If the point is later, the buckets in
+  // between are empty and are skipped.
   int64_t start = *end;
   *end = BucketEnd(start);
   if (t < *end) return start;
@@ -298,9 +300,9 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
   magnitude_ = kInfinity;
 }
 
-// Returns the step if all instants have the same distance, as machines usually write them, else 0.
-// The loop works on pieces of a constant size, so that the compiler compares several instants at
-// once.
+// Returns the distance between successive instants if it is always the same, as it usually is, else
+// 0. The loop works on pieces of a constant size, so that the compiler can compare several instants
+// at once.
 static uint32_t StepOf(std::span<const uint32_t> offset_ms) {
   constexpr size_t kPiece = 16;
   if (offset_ms.size() < 2 * kPiece) return 0;
@@ -315,9 +317,9 @@ static uint32_t StepOf(std::span<const uint32_t> offset_ms) {
   return differ == 0 ? step : 0;
 }
 
-// Fast path for instants whose step divides the interval: each bucket but the first and the last
-// gets the same number of values. The first value must not belong to the open bucket. Returns the
-// number of values that were added.
+// Fast path for instants with a constant distance that divides the interval. All whole buckets then
+// get the same number of values. The first value must not belong to the open bucket. Returns the
+// number of values that were added, or 0 if the fast path cannot be used.
 template <typename T, typename Fold>
 size_t Downsampler::FoldWholeBuckets(int64_t base_ms, std::span<const uint32_t> offset_ms,
                                      std::span<const T> values, Fold fold) {
@@ -331,7 +333,7 @@ size_t Downsampler::FoldWholeBuckets(int64_t base_ms, std::span<const uint32_t> 
   const size_t whole = values.size() / count;
   if (whole == 0) return 0;
   Open(next);
-  // All buckets but the last are closed at once.
+  // Space for all these buckets except the last is reserved in one step. The last one stays open.
   const Function function = grid_->spec().function->function;
   const size_t closed = times_.size();
   times_.resize(closed + whole - 1);
@@ -356,7 +358,7 @@ template <typename T, typename Fold>
 void Downsampler::FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                                 std::span<const T> values, Fold fold) {
   RunningSum running = running_;
-  bool whole_buckets = true;  // whole buckets may follow the first one
+  bool whole_buckets = true;  // FoldWholeBuckets was not tried yet
   for (size_t i = 0; i < values.size();) {
     if (const int64_t t = base_ms + offset_ms[i]; t >= bucket_end_) {
       running_ = running;
@@ -376,8 +378,8 @@ void Downsampler::FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offse
   running_ = running;
 }
 
-// Adds values one by one, as the results are defined. For buckets with few values the vector code
-// of Accumulate costs more than it saves.
+// Adds values one by one. For buckets with few values this is faster than the vector code of
+// Accumulate. Returns false if the function is not supported.
 template <typename T>
 bool Downsampler::AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                                std::span<const T> values) {
@@ -479,8 +481,8 @@ size_t Downsampler::AddStatistics(std::span<const HourStatistics> hours, bool an
   return added;
 }
 
-// Adds values to the open bucket. The result must be that of RunDouble for the whole bucket, with
-// the same order and the same treatment of NaN.
+// Adds values to the open bucket. The result for the whole bucket must be the same as that of
+// RunDouble, with the same order of additions and the same treatment of NaN.
 template <typename T>
 void Downsampler::Accumulate(std::span<const T> values) {
   bool first_run = running_.count == 0;

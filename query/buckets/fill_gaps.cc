@@ -8,7 +8,8 @@
 
 namespace hg::query {
 
-// Fill values replace buckets that are not on the grid.
+// Removes buckets that are not on the grid, and adds a fill value for each grid time without a
+// bucket.
 Status FillGaps(const BucketGrid& grid, PointColumns* buckets) {
   const FillPolicy fill = grid.spec().fill;
   if (grid.spec().run_all || fill == FillPolicy::kNone) return {};

@@ -122,8 +122,9 @@ Result<SimpleHistogram> HistogramSum::Take() {
   return std::move(parts_[0]);
 }
 
-// Counts are 32-bit integers. Their total wraps and may be zero, but the running sum does not wrap.
-// A greater percentile is never reached before a smaller one.
+// As in OpenTSDB, the total of the counts is a 32-bit integer, which wraps and may be zero, but the
+// running sum does not wrap. The search for a percentile continues where the search for the smaller
+// one ended, because `ascending` is sorted.
 std::vector<double> Percentiles(const SimpleHistogram& histogram,
                                 std::span<const double> ascending) {
   uint32_t total = 0;
@@ -190,7 +191,7 @@ Result<HistogramColumn> Merged(std::span<const HistogramColumn* const> columns,
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
   RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(columns.size() * 4 * sizeof(Head))));
   std::vector<size_t> next(columns.size(), 0);
-  // For OpenTSDB's HistogramAggregationIterator the time 0 means that a series has ended.
+  // In OpenTSDB's HistogramAggregationIterator, the time 0 means that a series has ended.
   const auto enter = [&](size_t i) {
     if (next[i] == columns[i]->size()) return;
     const int64_t time_ms = (*columns[i])[next[i]].time_ms;

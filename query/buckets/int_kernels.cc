@@ -6,7 +6,7 @@ namespace hg::query {
 namespace {
 
 // The functions below are compiled once for each type of processor. Their loops work on pieces of a
-// constant size, so that the compiler processes several values at once.
+// constant size, so that the compiler can process several values at once.
 #define HG_INLINE inline __attribute__((always_inline))
 
 template <typename Better>

@@ -21,8 +21,8 @@ Status Infinite(const MergeOptions& options, double value, int64_t t) {
                                  std::to_string(t));
 }
 
-/// Collects steps and reports them in larger pieces, because a report costs more than computing an
-/// instant of few series.
+/// Collects steps and reports them in larger pieces, because a report costs more than the
+/// computation of an instant with few series.
 class Steps {
  public:
   explicit Steps(RequestContext* watch) : watch_(watch) {}
@@ -38,8 +38,8 @@ class Steps {
   uint64_t pending_ = 0;
 };
 
-/// Builds the result and charges memory before it is allocated. `kinds` is filled from the first
-/// point whose kind differs from the points before.
+/// Builds the result and charges memory before it is allocated. `kinds` stays empty while all
+/// points are integers or all are doubles.
 class Output {
  public:
   explicit Output(RequestContext* watch) : watch_(watch) {}
@@ -78,8 +78,8 @@ class Output {
 
 bool Uniform(const PointColumns& p) { return p.kinds.empty(); }
 
-// Merges a single series. A series with integers and doubles is never interpolated. A point is an
-// integer if it and the next point are integers (quirk Q10).
+// Merges a single series. Even a series with integers and doubles is not interpolated. A point of
+// the result is an integer if the point and the next point of the series are integers (quirk Q10).
 Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& series) {
   Output out(options.watch);
   Steps steps(options.watch);
@@ -106,7 +106,7 @@ Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& s
 }
 
 // Returns true if all series have the same instants and no series mixes integers and doubles. Then
-// nothing is interpolated and all results have the same kind.
+// no value is interpolated, and all results have the same kind.
 bool Aligned(std::span<const PointColumns* const> series) {
   for (const PointColumns* s : series) {
     if (!Uniform(*s) || s->time_ms != series[0]->time_ms) return false;
@@ -121,8 +121,8 @@ bool FoldsSeries(Function function) {
 
 constexpr size_t kFewInstants = 4096;
 
-/// Aggregates many instants at once, series by series. At each instant the values are still in
-/// series order, so the results are those of RunDouble.
+/// Aggregates many instants, one series after the other. At each instant the values are still added
+/// in the order of the series, so the results are the same as those of RunDouble.
 class FoldedInstants {
  public:
   FoldedInstants(Function function, size_t instants)
@@ -133,7 +133,7 @@ class FoldedInstants {
     if (sums()) counts_.resize(instants);
   }
 
-  /// Returns the memory of an object for that many instants.
+  /// Returns the memory of an object for `instants` instants.
   static int64_t BytesOf(size_t instants) {
     return static_cast<int64_t>(instants * (sizeof(double) + 2 * sizeof(uint64_t)));
   }
@@ -290,8 +290,8 @@ double InterpolateDouble(Interpolation method, int64_t x, int64_t x0, double y0,
   return 0;
 }
 
-/// Walks all series instant by instant. A series has a current element (the latest one at or before
-/// the instant, until the series has ended) and a next one.
+/// Walks all series instant by instant. The current element of a series is the latest one at or
+/// before the instant. The next element is the one after it. A series that has ended has neither.
 class Walk {
  public:
   Walk(const MergeOptions& options, std::span<const PointColumns* const> series)
@@ -301,8 +301,8 @@ class Walk {
         has_current_(series.size(), 0) {
     for (size_t s = 0; s < series.size(); ++s) {
       if (options.rate) {
-        // The pseudo-rate becomes the current element immediately. A series without another element
-        // has ended.
+        // The first element of a rate is not a real rate. It becomes the current element
+        // immediately. A series without another element has ended.
         next_[s] = series[s]->size() > 1 ? 1 : series[s]->size();
         has_current_[s] = series[s]->size() > 1;
       }

@@ -19,7 +19,7 @@ struct OperatorRule {
   bool chains;  // if false, a == b == c is refused
 };
 
-constexpr int kLowestPrecedence = 3;  // "||" and "&&" are parsed separately
+constexpr int kLowestPrecedence = 3;  // other functions parse "||" and "&&"
 constexpr OperatorRule kOperators[] = {
     {"|", 3, BinaryOperator::kBitOr, true},
     {"^", 4, BinaryOperator::kBitXor, true},
@@ -54,7 +54,7 @@ std::string Unescape(std::string_view text) {
 }
 
 // Parses decimal, octal or hexadecimal digits with a suffix. Returns nullopt if the number exceeds
-// 128 bits or its suffix.
+// 128 bits or the width of its suffix.
 std::optional<Integer> ReadInteger(std::string_view text) {
   using Width = Integer::Width;
   Width width = Width::kInt;
@@ -154,7 +154,7 @@ class Compiler {
     Emit(Step::kFail, out_.failures.size() - 1);
   }
 
-  // Names are views into the text, which outlives the compiler.
+  // The names are views into the text, which lives longer than the compiler.
   size_t VariableSlot(std::string_view name) {
     const auto [slot, added] = variables_.try_emplace(name, out_.variables.size());
     if (added) out_.variables.emplace_back(name);
@@ -436,8 +436,8 @@ class Compiler {
     return Accesses();
   }
 
-  // Parses element and member accesses. Numbers have neither, so these parse but cannot be
-  // computed. Names of members count as variables (OpenTSDB class Expression).
+  // Parses element and member accesses. Numbers have no elements and members, so the evaluation of
+  // an access fails. As in OpenTSDB's class Expression, names of members count as variables.
   Status Accesses() {
     for (;;) {
       if (Take("[")) {
@@ -462,7 +462,8 @@ class Compiler {
     }
   }
 
-  // Parses arguments. Their values are dropped, but their variables and errors count.
+  // Parses arguments of an unknown function. Their values are not used, but their variables and
+  // errors count.
   Status Arguments(std::string_view open, std::string_view close) {
     RETURN_IF_ERROR(Expect(open));
     if (Take(close)) return {};

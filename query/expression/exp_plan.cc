@@ -41,8 +41,8 @@ Status CheckId(const std::optional<std::string>& id, std::string_view what) {
                  " must be letters and digits, and more than one digit");
 }
 
-// Checks the name of an aggregator. OpenTSDB also looks names up in lower case, so squareSum is not
-// found.
+// Checks the name of an aggregator. OpenTSDB also looks up the name in lower case. So it refuses
+// squareSum, although that is an aggregator.
 Status CheckAggregator(const std::string& name) {
   if (FindAggregator(name) != nullptr && FindAggregator(LowerUtf8(name)) != nullptr) return {};
   return Invalid("No such aggregation function: " + name);
@@ -64,7 +64,7 @@ Status CheckTime(const std::optional<ExpTime>& time) {
 
 using FiltersById = std::map<std::string_view, const ExpFilter*>;
 
-// Compiles the filters. The validation of the plan's request uses the same compiled filters.
+// Compiles the filters. The later validation of the plan's query uses the same compiled filters.
 Result<FiltersById> CheckFilters(const ExpRequest& request, FilterSet* compiled) {
   FiltersById by_id;
   if (!request.filters) return by_id;

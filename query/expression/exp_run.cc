@@ -27,10 +27,11 @@ std::vector<size_t> MapOrder(const std::vector<std::string>& keys,
   return out;
 }
 
-// Reproduces OpenTSDB's order of variables, because the first one gives a joined series its tags.
-// OpenTSDB keeps variables in a set. It puts the metrics, in order of their sub-queries, and then
-// the expressions into a map whose capacity is their number. `places` has the sub-query of each
-// metric, and kNoPlace for expressions.
+// Reproduces OpenTSDB's order of variables, because the first variable gives a joined series its
+// tags. OpenTSDB stores the variables in a hash set. Then it adds the metrics, in the order of
+// their sub-queries, and then the expressions to a hash map. The capacity of this map is the number
+// of variables. `places` has the index of the sub-query for a metric, and kNoPlace for an
+// expression.
 constexpr size_t kNoPlace = std::numeric_limits<size_t>::max();
 std::vector<size_t> VariableOrder(const std::vector<std::string>& names,
                                   const std::vector<size_t>& places) {
@@ -54,7 +55,7 @@ struct Found {
 /// A metric of the request.
 struct MetricSeries {
   double fill = 0;
-  size_t place = 0;  // index of its sub-query in the request without repeated sub-queries
+  size_t place = 0;  // index of its sub-query, not counting repeated ones
   const Found* found = nullptr;
   std::shared_ptr<const ExpTable> shown;  // set when the metric is first shown
 };
@@ -82,7 +83,7 @@ class MetricCursor {
         next_(found.groups.size(), 0),
         taken_(found.groups.size(), true),
         values_(found.groups.size(), 0) {}
-  /// Returns the memory of a cursor over that many groups.
+  /// Returns the memory of a cursor over `groups` groups.
   static int64_t BytesOf(size_t groups) {
     return static_cast<int64_t>(groups * (sizeof(size_t) + sizeof(double) + 1));
   }
@@ -122,8 +123,8 @@ class MetricCursor {
   std::vector<double> values_;
 };
 
-/// Walks the rows of an expression, one row for each instant of the result, even if the row has
-/// another time (as OpenTSDB does for nested expressions).
+/// Walks the rows of a nested expression. Each instant of the result uses the next row, even if the
+/// row has another time, as in OpenTSDB.
 class TableCursor {
  public:
   /// Reads only the series of `table` that `joined` names at index `side`. If several series of the
@@ -144,7 +145,7 @@ class TableCursor {
           "No more data: an expression that another one uses has fewer points");
     }
     const double* values = table_.values.data() + row_++ * table_.series.size();
-    // A nested expression has lost its fill policy (quirk Q18).
+    // The fill policy of a nested expression has no effect (quirk Q18).
     if (std::any_of(taken_.begin(), taken_.end(),
                     [values](size_t series) { return std::isnan(values[series]); })) {
       return Status::InvalidArgument(
@@ -201,8 +202,8 @@ class ExpRunner {
   }
 
  private:
-  // Returns the expressions that are shown, and those that they use. `order` has used expressions
-  // first.
+  // Returns which expressions must be computed: those that are shown, and those that these use. In
+  // `order`, an expression comes after those that it uses.
   [[nodiscard]] std::vector<bool> Needed(const std::vector<size_t>& order) const {
     std::vector<bool> needed(joined_.size(), false);
     for (const PlannedOutput& output : plan_.outputs) {
@@ -228,7 +229,8 @@ class ExpRunner {
     return {};
   }
 
-  // Makes the identity of each series once, even if several metrics of the request use it.
+  // Creates the identity of each series only once, even if several metrics of the request use the
+  // series.
   Status TakeFound() {
     Identifier identifier(layout_, watch_);
     std::vector<std::vector<SeriesIdentity>> series(found_.size());
@@ -248,8 +250,8 @@ class ExpRunner {
     return {};
   }
 
-  // Refuses names of variables with upper-case letters, as OpenTSDB does: it stores results under
-  // lower-case names, but looks them up under the names as written.
+  // Refuses names of variables with upper-case letters. OpenTSDB does not find them, because it
+  // stores results under lower-case names, but looks them up under the names as written.
   Status CheckVariables() {
     for (const PlannedExpression& expression : plan_.expressions) {
       // Each variable is looked up several times.
@@ -264,7 +266,7 @@ class ExpRunner {
     return {};
   }
 
-  // Orders the expressions so that each one follows those that it uses.
+  // Returns an order in which each expression comes after those that it uses.
   Result<std::vector<size_t>> DependencyOrder() const {
     std::vector<size_t> order;
     const size_t count = plan_.expressions.size();
@@ -321,7 +323,8 @@ class ExpRunner {
       RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(series.size() * sizeof(&series[0]))));
       side.series.reserve(series.size());
       for (const SeriesIdentity& s : series) side.series.push_back(&s);
-      // An expression has no query tags, even if its metrics have some (recorded).
+      // Only metrics have query tags. A nested expression has none, even if its metrics have some
+      // (recorded).
       if (v.is_metric) side.filter_keys = metrics_[v.index].found->filter_keys;
       sides.push_back(std::move(side));
     }
@@ -374,7 +377,7 @@ class ExpRunner {
     std::vector<MetricCursor> metrics;
     std::vector<TableCursor> tables;
     MemoryTally cursors_memory(watch_);
-    size_t cursor_steps = 0;  // steps per row
+    size_t cursor_steps = 0;  // cost of a row, in steps
     for (size_t k = 0; k < joined.sides.size(); ++k) {
       Variable v = joined.sides[k];
       const size_t width = v.is_metric ? metrics_[v.index].found->groups.size()
@@ -409,7 +412,7 @@ class ExpRunner {
       table.times_ms.push_back(t);
       for (const JoinedSeries& members : joined.rows) {
         for (size_t k = 0; k < now.size(); ++k) {
-          // Missing members count as zero, whatever the fill policy is (quirk Q16).
+          // A missing member counts as zero, whatever the fill policy is (quirk Q16).
           inputs[joined.slots[k]] = members[k] == kLacking ? 0.0 : now[k][members[k]];
         }
         double value = 0;
@@ -422,8 +425,8 @@ class ExpRunner {
     }
   }
 
-  // Returns the values of a metric as a table, neither trimmed nor filled (quirk Q19). Outputs that
-  // repeat a metric share the table.
+  // Returns the values of a metric as a table. It is neither trimmed to the time range nor filled
+  // (quirk Q19). Several outputs of the same metric share the table.
   Result<std::shared_ptr<const ExpTable>> MetricTable(MetricSeries& metric) {
     if (metric.shown != nullptr) return metric.shown;
     const Found& found = *metric.found;
@@ -439,7 +442,8 @@ class ExpRunner {
     }
     for (const SeriesIdentity& s : found.series) {
       if (s.metrics.empty())
-        return Status::InvalidArgument("A group of a metric has no series, and with that no name");
+        return Status::InvalidArgument(
+            "A metric has a result without series, so it has no metric name");
     }
     for (int64_t t = cursor.NextTime(); t != kNever; t = cursor.NextTime()) {
       RETURN_IF_ERROR(memory_.Step(2 * found.groups.size()));

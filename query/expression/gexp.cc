@@ -40,7 +40,7 @@ class Parser {
   Parser(std::string_view text, std::vector<std::string>* metrics)
       : text_(text), metrics_(*metrics) {}
 
-  // Ignores text after the outermost call.
+  // Parses the outermost call. Text after it is ignored.
   Result<GexpCall> Run() {
     ASSIGN_OR_RETURN(std::string name, Name());
     return Call(std::move(name), 1);

@@ -28,8 +28,8 @@ void MakeDouble(PointColumns* points) {
   points->all_double = true;
 }
 
-// Replaces all occurrences of `what`. The new text is charged before it is built, because names may
-// be long and a replacement may contain other tags.
+// Replaces all occurrences of `what`. The memory of the new text is charged before it is built,
+// because names may be long, and a replacement may contain further placeholders.
 Result<Bytes> Replaced(std::string_view text, std::string_view what, std::string_view by,
                        RequestContext* context) {
   size_t found = 0;
@@ -52,10 +52,10 @@ Result<Bytes> Replaced(std::string_view text, std::string_view what, std::string
   }
 }
 
-// Maximum number of additions for one moving average. Long windows over many points are refused.
+// Maximum number of additions for one moving average. A long window over many points exceeds it.
 constexpr size_t kAdditionsMax = 2'000'000'000;
 
-/// Reports additions to the context. Four of them count as one step.
+/// Reports additions to the context. Four additions count as one step.
 class Additions {
  public:
   explicit Additions(RequestContext* context) : context_(context) {}
@@ -90,9 +90,9 @@ bool SumsAreExact(std::span<const double> numbers) {
   return least == INT32_MAX || total < std::ldexp(1.0, least + kMantissaBits);
 }
 
-// OpenTSDB computes the sum of each window anew, from the newest number back. If another order
-// could round differently, the result would differ in the last digit. In this case the sum is
-// computed in OpenTSDB's order.
+// Computes averages of `window` numbers. OpenTSDB adds the numbers of each window separately, from
+// the newest to the oldest. This function does the same if another order could round differently.
+// Otherwise it updates a running sum.
 Status AverageByCount(size_t window, PointColumns* points, RequestContext* context) {
   MemoryTally memory(context);
   RETURN_IF_ERROR(memory.Step(points->size()));
@@ -105,7 +105,9 @@ Status AverageByCount(size_t window, PointColumns* points, RequestContext* conte
   const bool exact = SumsAreExact(numbers);
   if (!exact &&
       points->size() > kAdditionsMax / std::min(window, std::max<size_t>(points->size(), 1)))
-    return Status::LimitExceeded("The moving average takes too many steps");
+    return Status::LimitExceeded(
+        "The moving average needs more than 2000000000 additions; use a shorter window or time "
+        "range");
   Additions additions(context);
   size_t seen = 0;
   double running = 0.0;
@@ -126,9 +128,9 @@ Status AverageByCount(size_t window, PointColumns* points, RequestContext* conte
   return {};
 }
 
-// Computes averages over time. A point belongs to the window if its distance is less than the
-// length of the window. The result is 0 if there is no older point, because the window is not full.
-// It is also 0 if the window has only NaN (recorded).
+// Computes averages over time. A point belongs to the window if it is less than the window's length
+// before the newest point. The result is 0 if no point is older than the window, because the window
+// is then not full. It is also 0 if the window contains only NaN (recorded).
 Status AverageByTime(int64_t window_ms, PointColumns* points, RequestContext* context) {
   const std::vector<int64_t>& times = points->time_ms;
   MemoryTally memory(context);
@@ -162,7 +164,9 @@ Status AverageByTime(int64_t window_ms, PointColumns* points, RequestContext* co
     } else if (oldest > 0) {
       all_additions += i - oldest;
       if (all_additions > kAdditionsMax)
-        return Status::LimitExceeded("The moving average takes too many steps");
+        return Status::LimitExceeded(
+            "The moving average needs more than 2000000000 additions; use a shorter window or time "
+            "range");
       RETURN_IF_ERROR(additions.Add(1 + i - oldest));
       for (size_t k = i + 1; k-- > oldest;) {
         double v = std::bit_cast<double>(points->bits[k]);
@@ -224,8 +228,9 @@ Status ChargePoints(size_t points, RequestContext* context) {
                             : Status();
 }
 
-// In OpenTSDB this is a null dereference. It happens for joined series, and for averaged series
-// even if another series with equal tags replaces them.
+// In OpenTSDB, this error is a null dereference. It occurs for joined series without points. It
+// also occurs for averaged series without points, even if another series with equal tags replaces
+// them.
 Status NoPoints() { return Status::InvalidArgument("A series to be combined has no points"); }
 
 }  // namespace
@@ -327,9 +332,9 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
   }
   for (const PointColumns& points : trimmed) columns.push_back(&points);
 
-  // Each active series has one slot. Slots are numbered anew at each instant, so after a series has
-  // ended, values go to slots of other series (quirk Q24). Instants with integers and with doubles
-  // have separate slots.
+  // Each active series has one slot. At each instant, the slots are assigned again to the active
+  // series in order. So after a series has ended, values go to slots of other series (quirk Q24).
+  // Instants with integers and instants with doubles have separate slots.
   std::vector<int64_t> ints(series.size(), std::numeric_limits<int64_t>::min());
   std::vector<double> doubles(series.size(), 4.9E-324);
   bool any_int = false, any_double = false;
@@ -391,8 +396,8 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
   }
   ASSIGN_OR_RETURN(std::vector<JoinedSeries> joined,
                    Join({false, false, /*include_aggregated=*/false}, sides, &memory));
-  // OpenTSDB's iterators read one point ahead. So each level of functions meets a failure one point
-  // earlier. A failure at the first point is even met in series that are not used.
+  // OpenTSDB's iterators read one point ahead. So each level of functions reports a failure one
+  // point earlier. A failure at the first point is reported even for series that are not used.
   for (const std::vector<GexpSeries>& set : sets) {
     for (const GexpSeries& s : set) {
       if (s.points_before_failure == 0) return s.failure;
@@ -405,8 +410,8 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
     std::vector<const PointColumns*> columns(sets.size(), nullptr);
     std::vector<const SeriesIdentity*> parts(sets.size(), nullptr);
     std::optional<size_t> length;
-    // The error is reported only if the result is used. If several series have equal tags, the
-    // outer function uses only the last one.
+    // `failure` is reported only if the result is used. If several series have equal tags, the
+    // outer function uses only the last of them.
     Status failure;
     size_t before_failure = SIZE_MAX;
     for (size_t k = 0; k < sets.size(); ++k) {

@@ -53,14 +53,16 @@ class GexpRunner {
  private:
   using Sets = std::vector<std::vector<GexpSeries>>;
 
-  // Each metric occurs once in all expressions, so its groups can be moved. Repeated texts share a
-  // sub-query, so an index may be beyond the last sub-query (quirk Q20).
+  // Returns the series of a metric. They can be moved, because each index occurs only once in all
+  // expressions. Metrics with equal texts share a sub-query, so an index may be beyond the last
+  // sub-query (quirk Q20).
   Result<std::vector<GexpSeries>> Take(const GexpMetric& metric) {
     if (metric.index < failures_.size()) RETURN_IF_ERROR(failures_[metric.index]);
     if (metric.index < sets_.size()) return std::move(sets_[metric.index]);
-    return Status::InvalidArgument("Metric " + std::to_string(metric.index) +
-                                   " of the expressions has no sub-query of its own: there are " +
-                                   std::to_string(sets_.size()));
+    return Status::InvalidArgument(
+        "Metric " + std::to_string(metric.index) +
+        " of the expressions has no sub-query of its own; number of sub-queries: " +
+        std::to_string(sets_.size()));
   }
 
   static std::vector<GexpSeries> Flatten(Sets sets) {
@@ -81,7 +83,7 @@ class GexpRunner {
       case GexpFunction::kDivide:
         return CombineSeries(call.function, sets, watch_);
       case GexpFunction::kShift:
-        // The function is registered in OpenTSDB, but no argument passes its checks (quirk Q22).
+        // OpenTSDB has this function, but refuses every argument (quirk Q22).
         return Status::InvalidArgument("The function " + call.name + " accepts no time: " +
                                        (scalars.empty() ? "none was given" : scalars[0]));
       case GexpFunction::kAbsolute:

@@ -11,7 +11,8 @@
 namespace hg::query {
 namespace {
 
-// Returns the join key. Without tags the key is empty, even if there are aggregated tags.
+// Returns the join key. If the series has no tags, the key is empty, even if it has aggregated
+// tags.
 Bytes JoinKey(const SeriesIdentity& series, const JoinRule& rule,
               const std::vector<Bytes>& filter_keys) {
   Bytes key;
@@ -164,7 +165,7 @@ Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const Joi
     bool complete = std::find(members.begin(), members.end(), kLacking) == members.end();
     if (complete || !rule.intersection) out.push_back(std::move(members));
   }
-  // If there are no series at all, the empty result is no error (recorded).
+  // An empty result is an error only if there are series (recorded).
   if (rule.intersection && out.empty() && !by_key.empty()) {
     return Status::InvalidArgument(
         "No intersections found: the variables have no series in common");

@@ -9,7 +9,7 @@
 namespace hg::query {
 namespace {
 
-// Longer symbols come before their prefixes, because the first symbol that fits is taken.
+// Longer symbols come before their prefixes, because the first matching symbol is used.
 constexpr std::string_view kSymbols[] = {
     "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "?:", "<", ">", "+", "-", "*", "/", "%", "&",
     "|",  "^",  "~",  "!",  "?",  ":",  "(",  ")",  "{",  "}", "[", "]", ";", ",", ".", "="};

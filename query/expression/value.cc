@@ -14,16 +14,17 @@ namespace {
 
 using Width = Integer::Width;
 
-// The reason why an operand is not a number. If an operand has kWrongType, division and remainder
-// give 0.0. If an operand has kWrongText, only addition is possible: it joins the texts of both
-// operands.
+// The result of the conversion of an operand to a number. If it is kWrongType, division and
+// remainder return 0.0. If it is kWrongText, only addition is possible, which concatenates both
+// operands as texts.
 enum class Coercion : uint8_t { kDone, kWrongType, kWrongText };
 
 bool IsFloating(const Value& v) {
   return std::holds_alternative<Single>(v) || std::holds_alternative<double>(v);
 }
 
-// Texts that look like a decimal number make an operation a floating-point one.
+// Returns true if the operation is a floating-point one because of this operand. A text that looks
+// like a decimal number has this effect, too.
 bool WantsDouble(const Value& v) {
   if (const auto* text = std::get_if<std::string>(&v)) {
     return text->find_first_of(".eE") != std::string::npos;
@@ -166,7 +167,7 @@ Status Arithmetic(BinaryOperator op, const Value& left, const Value& right, Valu
     __int128 l = 0, r = 0;
     Coercion done = AsInteger(left, &l);
     if (done == Coercion::kDone) done = AsInteger(right, &r);
-    // A negative modulus is refused like zero.
+    // A negative modulus has the same result as zero.
     bool zero = r == 0 || (op == BinaryOperator::kModulo && r < 0);
     if (divides && (done == Coercion::kWrongType || (done == Coercion::kDone && zero))) {
       *out = 0.0;
@@ -182,7 +183,7 @@ Status Arithmetic(BinaryOperator op, const Value& left, const Value& right, Valu
       return {};
     }
   }
-  // An operand is a text that is not a number. Only addition is defined for it.
+  // An operand is a text that is not a number. Only addition is defined for such texts.
   if (op != BinaryOperator::kAdd) return Misfit(op, left, right);
   std::string text = AsText(left) + AsText(right);
   if (text.size() > kTextBytesMax) {

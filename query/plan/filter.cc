@@ -8,9 +8,11 @@
 namespace hg::query {
 namespace {
 
-// Maximum number of literals that are parsed on an event loop. Parsing longer lists takes a while.
+// Maximum number of literals that are parsed on an event loop. Longer lists are parsed on the pool,
+// because they take longer.
 constexpr size_t kFewLiterals = 64;
-// Steps per filter or part of a filter, and bytes of text per step.
+// The cost of a filter, and of a part of a filter, in steps; and the number of bytes of text per
+// step.
 constexpr uint64_t kStepsPerFilter = 4;
 constexpr size_t kBytesPerStep = 4;
 
@@ -108,8 +110,8 @@ std::string LowerUtf8(std::string_view text) {
     if (c >= 'A' && c <= 'Z') {
       out[i] = static_cast<char>(c + 32);
     } else if (c == 0xC3 && i + 1 < out.size()) {
-      // U+00C0…U+00DE have their lower case letters 0x20 above, except U+00D7 (the multiplication
-      // sign).
+      // For U+00C0…U+00DE, the lower-case letter is 0x20 higher. U+00D7, the multiplication sign,
+      // is not a letter.
       unsigned char second = static_cast<unsigned char>(out[++i]);
       if (second >= 0x80 && second <= 0x9E && second != 0x97)
         out[i] = static_cast<char>(second + 0x20);

@@ -23,8 +23,8 @@ class Questions {
  public:
   explicit Questions(RequestContext& context) : memory_(&context) {}
 
-  /// Returns the index of the first sub-query that OpenTSDB treats as equal, or `next` if there is
-  /// none.
+  /// Returns the index of the first sub-query that OpenTSDB treats as equal to `query`. If there is
+  /// none, the result is `next`, and `query` gets this index.
   Result<size_t> PlaceOf(const SubQuery& query, size_t next) {
     ASSIGN_OR_RETURN(const size_t filters, NumberOf(query.filters));
     size_t listed = query.percentiles ? query.percentiles->size() : 0;
@@ -108,9 +108,9 @@ Status RemoveRepeats(const std::vector<SubQuery>& asked, RequestContext& context
   return {};
 }
 
-/// Returns the memory of a sub-query and its copies, without what they share.
+/// Returns the memory of a sub-query and its copies, without the data that the copies share.
 size_t BytesOfCopies(const SubQuery& query) {
-  // Copies are in the request, the validated query, the running request, and the query text.
+  // The copies are in the request, the validated query, the running request and the query text.
   constexpr size_t kCopies = 4;
   size_t bytes = sizeof(ValidSubQuery) + kCopies * sizeof(SubQuery);
   for (const auto* text : {&query.metric, &query.downsample, &query.value_filter})
@@ -150,7 +150,8 @@ Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width,
 
 // Checks the rules for histograms (opentsdb-queries.md §13).
 Status CheckHistograms(ValidSubQuery* query) {
-  // Only "sum" itself is accepted. zimsum and pfsum add values as well, but are refused (recorded).
+  // Of the functions that add values, only "sum" is accepted; zimsum and pfsum are refused
+  // (recorded).
   if (query->aggregator != FindAggregator("sum") &&
       query->aggregator->function != Function::kNone) {
     return Status::InvalidArgument(

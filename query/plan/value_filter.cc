@@ -40,8 +40,8 @@ bool Compare(Comparison comparison, T value, T number) {
   return With<T>(comparison, [&](auto holds) { return holds(value, number); });
 }
 
-// Keeps the admitted points of a row whose points are of one kind. It has no branch per point.
-// Returns the number of admitted points.
+// Keeps the admitted points of a row whose points are all integers or all doubles. It has no branch
+// per point. Returns the number of admitted points.
 template <typename Comparison, typename T>
 size_t KeepAlike(Comparison comparison, T number, const RowHour& row, KeptPoints* kept) {
   return With<T>(comparison, [&](auto holds) {
@@ -55,7 +55,7 @@ size_t KeepAlike(Comparison comparison, T number, const RowHour& row, KeptPoints
   });
 }
 
-// Parses the whole text, or fails.
+// Parses a number. Returns false if it is not the whole text.
 template <typename T>
 bool ReadNumber(std::string_view text, T* out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
@@ -108,8 +108,9 @@ ValueFilter::Comparison ValueFilter::Opposite(Comparison comparison) {
   return comparison;
 }
 
-// No integer has a fraction or is as large as 2^63. Rounding an integer to double does not move it
-// past the number, but may make it 2^63.
+// If `integer_` is not set, `number_` has a fraction or does not fit 64 bits, so no integer equals
+// it. The conversion of an integer to double does not change its order relative to `number_`,
+// except that the result may be 2^63. So numbers from 2^63 on are replaced by infinity.
 bool ValueFilter::Holds(Comparison comparison, int64_t value) const {
   if (integer_) return Compare(comparison, value, *integer_);
   const double number =
@@ -124,8 +125,8 @@ bool ValueFilter::Holds(Comparison comparison, double value) const {
 bool ValueFilter::Admits(int64_t value) const { return Holds(comparison_, value); }
 bool ValueFilter::Admits(double value) const { return Holds(comparison_, value); }
 
-// Returns whether the comparison holds for some value from `least` to `most`. Both values must
-// occur.
+// Returns whether the comparison may hold for a value of a row. `least` and `most` are the smallest
+// and the largest value of the row.
 template <typename T>
 bool ValueFilter::SomeHold(Comparison comparison, T least, T most) const {
   switch (comparison) {

@@ -55,7 +55,7 @@ struct GroupFold {
   [[nodiscard]] static double result() { return 1; }
 };
 
-/// The smallest or largest value. NaN only if all values are NaN.
+/// The smallest or largest value. It is NaN only if all values are NaN.
 template <typename Better>
 struct BestFold {
   bool any = false;
@@ -68,7 +68,7 @@ struct BestFold {
   [[nodiscard]] double result() const { return best; }
 };
 
-/// The variance by Welford's method, or its root.
+/// The variance by Welford's method, or its square root.
 template <bool kRoot>
 struct VarianceFold {
   double any = 0, mean = 0, squares = 0;
@@ -89,7 +89,8 @@ Result<Value> FoldGroups(const Aggregation& aggregation, const Value& vector, co
   RETURN_IF_ERROR(folds_hold.Add(
       tally, static_cast<int64_t>(groups.labels.size() * steps.count * sizeof(Fold))));
   std::vector<Fold> folds(groups.labels.size() * steps.count);
-  // The loop runs series by series; within a group and step the order of the series is kept.
+  // The loop runs series by series. Within a group, the values of a step are still added in the
+  // order of the series.
   for (size_t series = 0; series < vector.vector.size(); ++series) {
     RETURN_IF_ERROR(tally->Step(1 + steps.count));
     const Column& column = vector.vector[series].values;
@@ -146,7 +147,8 @@ Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& s
   Value parameter;
   if (aggregation.parameter != nullptr) {
     ASSIGN_OR_RETURN(parameter, evaluator->Evaluate(*aggregation.parameter, steps));
-    // Prometheus evaluates such an aggregation at the first step only, with its parameter.
+    // Prometheus evaluates an aggregation of a step-invariant vector only at the first step. So the
+    // parameter of the first step applies to all steps.
     if (parameter.type == ValueType::kScalar && IsStepInvariant(*aggregation.inner))
       std::fill(parameter.scalar.begin(), parameter.scalar.end(), parameter.scalar.front());
   }

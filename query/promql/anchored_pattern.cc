@@ -22,10 +22,11 @@ constexpr uint64_t kStepsPerFormByte = 8;
 constexpr size_t kNodesPerUnicodeClass = 96;
 constexpr int64_t kBytesPerNode = 256;
 // Limit for the product of the bytes of a text, the instructions of a pattern, and the groups whose
-// places are requested. RE2 cannot be stopped during a match. If its automaton exceeds its memory,
-// it runs each instruction at each byte and may copy the places of all groups each time.
+// positions are requested. The limit is needed because RE2 cannot be stopped during a match. If
+// RE2's automaton exceeds its memory, RE2 runs each instruction at each byte and may copy the
+// positions of all groups each time.
 constexpr uint64_t kMatchProductMax = 1 << 23;
-// Copying the places of this many groups takes about as long as an instruction.
+// Copying the positions of this many groups takes about as long as an instruction.
 constexpr size_t kGroupsPerInstruction = 8;
 // Memory per instruction of a compiled program, including the parse tree.
 constexpr int64_t kBytesPerInstruction = 48;
@@ -39,8 +40,8 @@ bool IsWord(char c) {
 /// Returns whether a backslash before the character makes it literal.
 bool IsEscapable(char c) { return static_cast<unsigned char>(c) < 0x80 && !IsWord(c); }
 
-/// Returns the copies that a counted repetition ("{3}", "{3,}", "{3,5}") at the front of the text
-/// makes, or 0 if there is none. RE2 refuses more than 1000.
+/// Returns the number of copies that a counted repetition ("{3}", "{3,}", "{3,5}") at the front of
+/// the text creates, or 0 if there is no repetition. RE2 refuses more than 1000 copies.
 size_t CopiesOf(std::string_view text) {
   constexpr size_t kBeyond = 1001;
   size_t most = 0, number = 0;
@@ -68,7 +69,7 @@ size_t NodesOf(std::string_view pattern) {
   return nodes;
 }
 
-/// Removes a group around the whole pattern. Dashboards write choices in this form.
+/// Removes a group around the whole pattern. Dashboards write alternatives in this form.
 std::string_view WithoutGroup(std::string_view pattern) {
   if (!pattern.starts_with('(') || !pattern.ends_with(')')) return pattern;
   const size_t head = pattern.starts_with("(?:") ? 3 : 1;
@@ -154,7 +155,7 @@ Result<bool> AnchoredPattern::Match(std::string_view text, re2::StringPiece* gro
         (count > 1 ? " with " + std::to_string(count - 1) + " groups" : "") +
         ": please simplify it");
   }
-  // Each state of the automaton may have its own places of all groups.
+  // Each state of the automaton may store the positions of all groups.
   MemoryTally places(&context);
   RETURN_IF_ERROR(places.Add(static_cast<int64_t>(instructions * count * 2 * sizeof(void*))));
   // RE2 does not report the cost of a match, so the elapsed time is used: one step per nanosecond.
@@ -199,7 +200,7 @@ Result<std::optional<std::string>> AnchoredPattern::Expand(std::string_view text
     }
     const std::string_view name = TakeGroupName(&form);
     if (name.empty()) {
-      RETURN_IF_ERROR(append("$"));  // no group name follows: the dollar stays
+      RETURN_IF_ERROR(append("$"));  // no group name follows, so "$" is a plain character
       continue;
     }
     size_t number = groups.size();

@@ -23,7 +23,7 @@ Result<Value> Map(const CallSite& site, Function function) {
   return vector;
 }
 
-/// Makes one series without labels from the results of `at` for each step.
+/// Returns one series without labels whose values are the results of `at` for each step.
 template <typename At>
 Result<Value> OneSeries(const CallSite& site, At at) {
   VectorBuilder builder(site.steps, &site.evaluator.memory());

@@ -1,5 +1,5 @@
-// The PromQL functions absent and absent_over_time. They return one series, at the steps without
-// samples. Its labels come from the matchers.
+// The PromQL functions absent and absent_over_time. They return one series, which has samples at
+// the steps at which the argument has none. The labels of the series come from the matchers.
 
 #include <algorithm>
 #include <map>
@@ -12,8 +12,8 @@
 namespace hg::query::promql {
 namespace {
 
-/// Returns the labels that the matchers fix: those that have one equality matcher and no other
-/// matcher.
+/// Returns the labels whose values the matchers determine. Each of these labels has exactly one
+/// matcher, which is an equality matcher.
 Labels LabelsLookedFor(const Expr& expr) {
   const auto* selector = expr.As<Selector>();
   if (selector == nullptr) return {};

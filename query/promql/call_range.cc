@@ -1,5 +1,5 @@
 // Evaluates functions of a range vector. Samples of a selector are processed while they are read. A
-// subquery is evaluated completely before.
+// subquery is evaluated completely before the function.
 
 #include <algorithm>
 #include <string>
@@ -16,8 +16,8 @@
 namespace hg::query::promql {
 namespace {
 
-/// Returns whether the name ends like the name of a counter. Functions of counters add a remark
-/// about other names.
+/// Returns whether the name ends like the name of a counter. Functions of counters add an
+/// annotation if a name does not.
 bool IsCounterName(std::string_view name) {
   return name.ends_with("_total") || name.ends_with("_sum") || name.ends_with("_count") ||
          name.ends_with("_bucket");
@@ -27,10 +27,10 @@ bool IsEmpty(const VectorSeries& series) {
   return std::all_of(series.values.begin(), series.values.end(), IsAbsent);
 }
 
-/// Adds the remarks about a result that still has its metric names.
+/// Adds annotations about a result. The series of the result must still have their metric names.
 Status Annotate(const CallSite& site, const Value& result, const std::vector<Value>& scalars) {
   const std::string_view name = site.call.function->name;
-  // Prometheus does not keep the place of a subquery for this remark.
+  // For a subquery, Prometheus reports this annotation at position 0.
   const bool subquery = site.argument(0).As<Subquery>() != nullptr;
   Annotations& annotations = site.evaluator.annotations();
   MemoryTally& tally = site.evaluator.memory();

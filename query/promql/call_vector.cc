@@ -53,7 +53,7 @@ Result<Value> ClampMax(const CallSite& site) { return WithScalar(site, 0, Least)
 Result<Value> ClampMin(const CallSite& site) { return WithScalar(site, 0, Most); }
 Result<Value> Round(const CallSite& site) { return WithScalar(site, 1, RoundTo); }
 
-/// Returns the sample of each step that has exactly one, else NaN.
+/// Returns the sample of each step, or NaN for a step with no sample or several samples.
 Result<Value> Scalar(const CallSite& site) {
   ASSIGN_OR_RETURN(const Value vector, site.Evaluate(0));
   MemoryTally& tally = site.evaluator.memory();
@@ -73,12 +73,12 @@ Result<Value> Scalar(const CallSite& site) {
   return MakeScalar(site.steps.count, &tally, [&](size_t i) { return values[i]; });
 }
 
-/// Sorts the series. Only results of a single step have an order.
+/// Sorts the series. Only results of a single step keep this order.
 template <typename Before>
 Result<Value> Sorted(const CallSite& site, Before before) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
   if (site.steps.count > 1) {
-    // Prometheus evaluates such a vector once, so it does not notice the range.
+    // Prometheus evaluates a step-invariant vector only once, so it does not give this warning.
     if (IsStepInvariant(site.argument(0))) return vector;
     site.evaluator.annotations().Add(Remark::kWarning, site.at,
                                      "sort is ineffective for range queries since results are "
@@ -102,11 +102,13 @@ struct Histogram {
   std::vector<std::pair<double, const Column*>> buckets;
 };
 
-/// Adds the memory of the histograms to `held`. Series that are no buckets get a warning.
+/// Adds the memory of the histograms to `held`. Adds a warning for each series that is not a
+/// bucket.
 Result<std::vector<Histogram>> HistogramsOf(const CallSite& site, size_t argument,
                                             const Value& vector, MemoryHold* held) {
   MemoryTally* const tally = &site.evaluator.memory();
-  // Memory of a bucket: twice an entry, here and in the working memory of a step.
+  // Memory of a bucket: one entry here and one in the working memory of a step, both counted twice
+  // because vectors grow by doubling.
   constexpr int64_t kBytesPerBucket = 64;
   std::vector<Histogram> histograms;
   SeriesNumbers numbers(tally);
@@ -195,7 +197,8 @@ Result<Value> QuantileOfHistograms(const CallSite& site) {
   RETURN_IF_ERROR(CheckQuantiles(phi.scalar, site.argument(0).at, &site.evaluator.annotations(),
                                  &site.evaluator.memory()));
   Decreases decreases;
-  // Prometheus evaluates a call only once if its arguments do not depend on the step.
+  // Prometheus evaluates a call only once if its arguments do not depend on the step. So only the
+  // decreases of the first step are reported.
   const bool once = IsStepInvariant(site.argument(0)) && IsStepInvariant(site.argument(1));
   ASSIGN_OR_RETURN(Value out, OfHistograms(site, 1, [&](size_t step, std::vector<Bucket>* buckets) {
                      Decreases later;
@@ -221,8 +224,8 @@ Result<Value> FractionOfHistograms(const CallSite& site) {
   });
 }
 
-/// Returns an empty vector. The functions of native histograms ignore other samples, and there are
-/// no native histograms.
+/// Returns an empty vector. The functions of native histograms ignore other samples, and Hourglass
+/// stores no native histograms.
 Result<Value> OfNativeHistograms(const CallSite& site) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
   vector.vector.clear();

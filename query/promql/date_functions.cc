@@ -47,8 +47,8 @@ struct Moment {
   int64_t days = 0, seconds = 0;
 };
 
-/// A value that does not fit 64 bits, or is not a number, is the second 2^63. Prometheus has this
-/// time for such values on the usual processors.
+/// Converts a value in seconds. A value that is NaN or does not fit 64 bits becomes the second
+/// 2^63, as in Prometheus on the usual processors.
 Moment MomentOf(double value) {
   constexpr double kInt64Beyond = 9223372036854775808.0;
   constexpr Moment kBeyond = {106751991167300, 55808};

@@ -82,8 +82,8 @@ class DurationParser {
     return std::make_shared<const DurationExpr>(std::move(node));
   }
 
-  /// Prometheus parses a number in parentheses as a unary plus with this operand, and does not
-  /// print the plus.
+  /// Prometheus parses a number in parentheses as a unary plus with the number as operand. It does
+  /// not print the plus.
   static DurationExprPtr InParentheses(const DurationExprPtr& inner, size_t at) {
     if (inner->kind == Kind::kNumber)
       return Made({.kind = Kind::kAdd, .parentheses = true, .at = at, .right = inner});
@@ -125,7 +125,7 @@ class DurationParser {
 
   Result<DurationExprPtr> Product() { return Chain(kProducts, &DurationParser::Sign); }
 
-  /// A sign binds more loosely than a power: "-2 ^ 2" is -4.
+  /// A sign has lower precedence than a power: "-2 ^ 2" is -4.
   Result<DurationExprPtr> Sign() {
     const Token token = tokens_.Peek();
     const bool minus = token.Is("-");
@@ -210,7 +210,7 @@ class Resolver {
     if (IsOutOfRange(seconds)) return Fail(*expr, "a duration is out of range or not a number");
     if (seconds <= 0 && !may_be_negative) return Fail(*expr, "a duration must be greater than 0");
     *ms = static_cast<int64_t>(seconds * 1000);
-    // A range of 0 would be an instant vector.
+    // A range of 0 would mean an instant vector, so the minimum is 1 ms.
     if (!may_be_negative) *ms = std::max<int64_t>(*ms, 1);
     return {};
   }

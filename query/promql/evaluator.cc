@@ -8,7 +8,7 @@
 namespace hg::query::promql {
 namespace {
 
-/// Converts the samples of an instant vector to a range vector.
+/// Converts an instant vector that was evaluated at the steps of `grid` to a range vector.
 Result<Value> AsMatrix(Value vector, const Steps& grid, MemoryTally* tally) {
   Value out;
   out.type = ValueType::kMatrix;

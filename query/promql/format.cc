@@ -43,8 +43,9 @@ std::string NumberText(const NumberLiteral& number) {
 
 /// Returns the seconds of an @ modifier with three decimals.
 std::string AtText(int64_t ms) {
-  // Above this time a double has no whole milliseconds, and the parser, which reads a double, would
-  // return another time for the exact digits. One of the nearest doubles gives the same time.
+  // Above this time a double cannot represent every millisecond, and the parser reads a double. So
+  // it would return another time for the exact digits. The code prints one of the nearest doubles,
+  // for which the parser returns the right time.
   constexpr int64_t kExactMax = int64_t{1} << 50;
   if (std::abs(ms) > kExactMax) {
     constexpr int kNeighbours = 4;
@@ -61,7 +62,7 @@ std::string AtText(int64_t ms) {
 }
 
 /// Returns the text of an offset that is an expression. Adds parentheses if the parser would
-/// otherwise end the offset at an operator.
+/// otherwise read only the first operand as the offset.
 std::string OffsetExprText(const DurationExpr& expr) {
   using Kind = DurationExpr::Kind;
   const auto whole = [](const DurationExpr& part) {
@@ -86,7 +87,7 @@ std::string ShiftText(const TimeShift& shift) {
   return text;
 }
 
-/// Returns a duration in brackets as it was written.
+/// Returns the text of a duration in brackets: its expression if it has one.
 std::string LengthText(int64_t ms, const DurationExprPtr& expr) {
   return expr != nullptr ? DurationExprText(*expr) : DurationText(ms);
 }
@@ -137,8 +138,8 @@ std::string OperationText(const Binary& binary) {
   return text;
 }
 
-/// Prints the whole expression in one line first. The lines are then made of pieces of this text,
-/// so that no part is printed once per level.
+/// First prints the whole expression in one line. Then divides this text into lines, so that each
+/// part is printed only once, and not again for each level.
 class Formatter {
  public:
   explicit Formatter(RequestContext& context) : context_(context) {}
@@ -153,8 +154,8 @@ class Formatter {
  private:
   static constexpr uint64_t kStepsPerNode = 64;
 
-  /// Reports the work of a node, and the growth of the texts. Returns false if the request was
-  /// ended.
+  /// Reports the work of a node, and charges the growth of the texts. Returns false if the request
+  /// was cancelled.
   bool Goes() {
     constexpr int64_t kBytesAtOnce = 64 << 10, kBytesPerPiece = 64;
     const auto held = static_cast<int64_t>(flat_.capacity() + lines_.capacity() +
@@ -217,7 +218,7 @@ class Formatter {
   void FlatLeft(const Binary& binary) {
     const size_t begin = flat_.size();
     Flat(*binary.left);
-    // "+Inf ^ 2" would be read as +(Inf ^ 2).
+    // The parser would read "+Inf ^ 2" as +(Inf ^ 2), so the plus is removed.
     if (binary.op != BinaryOperator::kPower || flat_.size() == begin || flat_[begin] != '+') return;
     flat_.erase(begin, 1);
     --pieces_[binary.left.get()].second;
@@ -228,7 +229,8 @@ class Formatter {
   }
   void Newline() { lines_ += "\n"; }
 
-  /// Prints an expression with `parentheses` pairs around it, the first line indented.
+  /// Prints an expression with `parentheses` pairs of parentheses around it. The first line is
+  /// indented.
   void Lines(const Expr& expr, size_t parentheses, size_t level) {
     if (!Goes()) return;
     const auto [begin, size] = pieces_[&expr];
@@ -243,14 +245,14 @@ class Formatter {
       return;
     }
     if (is_long && LongNode(expr, level)) return;
-    // Prometheus does not indent a short subquery, either.
+    // As in Prometheus, a short subquery is not indented.
     const bool indented = parentheses > 0 || expr.As<Subquery>() == nullptr;
     if (indented) Indent(level);
     behind_sign_ = false;
     lines_.append(parentheses, '(').append(flat_, begin, size).append(parentheses, ')');
   }
 
-  /// Divides a node into lines. Returns false if it is short, so that it is not divided.
+  /// Divides a node into lines. Returns false if the node cannot be divided, such as a literal.
   bool LongNode(const Expr& expr, size_t level) {
     const auto inner = [this](const Expr& part, size_t at) { Lines(part, part.parentheses, at); };
     if (const auto* subquery = expr.As<Subquery>()) {
@@ -299,7 +301,7 @@ class Formatter {
   Status status_;
   int64_t charged_ = 0;
   std::string flat_, lines_;
-  bool behind_sign_ = false;  // the next line continues behind a sign
+  bool behind_sign_ = false;  // the next text follows a sign, so it is not indented
   /// Begin and size of each expression in flat_, without its parentheses.
   std::unordered_map<const Expr*, std::pair<size_t, size_t>> pieces_;
 };

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kFewTexts = 64;
 // The cost of looking up one text, in steps of a RequestContext.
 constexpr uint64_t kStepsPerText = 64;
-// The cost of reading and converting one of many names.
+// The cost of reading and converting a name, if all names are read.
 constexpr uint64_t kStepsPerName = 8;
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -29,10 +29,10 @@ size_t PlainPrefix(std::string_view text) {
   return size;
 }
 
-/// A real label that equals the default tag is stored under a marked name. Series that were written
-/// before the setting was changed have the mark of the default. A tag "__name__", which only
-/// OpenTSDB's API writes, is shown under a marked name, because the metric has the label of this
-/// name.
+/// The default tag is not shown as a label. If a series really has this label, it is stored under
+/// an escaped name (MarkedName). Series that were written before the setting of the default tag was
+/// changed have the escaped name of the default setting. A tag "__name__", which only OpenTSDB's
+/// API writes, is shown under an escaped name, because "__name__" is the label with the metric.
 std::map<std::string, std::string> SpecialKeys(const LabelNaming& naming) {
   const std::string name(promql::kNameLabel), key = naming.default_tag_key,
                                               earlier = LabelNaming().default_tag_key;
@@ -56,7 +56,7 @@ Status ForEachName(uid::Names& names, UidKind kind, const std::string& prefix,
                    RequestContext* context, const uid::Names::NameVisitor& visit) {
   RETURN_IF_ERROR(names.ForEach(kind, prefix, context, visit));
   if (!prefix.empty()) return {};
-  // The other names begin with letters of ISO-8859-1.
+  // With an empty prefix, Names::ForEach omits names that begin with a letter of ISO-8859-1.
   constexpr char32_t kFirst = 0xAA, kLast = 0xFF;
   for (char32_t c = kFirst; c <= kLast; ++c) {
     std::string letter;
@@ -68,7 +68,7 @@ Status ForEachName(uid::Names& names, UidKind kind, const std::string& prefix,
 
 bool MayBeHalfEscaped(std::string_view text) {
   const NameRules fewest;
-  // An escape sequence in the text is itself escaped.
+  // An escape sequence in the text is always escaped.
   bool always = text.find("_x") != std::string_view::npos;
   std::set<char32_t> sometimes;
   for (bool valid = true; !text.empty() && valid;) {
@@ -140,8 +140,8 @@ Result<std::vector<Bytes>> LabelNames::IdsOfAll(UidKind kind, std::span<const st
 Status LabelNames::AddShownAs(const std::set<std::string, std::less<>>& texts,
                               RequestContext* watch, std::vector<Bytes>* ids) {
   RETURN_IF_ERROR(watch->MayWait());  // many names may be read
-  // All names that are sought begin with the letters and digits that all texts begin with, because
-  // these are neither replaced nor escaped.
+  // If all texts begin with the same letters and digits, all wanted names begin with them, too,
+  // because letters and digits are neither replaced nor escaped.
   std::string_view common = *texts.begin();
   common = common.substr(0, PlainPrefix(common));
   for (const std::string& text : texts) {

@@ -65,7 +65,7 @@ Status LabelSelector::Add(const Matcher& matcher) {
     if (all || !admits_absent) matcher_.clauses.push_back(std::move(clause));
     if (all) return {};
   }
-  // Matchers with equal labels have equal tag keys.
+  // Matchers with equal labels have equal tag keys, so they share one check.
   const auto [number, fresh] = check_of_.try_emplace(matcher.label, checks_.size());
   if (fresh) checks_.push_back({{}, std::move(tagks), of_default_tag, {}});
   checks_[number->second].matchers.push_back(&matcher);
@@ -148,7 +148,8 @@ Status LabelSelector::AddMetric(ByteView id, const std::vector<const Matcher*>& 
   const std::string shown = names_->Shown(UidKind::kMetric, sent);
   for (const Matcher* condition : conditions) {
     ASSIGN_OR_RETURN(bool admitted, condition->Admits(sent, *watch_));
-    // Both names of the metric may be given. A negative matcher excludes both.
+    // A matcher may give the stored or the shown name of the metric. A negative matcher excludes a
+    // metric if it excludes one of the names.
     const bool negative =
         condition->kind == MatchKind::kNotEqual || condition->kind == MatchKind::kMatchesNot;
     if (shown != sent && admitted == negative) {

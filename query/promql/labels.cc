@@ -65,7 +65,7 @@ size_t Labels::bytes() const {
 std::string Labels::Key() const {
   std::string key;
   for (const auto& [name, value] : pairs_) {
-    // The byte FF does not occur in UTF-8 text.
+    // The byte FF does not occur in UTF-8 text, so it can separate names and values.
     key.append(name).push_back('\xFF');
     key.append(value).push_back('\xFF');
   }

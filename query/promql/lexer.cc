@@ -26,7 +26,7 @@ class Lexer {
   Lexer(std::string_view text, RequestContext& context) : text_(text), context_(context) {}
 
   Result<std::vector<Token>> Run() {
-    // Memory of a token, and of the node, matcher or label that a parser makes of it.
+    // Memory of a token, and of the node, matcher or label that the parser creates from it.
     constexpr int64_t kBytesPerToken = 512;
     constexpr uint64_t kStepsPerToken = 32;
     constexpr size_t kTokensAtOnce = 32;
@@ -98,7 +98,7 @@ class Lexer {
                          std::string(text_.substr(at_, text_.size() - rest.size() - at_)) + "\"");
   }
 
-  // Counts brackets and braces. A ':' is not part of a word inside of them.
+  // Counts open brackets and braces. Inside them, ':' is not part of a word.
   void Count(std::string_view symbol) {
     if (symbol == "[") ++brackets_;
     if (symbol == "]") --brackets_;
@@ -110,7 +110,7 @@ class Lexer {
     return std::min(text_.find_first_not_of(set, from), text_.size());
   }
 
-  /// Skips digits. One underscore may stand between two digits.
+  /// Skips digits. There may be one underscore between two digits.
   [[nodiscard]] size_t SkipDigits(size_t from, std::string_view set) const {
     size_t end = SkipRun(from, set);
     while (end > from && end + 1 < text_.size() && text_[end] == '_' &&

@@ -53,7 +53,7 @@ MathFunction FindMathFunction(std::string_view name) {
 }
 
 double RoundTo(double value, double unit) {
-  // Multiplying by the inverse keeps tenths exact.
+  // The value is multiplied by the inverse and not divided by `unit`, so that tenths are exact.
   const double inverse = 1 / unit;
   return std::floor(value * inverse + 0.5) / inverse;
 }

@@ -22,7 +22,8 @@ bool AppendSpecial(double value, std::string* out) {
   return true;
 }
 
-/// Returns text such as "1.25e-07" with the fewest digits that are parsed to the same double.
+/// Returns a text such as "1.25e-07". It has the fewest digits from which a parser reads the same
+/// double.
 std::string ScientificText(double value) {
   char text[32];
   const auto [end, error] =
@@ -30,8 +31,8 @@ std::string ScientificText(double value) {
   return {text, end};
 }
 
-/// Returns the same digits with zeros instead of an exponent. std::to_chars would print all digits
-/// of a large double.
+/// Returns the digits of ScientificText with zeros instead of an exponent. std::to_chars would
+/// print all digits of a large double.
 std::string WithoutExponent(double value) {
   const std::string text = ScientificText(std::abs(value));
   const size_t e = text.find('e');
@@ -55,7 +56,7 @@ std::string WithoutExponent(double value) {
 
 /// Numbers whose size is in [fixed_from, fixed_below) are printed without an exponent.
 void AppendText(double value, double fixed_from, double fixed_below, std::string* out) {
-  // Below this value std::to_chars in fixed format prints no more digits than needed.
+  // For values below this, std::to_chars in fixed format prints only the necessary digits.
   constexpr double kWholeBelow = 1e15;
   constexpr size_t kBytesMax = 32;
   if (AppendSpecial(value, out)) return;

@@ -96,7 +96,7 @@ class Parser {
     return nullptr;
   }
 
-  /// Parses operands and the operators between them, down to this precedence.
+  /// Parses operands and the operators between them that have at least this precedence.
   Result<ExprPtr> TakeOperation(int precedence) {
     if (++depth_ > kNestingMax) {
       return tokens_.Fail(tokens_.Peek().at, "more than " + std::to_string(kNestingMax) +

@@ -16,8 +16,8 @@ namespace {
 /// The indices of the series of each group.
 using Members = std::vector<std::vector<size_t>>;
 
-/// Charges the memory needed to process groups: the indices twice, because vectors grow by
-/// doubling, and the samples of one step.
+/// Charges the memory for the indices and for the samples of one step. The indices count twice,
+/// because vectors grow by doubling.
 Status HoldMembers(const SeriesGroups& groups, MemoryTally* tally, MemoryHold* hold) {
   constexpr size_t kBytesPerSeries = 64;
   RETURN_IF_ERROR(tally->Step(groups.group_of.size()));
@@ -32,7 +32,7 @@ Members MembersOf(const SeriesGroups& groups) {
   return members;
 }
 
-/// Returns the cost of sorting that many values, in steps.
+/// Returns the cost of sorting `count` values, in steps.
 uint64_t SortingSteps(size_t count) { return 1 + count * std::bit_width(count); }
 
 /// Refuses counts that do not fit an int64, unless all of them are less than 1.

@@ -13,7 +13,7 @@
 namespace hg::query::promql {
 namespace {
 
-/// Sorts buckets and adds up those with equal bounds.
+/// Sorts the buckets and replaces buckets with equal bounds by one with the sum of their counts.
 void Unite(std::vector<Bucket>* buckets) {
   std::stable_sort(buckets->begin(), buckets->end(),
                    [](const Bucket& a, const Bucket& b) { return a.bound < b.bound; });
@@ -28,8 +28,8 @@ void Unite(std::vector<Bucket>* buckets) {
   buckets->resize(std::min(buckets->size(), last + 1));
 }
 
-/// Raises counts so that they never decrease. Makes counts equal that differ only by a rounding
-/// error.
+/// Raises counts so that no count is less than the one before it. Counts that differ only by a
+/// rounding error become equal.
 void Settle(std::vector<Bucket>* buckets, Decreases* decreases) {
   constexpr double kRounding = 1e-12;
   bool decreased = false;
@@ -109,10 +109,10 @@ double HistogramQuantile(double phi, std::vector<Bucket>* buckets, Decreases* de
   Settle(buckets, decreases);
   if (all.size() < 2 || all.back().count == 0) return kNan;
   const double rank = phi * all.back().count;
-  size_t at = 0;  // the bucket that contains the rank
+  size_t at = 0;  // index of the bucket that contains the rank
   while (at + 1 < all.size() && !(all[at].count >= rank)) ++at;
-  // The last bucket has no upper end. Only its start is known, which is the bound of the bucket
-  // before it.
+  // The last bucket has no upper bound, so the result is its lower bound, which is the bound of the
+  // bucket before it.
   if (at + 1 == all.size()) return all[at - 1].bound;
   if (at == 0) {
     if (all[0].bound <= 0) return all[0].bound;
@@ -135,7 +135,7 @@ double HistogramFraction(double lower, double upper, std::vector<Bucket>* bucket
     for (const Bucket& bucket : all) {
       if (value <= begin) return before;
       if (value < bucket.bound) {
-        // Nothing is known of the distribution in a bucket without a start or an end.
+        // The distribution of values in a bucket without a lower or an upper bound is unknown.
         if (std::isinf(begin)) return bucket.count;
         if (std::isinf(bucket.bound)) return before;
         return before + (bucket.count - before) * (value - begin) / (bucket.bound - begin);

@@ -97,8 +97,8 @@ Answer PredictLinear(const Window& window) {
   return line.slope * window.first + line.intercept;
 }
 
-// Computes Holt's double exponential smoothing. `first` is the smoothing factor of the level,
-// `second` that of the trend.
+// Computes Holt's double exponential smoothing. window.first is the smoothing factor of the level,
+// and window.second the smoothing factor of the trend.
 Answer DoubleExponentialSmoothing(const Window& window) {
   if (window.size() < 2) return {};
   const double level_factor = window.first, trend_factor = window.second;
@@ -163,7 +163,8 @@ Line FitLine(const Window& window, int64_t origin_ms) {
   const double first = window.values.front();
   if (std::all_of(window.values.begin(), window.values.end(),
                   [&](double value) { return value == first; })) {
-    // If all values are equal, the formulas below would give a slope that is only a rounding error.
+    // All values are equal. For them the formulas below would give a slope that is only a rounding
+    // error.
     if (std::isinf(first)) return {kNan, kNan};
     return {0, first};
   }

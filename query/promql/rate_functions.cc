@@ -7,8 +7,9 @@ namespace {
 
 double Seconds(int64_t ms) { return static_cast<double>(ms) / 1000; }
 
-/// If the first or last sample is within this many sample intervals of the end of the window, the
-/// series is extrapolated to that end. Otherwise it is extrapolated by half a sample interval.
+/// If the first sample is within this many sample intervals of the start of the window, the series
+/// is extrapolated to the start. The same applies to the last sample and the end. Otherwise it is
+/// extrapolated by half a sample interval.
 constexpr double kCloseDistances = 1.1;
 
 double Extrapolation(double to_end, double distance) {
@@ -33,8 +34,8 @@ std::optional<double> Extrapolated(const Window& window, bool counter, bool per_
   const double to_end = Extrapolation(Seconds(window.end_ms - window.times_ms.back()), distance);
   const double first = window.values.front();
   if (counter && change > 0 && first >= 0) {
-    // A counter is never below 0. So the extrapolation goes back only to the point at which the
-    // line meets 0.
+    // A counter is never below 0. So the extrapolation goes back at most to the time at which the
+    // line reaches 0.
     to_begin = std::min(to_begin, sampled * (first / change));
   }
   double factor = (sampled + to_begin + to_end) / sampled;

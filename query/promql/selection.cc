@@ -64,8 +64,8 @@ Status RangeSink::AddSeries(Labels labels) {
 
 bool RangeSink::InSomeWindow(int64_t time_ms) const {
   if (time_ms <= ends_.start_ms - range_ms_) return false;
-  if (ends_.step_ms <= range_ms_) return true;  // the windows leave no gap between them
-  // Only the first of the windows that end at or after the sample must be checked, because it
+  if (ends_.step_ms <= range_ms_) return true;  // there is no gap between the windows
+  // Of the windows that end at or after the sample, only the first must be checked, because it
   // begins first.
   size_t i = 0;
   if (time_ms > ends_.start_ms) {

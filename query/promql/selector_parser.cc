@@ -78,7 +78,7 @@ struct Length {
   DurationExprPtr expr;  // nullptr for a number
 };
 
-/// Parses a duration in brackets. A computed one has 1 ms until it is resolved.
+/// Parses a duration in brackets. A computed duration is 1 ms until ResolveDurations computes it.
 Result<Length> TakeLength(TokenStream* tokens) {
   const size_t at = tokens->Peek().at;
   ASSIGN_OR_RETURN(const DurationExprPtr expr, TakeDurationExpr(tokens));
@@ -88,8 +88,8 @@ Result<Length> TakeLength(TokenStream* tokens) {
   return Length{ms, nullptr};
 }
 
-/// Returns the modifiers of the expression that offset and @ change, or nullptr if it cannot have
-/// these modifiers.
+/// Returns the object in which the modifiers offset and @ of the expression are stored, or nullptr
+/// if the expression cannot have them.
 TimeShift* ShiftOf(Expr* expr) {
   if (expr->parentheses > 0) return nullptr;
   if (auto* selector = std::get_if<Selector>(&expr->node)) return &selector->shift;

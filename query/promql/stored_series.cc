@@ -20,17 +20,19 @@ namespace hg::query::promql {
 namespace {
 
 constexpr size_t kRefused = SIZE_MAX;
-// Minimum number of rows whose scan is divided between threads, and other limits. The values are
-// those of query/rows/row_source.cc. Reading that many rows takes longer than waking another
-// thread, and no thread should wait long for the last part. A query of so many rows does not start
-// on an event loop, where it would be abandoned half done.
+// The minimum number of rows whose scan is divided between threads, and the number of parts per
+// thread. The minimum is that of query/rows/row_source.cc. Reading this many rows takes longer than
+// waking another thread. A query of this many rows does not start on an event loop, because the
+// loop would have to abandon it. Several parts per thread keep threads from waiting long for the
+// last part.
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
 // The cost of looking up the names of matchers and of opening a scan, in steps of a RequestContext.
 constexpr uint64_t kStepsPerRead = 512;
-// The cost of listing a series and looking up cached verdicts; the cost of making its labels.
+// The cost of listing a series and looking up cached results of matchers, and the cost of building
+// its labels.
 constexpr uint64_t kStepsPerSeries = 8, kStepsPerLabels = 32;
-// If more metrics than this are listed in a range of time, they are listed together.
+// If more metrics than this are listed within a time range, one lookup lists all of them.
 constexpr size_t kMetricsApart = 16;
 constexpr int64_t kNewestMs = INT64_C(0xFFFFFFFF) * 1000;  // row bases are 32-bit seconds
 
@@ -73,7 +75,7 @@ double ValueOf(const RowStatistics& rolled, RolledValue value) {
   return rolled.most;
 }
 
-/// Reads one scan: takes rows and delivers samples.
+/// Reads the rows of one scan and passes their samples to a sink.
 class Reading {
  public:
   /// Creates a reader. If `selector` is not null, it decides which series are read.
@@ -86,9 +88,10 @@ class Reading {
         memory_(watch),
         sink_(*sink) {}
 
-  /// Reads the scan. `alone` is false if several scans are read one after the other in time.
+  /// Reads the scan. `alone` is false if further scans with later times of the same series are
+  /// read.
   Status Read(PointScan* scan, bool alone = true) {
-    // The scan returns rows series by series, each series in one piece.
+    // If in_turn_ is set, all rows of a series come together.
     in_turn_ = alone && scan->RepeatsSeries();
     RowHour row;
     for (;;) {
@@ -297,13 +300,13 @@ bool StoredSeries::KeptMeanwhile() {
   return kept;
 }
 
-// Reads a few days at a time, because their rollups are held in memory. Then reads the hours that
-// retention has not reached.
+// First reads the rollups of the hours that retention has reached, a few days at a time, because
+// the rollups are held in memory. Then reads the other hours from raw points.
 Status StoredSeries::ReadKept(const RolledHours& rolled, PointScanSpec spec, RolledValue value,
                               const std::function<Status(PointScan*)>& read) {
   const RolledSources sources{cells_, &points_, &*options_.rollups};
   const RowRange rows = spec.rows;
-  // Intervals are parts of days, so the days of the first and the last row are read whole.
+  // An interval lies within one day, so the days of the first and the last row are read completely.
   const uint64_t kept =
       std::min<uint64_t>((rows.end + kDayS - 1) / kDayS * kDayS, rolled.kept_before_s);
   for (uint64_t begin = rows.begin / kDayS * kDayS; begin < kept;) {
@@ -312,8 +315,8 @@ Status StoredSeries::ReadKept(const RolledHours& rolled, PointScanSpec spec, Rol
       return open(sources, CoverKept(rolled, spec.rows), spec, options_.reconcile,
                   FunctionOf(value));
     };
-    // Skips years without data. A row of a rollup table may cover a year, and its first series may
-    // begin late in the year.
+    // Years without data are skipped. The first row may belong to a series that begins later in the
+    // year than other series, so the loop continues up to a year before this row.
     RowHour first;
     ASSIGN_OR_RETURN(const bool any, scan_of(ScanPieces)->Next(&first));
     if (!any) break;
@@ -331,7 +334,8 @@ Status StoredSeries::ReadKept(const RolledHours& rolled, PointScanSpec spec, Rol
   return read(scan.get());
 }
 
-// The order of the series is that of a single scan, so sums over series give the same result.
+// Reads a scan in parts on several threads. The series are in the order of a single scan, so that
+// sums over series give the same result.
 Result<bool> StoredSeries::ReadParts(PointScan* scan, int64_t from_ms, int64_t to_ms,
                                      SampleSink* sink, size_t* series) {
   const size_t count = kPartsPerThread * threads_.count;
@@ -363,7 +367,8 @@ Result<bool> StoredSeries::ReadParts(PointScan* scan, int64_t from_ms, int64_t t
   return true;
 }
 
-// If names decide and listing series is cheap, only the wanted series are read.
+// If names decide which series match, and the store can list series from an index, only the wanted
+// series are read.
 Result<StoredSeries::Choice> StoredSeries::Choose(LabelSelector* selector, PointScanSpec* spec,
                                                   MemoryTally* memory) {
   if (!selector->decides()) return Choice::kAll;
@@ -417,7 +422,8 @@ Status StoredSeries::List(const Matchers& matchers, const std::optional<Times>& 
     if (rolled_->Of(metric, {rows.begin, rows.begin}).kept_before_s > rows.begin)
       apart.insert(metric);
   }
-  // A lookup in a range reads the day indexes of files, so one lookup serves many metrics.
+  // A lookup within a time range reads the day indexes of files, so one lookup for many metrics is
+  // faster than many lookups.
   const bool together =
       times && points_.ListsFromIndex() && selector.metrics().size() - apart.size() > kMetricsApart;
   for (const auto& [metric, name] : selector.metrics()) {

@@ -27,7 +27,7 @@ Labels Signature(Labels labels, const Matching& matching) {
   return labels;
 }
 
-/// The series of both sides that have one signature, as indices.
+/// The indices of the series of both sides with one signature.
 struct Match {
   Labels signature;
   std::vector<size_t> left, right;
@@ -38,7 +38,7 @@ struct Matches {
   MemoryHold memory;
 };
 
-/// Finds the series of both sides that match. Charges the matches to `tally` and fails with its
+/// Finds the series of both sides that match. Charges the matches to `tally` and returns its
 /// errors.
 Result<Matches> MatchSeries(const Value& left, const Value& right, const Matching& matching,
                             MemoryTally* tally) {
@@ -112,8 +112,8 @@ class Combiner {
     return {};
   }
 
-  /// Fails if several series of the "one" side match at a step at which the other side has any
-  /// sample.
+  /// Fails if several series of the "one" side have a sample at the same step, and the other side
+  /// has any sample at that step.
   Status RefuseDuplicates(const Match& match) {
     if (match.right.size() < 2) return {};
     RETURN_IF_ERROR(FindManyAt());
@@ -138,8 +138,8 @@ class Combiner {
     return {};
   }
 
-  /// Fails if several series of the left side match at a step, also if a comparison would drop
-  /// them.
+  /// Fails if several series of the left side match at the same step, even if a comparison would
+  /// drop them.
   Status RefuseSeveral(const Match& match) {
     if (match.left.size() < 2 || match.right.empty()) return {};
     for (size_t i = 0; i < steps_.count; ++i) {
@@ -175,8 +175,8 @@ class Combiner {
     return {};
   }
 
-  /// Returns the steps at which a comparison has decided about a series of the result. Only needed
-  /// if several series could have the same result labels.
+  /// Returns the steps at which a comparison has decided about a series of the result, or null if
+  /// they are not needed. They are needed only if several series could have the same result labels.
   Result<std::vector<uint8_t>*> DecidedOf(const Match& match, size_t series) {
     if (!drops_ || matching_.many == Side::kNone || match.left.size() < 2) return nullptr;
     if (decided_.size() <= series) decided_.resize(series + 1);
@@ -259,7 +259,8 @@ Result<Value> CombineSets(const Binary& binary, Value left, Value right, const S
   const bool wanted = binary.op == BinaryOperator::kAnd;
   ASSIGN_OR_RETURN(const Matches matches, MatchSeries(left, right, binary.matching, tally));
   for (const Match& match : matches.all) {
-    // `deciding` stays unchanged. Its samples decide at which steps the samples of `judged` remain.
+    // `deciding` stays unchanged. Its samples determine the steps at which the samples of `judged`
+    // are removed.
     const Value& deciding = unites ? left : right;
     Value& judged = unites ? right : left;
     for (size_t i = 0; i < steps.count; ++i) {

@@ -8,8 +8,8 @@
 namespace hg::query::promql {
 namespace {
 
-// Number of steps that are reported to the request context at once, because all threads of a query
-// share one context.
+// Number of steps that are reported to the request context together. Reports are rare because all
+// threads of a query share one context.
 constexpr uint64_t kWindowStepsAtOnce = 1024;
 constexpr uint64_t kStepsPerSorted = 8;
 
@@ -23,8 +23,8 @@ Status CheckSmoothing(const Window& window) {
   return {};
 }
 
-/// Returns the index of the first time at or after `ms`, searching from index `from`. Near indices
-/// are found fastest.
+/// Returns the index of the first time at or after `ms`, searching from index `from`. The search is
+/// fast if the result is near `from`.
 size_t PlaceOf(std::span<const int64_t> times_ms, size_t from, int64_t ms) {
   size_t reach = 1;
   while (from + reach <= times_ms.size() && times_ms[from + reach - 1] < ms) {
@@ -87,8 +87,8 @@ Status WindowCall::Slide(std::span<const int64_t> times_ms, std::span<const doub
     if (begin == end) continue;
     window.times_ms = times_ms.subspan(begin, end - begin);
     window.values = values.subspan(begin, end - begin);
-    // If each sample is one point, the window is evaluated as without rollups, so that the result
-    // is the same to the last bit.
+    // If each sample stands for one point, the window is evaluated as if there were no rollups, so
+    // that the result has the same bits.
     const auto weights =
         counts.subspan(std::min(begin, counts.size()), counts.empty() ? 0 : end - begin);
     window.counts = std::all_of(weights.begin(), weights.end(), [](double n) { return n == 1; })

@@ -29,8 +29,8 @@ Status WindowSink::Add(size_t series, std::span<const int64_t> times_ms,
                        std::span<const double> values, double count) {
   Pending& pending = PendingOf(series);
   if (pending.place.step == call_.steps() || times_ms.empty()) return {};
-  // Samples before the start of the next window that can contain any of these samples are in no
-  // window.
+  // `next` is the first window that can contain any of these samples. Samples before its start are
+  // in no window, so they are dropped.
   const size_t next = call_.StepAfter(times_ms.front() - 1);
   if (next == call_.steps()) return {};
   const auto first = static_cast<size_t>(
@@ -41,7 +41,7 @@ Status WindowSink::Add(size_t series, std::span<const int64_t> times_ms,
   const size_t before = pending.values.size();
   RETURN_IF_ERROR(Keep(times_ms, values, &pending));
   if (count != 1 || !pending.counts.empty()) RETURN_IF_ERROR(KeepCounts(before, count, &pending));
-  // Windows that have ended have all of their samples.
+  // All samples of the windows before `ended` have arrived.
   const size_t ended = call_.StepAfter(times_ms.back());
   if (ended <= pending.place.step) return {};
   return Slide(series, ended, &pending);
@@ -88,8 +88,8 @@ Status WindowSink::Slide(size_t series, size_t step_end, Pending* pending) {
   WindowPlace& place = pending->place;
   RETURN_IF_ERROR(call_.Slide(pending->times_ms, pending->values, pending->counts, step_end, &place,
                               &tally(), &column(series)));
-  // Erases unused samples only if they are about half or more, so that each erased sample costs
-  // about one move at most.
+  // Unused samples are erased only if they are about half of the samples or more. So the cost per
+  // erased sample is at most about one move.
   if (place.begin < pending->times_ms.size() / 2) return {};
   const auto gone = static_cast<ptrdiff_t>(place.begin);
   pending->times_ms.erase(pending->times_ms.begin(), pending->times_ms.begin() + gone);

@@ -7,7 +7,8 @@
 namespace hg::query {
 namespace {
 
-// The interval at which a waiting query checks whether its client has gone or memory was freed.
+// The interval at which a waiting query checks whether its client has closed the connection or
+// memory was freed.
 constexpr auto kPoll = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -33,7 +34,8 @@ Status LargeQueryQueue::Enter(int64_t held, const std::function<Status()>& look)
   while (status.ok() && (place != waiting_.begin() || !MayStart(waiting_bytes_))) {
     moved_.wait_for(lock, kPoll);
     lock.unlock();
-    // Other queries wait behind this query, so it must leave the queue even if `look` throws.
+    // Other queries wait behind this query, so it must leave the queue even if `look` throws an
+    // exception.
     status = Survive([&] {
       const Status looked = look();
       const int64_t waited_ms = (clock_.MonotonicNs() - began_ns) / 1'000'000;

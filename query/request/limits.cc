@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* kAdvice =
     " Please try filtering using more tags or decrease your time range.";
-// Bytes of a cell in addition to its key: qualifier, value, timestamp and family. The number is an
-// estimate, as in OpenTSDB.
+// Bytes of a cell in addition to its key: qualifier, value, timestamp and family. OpenTSDB uses the
+// same estimate.
 constexpr int64_t kCellBytes = 2 + 8 + 8 + 1;
 // The cost of a row in addition to its points, in steps (a step is about a point).
 constexpr uint64_t kRowSteps = 64;

@@ -106,8 +106,8 @@ bool RunningRequest::Abandoned() {
   return now_ns - gone_since_ns_ >= after_client_ns_;
 }
 
-// Waits for a place in LargeQueryQueue in the first thread of the query that calls it. Other
-// threads of the query wait for the mutex.
+// Makes the query a large one. The first thread of the query that calls this function waits for a
+// place in LargeQueryQueue. Other threads of the query wait for the mutex.
 Status RunningRequest::LookLarge() {
   std::lock_guard lock(queue_mutex_);
   if (large_.load(std::memory_order_relaxed)) return queue_failure_;
@@ -136,8 +136,9 @@ void RunningRequest::BeginAnswer() {
   LeaveQueue();
 }
 
-// Kill and BeginAnswer may run at the same time. Each of them sees the other one if that came
-// first: BeginAnswer sets answering_, and Check then finds that the request was killed.
+// Kill and BeginAnswer may run at the same time. Kill sets killed_ and then reads answering_.
+// BeginAnswer sets answering_, and a later Check reads killed_. So at least one of them sees the
+// other's change.
 void RunningRequest::Kill(Killed why) {
   killed_.store(why);
   if ((query_ == nullptr || answering_.load()) && client_.cut) client_.cut();

@@ -10,7 +10,7 @@
 namespace hg::query {
 namespace {
 
-// The length to which start and end are cut in a query that is too long to be kept.
+// The maximum length of the texts of start and end if a query is too long to be kept completely.
 constexpr size_t kKeptTextBytesMax = 64;
 
 std::string AddressOf(const std::string& remote) { return remote.substr(0, remote.rfind(':')); }
@@ -85,8 +85,9 @@ RunningRequests::RunningRequests(const Options& options, const Clock& clock)
       queue_(options.large_queries, budget_, clock) {}
 
 std::unique_ptr<RunningRequest> RunningRequests::Begin(std::string endpoint, RequestClient client) {
-  // The list node is allocated before the lock is taken. A request that ends takes the lock, so an
-  // exception must not destroy the request while the lock is held.
+  // The list node is allocated before the lock is taken. If its allocation failed later, the
+  // exception would destroy the request while the lock is held, and the request's destructor takes
+  // the lock.
   std::list<RunningRequest*> place(1);
   std::lock_guard lock(mutex_);
   std::unique_ptr<RunningRequest> request(new RunningRequest(*this, next_id_++, std::move(endpoint),
@@ -126,7 +127,8 @@ void RunningRequests::Leave(RunningRequest* request) {
     running_.remove(request);
     return;
   }
-  // A destructor calls this function. If memory is exhausted, the query is not remembered.
+  // A destructor calls this function, so it must not throw. If memory is exhausted, the query is
+  // not added to the completed ones.
   try {
     auto done = std::make_shared<CompletedQuery>();
     done->id = request->id_;

@@ -11,7 +11,8 @@
 namespace hg::query {
 namespace {
 
-/// Shared with helpers. A helper that arrives after the caller has returned accesses nothing else.
+/// The state that the caller shares with the helpers. A helper that starts after the caller has
+/// returned accesses only this object.
 struct Work {
   const std::function<bool(size_t)>* task = nullptr;
   size_t count = 0;
@@ -63,8 +64,8 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
     try {
       if (!pool->Post([work](WorkerPool::Turn&) { work->Help(); })) break;
     } catch (const std::exception&) {
-      // A helper could not be posted for lack of memory. Helpers that were posted refer to this
-      // stack frame, so the code below must wait for them.
+      // There is no memory to post another helper. The helpers that were posted refer to this stack
+      // frame, so the exception must not end the function: the code below waits for them.
       break;
     }
   }
@@ -73,8 +74,8 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
   work->closed = true;
   work->ended.wait(lock, [&] { return work->helping == 0; });
   if (work->thrown != nullptr) {
-    // Moved out of `work`, because a late helper may be the last owner of `work`. The exception
-    // must be freed by the thread that handles it.
+    // The exception is moved out of `work`, because a late helper may be the last owner of `work`,
+    // but the thread that handles the exception must free it.
     std::exception_ptr thrown = std::exchange(work->thrown, nullptr);
     std::rethrow_exception(std::move(thrown));
   }

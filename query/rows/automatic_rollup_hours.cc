@@ -26,7 +26,8 @@ class Cover {
     if (first >= stop) return Add(at + 1, begin, end);
     Add(at + 1, begin, first);
     int64_t next = first;
-    // An interval may begin in one hour and end in a later one.
+    // The changed hours are not read from this level. An interval may begin in one hour and end in
+    // a later one, so `from` and `to` are rounded to intervals.
     auto hour = std::lower_bound(changed_.begin(), changed_.end(), first);
     for (; hour != changed_.end() && *hour < stop; ++hour) {
       const int64_t from = std::max(Down(*hour, interval), next);
@@ -77,7 +78,7 @@ std::vector<HoursPiece> CoverKept(const RolledHours& rolled, const RowRange& row
   std::stable_sort(levels.begin(), levels.end(), [](const RolledLevel& a, const RolledLevel& b) {
     return a.level->interval.interval_s < b.level->interval.interval_s;
   });
-  const std::vector<uint32_t> unchanged;  // deleted raw points cannot change any more
+  const std::vector<uint32_t> unchanged;  // deleted raw points cannot change
   Cover cover(std::move(levels), unchanged);
   cover.Add(0, rows.begin, std::min<int64_t>(static_cast<int64_t>(rows.end), rolled.kept_before_s));
   std::erase_if(cover.pieces, [](const HoursPiece& piece) { return piece.level == nullptr; });

@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t kWeekMs = 7 * 86'400'000;
 
-/// Returns the longest time that divides the interval and at whose multiples in UTC the days of the
-/// zone begin. Calendar buckets begin at these multiples. Clock changes that are reversed within a
-/// week are not noticed here; the source is then not used.
+/// Returns the longest time that divides the interval and whose multiples in UTC include the
+/// beginnings of all days in the zone. Calendar buckets begin at these multiples. This function
+/// does not notice clock changes that are reversed within a week. Read then fails with Conflict.
 int64_t CommonStep(int64_t interval_s, const TimeZone& zone, int64_t begin_ms, int64_t end_ms) {
   for (int64_t at = begin_ms;; at += kWeekMs) {
     interval_s = std::gcd(interval_s, zone.OffsetAt(std::min(at, end_ms)) / 1000);
@@ -35,7 +35,8 @@ class PiecesSource : public RowSource {
 
   [[nodiscard]] uint64_t RowsExpected() const override { return scan_->RowsExpected(); }
 
-  // Conflict: the clocks of the zone changed within a week, which CommonStep does not notice.
+  // Returns Conflict if the clocks of the zone changed twice within a week, which CommonStep does
+  // not notice.
   Status Read(SeriesRead* out) override {
     SeriesSet& set = AddSet(&plan_, &*plan_.grid, out);
     set.AllowAnyOrder();
@@ -64,8 +65,8 @@ class PiecesSource : public RowSource {
 
 }  // namespace
 
-// Rollups are used only for functions that their cells can answer. Other functions, single values
-// and deletes need raw points.
+// Rollups are used only for functions that can be computed from their cells. Other functions,
+// single values and deletes need raw points.
 Result<std::unique_ptr<RowSource>> AutomaticRollups::Open() {
   kept_before_s_.reset();
   const RunContext& context = plan_.context;
@@ -88,8 +89,8 @@ Result<std::unique_ptr<RowSource>> AutomaticRollups::Open() {
   const RolledHours rolled = context.rolled->Of(plan_.spec.metric, plan_.spec.rows);
   kept_before_s_ = rolled.kept_before_s;
   times_forgotten_ = rolled.times_forgotten;
-  // The extra hour of the fuzzy row filter is read from raw points: single points of it may count,
-  // which a rollup does not show.
+  // The extra hour that the fuzzy row filter reads is read from raw points, because some of its
+  // points may belong to the result, and a rollup shows no single points.
   RowRange rows = plan_.spec.rows;
   rows.end = std::clamp<uint64_t>(rows.end, rows.begin, static_cast<uint64_t>(window.end_s));
   std::vector<HoursPiece> pieces = CoverHours(rolled, rows, interval_s);

@@ -11,14 +11,14 @@
 namespace hg::query {
 namespace {
 
-/// The values that the cells of one rollup interval have.
+/// The values of the cells of one rollup interval.
 struct Interval {
   uint16_t index = 0;
   bool counted = false, valued = false;
   RowStatistics statistics;
 };
 
-/// Scans one piece at one level.
+/// Scans the rollups of one HoursPiece, which have one level.
 class LevelScan {
  public:
   LevelScan(points::BucketCursors cursors, const KeyLayout& layout, const HoursPiece& piece,

@@ -10,16 +10,17 @@
 namespace hg::query {
 namespace {
 
-// An hour counts as old when kLateMs milliseconds have passed since its end. Points usually arrive
-// late by seconds or minutes, and each point for an old hour invalidates the cached buckets of the
-// hour.
+// An hour counts as old when kLateMs milliseconds have passed since its end. Late points usually
+// arrive seconds or minutes late, and each point for an old hour invalidates the cached buckets of
+// the hour.
 constexpr int64_t kLateMs = 15 * 60 * 1000;
-// Sub-queries with more hours do not use the cache, because each hour is looked up on its own.
+// Maximum number of hours of a sub-query that uses the cache. More hours would take long, because
+// each hour is looked up separately.
 constexpr uint32_t kHoursMax = 2000;
-// Approximate memory of the lists and tables per hour and per shape.
+// Approximate memory of the lists and tables per hour and per cache key (`shape`).
 constexpr int64_t kHourBytes = 160, kShapeBytes = 192;
-// Minimum memory of one series in an hour; and the share of the cache that one sub-query may hold,
-// as 1 / kShare.
+// kRowBytes: minimum memory of one series in an hour. kShare: one sub-query may hold at most 1 /
+// kShare of the cache.
 constexpr int64_t kRowBytes = 64;
 constexpr int64_t kShare = 4;
 
@@ -56,8 +57,9 @@ int64_t BucketCache::share() const { return bytes_max_ / kShare; }
 
 size_t BucketCache::rows_max() const { return static_cast<size_t>(share() / kRowBytes); }
 
-// No change can be missed, because the horizon is raised above these hours before their generations
-// are read, and the generations are read before the scan.
+// No change of an hour can be missed. First the horizon is raised above the hours, so that changes
+// of them increase their generations. Then the generations are read, and only then the hours are
+// scanned.
 BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, const RowRange& rows) {
   OldHours out;
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(RaiseHorizon(), rows.end));
@@ -77,14 +79,14 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
       const ByUse::iterator kept = hour->second;
       if (kept->generation != out.generations[(base - rows.begin) / kRowSpan]) {
         ++stats_.stale;
-        Erase(kept, &gone);  // also erases the shape if this was its last hour
+        Erase(kept, &gone);  // also erases the cache key with its last hour
         break;
       }
       used.push_back(kept);
       out.found.push_back(kept->hour);
     }
-    // Later hours are useless without the first one. Moving the hours in reverse order makes the
-    // last one be evicted first.
+    // A later hour is useful only if the first one is cached, too. So the hours are moved in
+    // reverse order, and the last one is evicted first.
     for (auto kept = used.rbegin(); kept != used.rend(); ++kept)
       by_use_.splice(by_use_.end(), by_use_, *kept);
     stats_.hits += out.found.size();
@@ -102,7 +104,8 @@ void BucketCache::Keep(const Bytes& shape, uint64_t generation, BucketHour hour)
   const int64_t shape_bytes = 2 * static_cast<int64_t>(shape.size()) + kShapeBytes;
   if (bytes + shape_bytes > bytes_max_ / kShare) return;
   const uint32_t base = hour.base();
-  // List nodes are spliced, so nothing is allocated after the tables have changed.
+  // The list node is allocated here and spliced later, so nothing is allocated after the tables
+  // have changed.
   ByUse added, gone;
   added.push_back(
       {nullptr, generation, bytes, std::make_shared<const BucketHour>(std::move(hour))});
@@ -149,7 +152,7 @@ void BucketCache::Erase(ByUse::iterator kept, ByUse* gone) {
   shapes_.erase(shapes_.find(*shape->name));
 }
 
-// Two shapes may have the same hash. That affects only the running time, not the results.
+// Two shapes may have the same hash. This affects only the running time, not the results.
 void BucketCache::PreferHours(const Bytes& shape) {
   const size_t hash = std::hash<Bytes>()(shape);
   preferred_[hash % preferred_.size()].store(hash, std::memory_order_relaxed);

@@ -30,7 +30,7 @@ int64_t MemoryBytes(const codec::Annotation& annotation) {
 void BucketHour::Add(const SeriesHour& series, const PointColumns& columns, size_t begin,
                      size_t end) {
   Part part;
-  AppendBig(&orders_, series.order.size(), 4);  // makes equal bytes mean equal orders
+  AppendBig(&orders_, series.order.size(), 4);  // with the sizes, equal bytes mean equal orders
   part.order_begin = static_cast<uint32_t>(orders_.size());
   part.order_size = static_cast<uint32_t>(series.order.size());
   orders_.append(series.order);
@@ -90,8 +90,8 @@ int64_t BucketHour::bytes() const {
   return bytes;
 }
 
-// The qualifier of a cell may contain an instant after its hour, which would open a bucket of the
-// next hour. Such a cell makes RowRecord give up.
+// RowRecord gives up if a cell's qualifier contains a time after the cell's hour, because this time
+// would create a bucket of the next hour.
 bool RowRecord::Wants(const RowHour& row) {
   if (gave_up_ || row.base >= end_) return false;
   gave_up_ =

@@ -143,7 +143,7 @@ size_t CachedHours::RowsFound() const {
   return rows;
 }
 
-// Caching is optional: the query does not fail if memory is exhausted here.
+// If memory is exhausted here, the hours are not cached, but the query does not fail.
 void CachedHours::KeepRead(std::deque<SeriesSet>* sets) {
   try {
     KeepHours(sets);
@@ -172,8 +172,8 @@ void CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
       if (base < rows.end) spoiled[hour_of(base)] = true;
     }
   }
-  // If not all hours fit, the first ones are kept, because queries look up hours from their first
-  // one on.
+  // If not all hours fit into the cache, the first ones are kept, because a query looks up its
+  // hours in order and stops at the first missing one.
   int64_t room = cache_.share();
   for (const auto& hour : old_.found) room -= BucketCache::BytesOf(*hour);
   std::vector<BucketHour> kept;
@@ -197,15 +197,15 @@ void CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
     if (room < 0) break;
     kept.push_back(std::move(hour));
   }
-  // Starts with the last hour, so that the first one becomes the most recently used one.
+  // The last hour is added first, so that the first hour becomes the most recently used one.
   for (; !kept.empty(); kept.pop_back()) {
     const uint64_t generation = old_.generations[hour_of(kept.back().base())];
     cache_.Keep(shape_, generation, std::move(kept.back()));
   }
 }
 
-// The fill policy is applied here and not in the sets, because the cached hours precede the hours
-// that the sets have read.
+// The fill policy is applied after the cached hours and the hours that the sets have read are
+// joined, because gaps may be at the border between both.
 Status CachedHours::FillAll(SeriesRead* out) const {
   const auto fill_bytes = static_cast<int64_t>(plan_.grid->fill_grid().size()) * kPointBytes;
   for (Series& s : out->series) {
@@ -301,9 +301,9 @@ Status CachedHours::Join(SeriesRead* out) {
 
 }  // namespace
 
-// Only buckets of whole hours are cached, because they do not depend on the query's range. If the
-// store returns row statistics, reading is as fast as the cache. Limits must count the rows that
-// are read, so queries with limits do not use the cache.
+// Buckets are cached only if their interval divides an hour, because then whole hours do not depend
+// on the query's range. If the store returns row statistics, reading is as fast as the cache.
+// Queries with limits do not use the cache, because limits must count the rows that are read.
 bool MayCache(const SubQueryPlan& plan) {
   if (plan.context.cache == nullptr || !plan.grid) return false;
   constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;
@@ -315,7 +315,8 @@ bool MayCache(const SubQueryPlan& plan) {
          plan.context.cache->usable();
 }
 
-// The key of the cache leaves out the fill policy, which is applied to the cached buckets.
+// The key of the cache does not contain the fill policy, because the policy is applied after the
+// cached buckets are read.
 Bytes CacheShapeOf(const SubQueryPlan& plan) {
   const DownsampleSpec& downsample = plan.grid->spec();
   const SeriesMatcher& matcher = plan.spec.matcher;

@@ -54,8 +54,8 @@ Status ReadLevel(const codec::RollupLevel& level, const ClientTables& tables, Su
   ASSIGN_OR_RETURN(const auto second,
                    ScanRollup(&context.cells, plan->layout(), column, spec, fix));
   RETURN_IF_ERROR(ReadInto(*plan, second.get(), &counts, out));
-  // Both lists have the same series in the same order, unless another client wrote between the two
-  // scans. Only series and intervals that both lists have are kept.
+  // Sums and counts have the same series in the same order, unless a client wrote between the two
+  // scans. Only series whose intervals are the same in both are kept.
   std::vector<Series>& sums = out->series;
   const std::vector<Series>& divisors = counts.series();
   std::erase_if(sums, [&, at = size_t{0}](const Series& s) mutable {
@@ -83,10 +83,10 @@ Result<ClientTables> PlanClientTables(const RunContext& context, const ValidSubQ
   }
   if (sub.histograms) return out;
   out.pre_aggregates = AsksForPreAggregates(sub.text, options.aggregate_key, options.raw_aggregate);
-  // Rollups have no single points.
+  // Rollups contain no single points, so they are not used if single points are needed.
   if (allowed == TablesAllowed::kRaw || sub.values) return out;
-  // If the daemon computes automatic rollups, the tables contain these, and AutomaticRollups reads
-  // them (automatic_rollup_rows.h).
+  // If the daemon computes automatic rollups, the rollup tables contain those. AutomaticRollups
+  // reads them (automatic_rollup_rows.h).
   if (context.rolled != nullptr && !out.pre_aggregates) return out;
   ASSIGN_OR_RETURN(out.rollups, PlanRollup(*options.rollups, sub.text,
                                            sub.downsample ? &*sub.downsample : nullptr));
@@ -113,8 +113,8 @@ Result<bool> ReadClientTables(const ClientTables& tables, SubQueryPlan* plan, Se
   }
   if (!tables.rollups.levels.empty()) {
     if (!tables.rollups.then_raw) return true;
-    // Quirk Q25: buckets have the interval of the last rollup level that was tried; calendar and
-    // zone are ignored.
+    // Quirk Q25: the buckets have the interval of the last rollup level that was tried. The
+    // calendar and the time zone are ignored.
     DownsampleSpec spec;
     spec.interval = {tables.rollups.levels.back()->interval.interval_s, TimeUnit::kSecond};
     spec.function = tables.rollups.raw_function;

@@ -14,7 +14,8 @@
 namespace hg::query {
 namespace {
 
-// An offset cannot hold a year in milliseconds, so rows are returned in parts of this length.
+// A rollup row may cover a year, which is too long for an offset in milliseconds, so a row is
+// returned in parts of this length.
 constexpr int64_t kPartMs = int64_t{1} << 31;
 
 struct RollupValue {
@@ -91,7 +92,8 @@ class RollupScan : public PointScan {
                      {codec::ReadValueBits(cell.value.data(), qualifier->flags), qualifier->flags},
                      cell.timestamp_ms});
     }
-    // Cells of one form are stored in ascending order. Cells of the older form follow the others.
+    // The cells of one form of qualifiers are in ascending order. The cells of the older form come
+    // after those of the newer form, so both must be sorted together.
     std::stable_sort(all.begin(), all.end(),
                      [](const RollupValue& a, const RollupValue& b) { return a.index < b.index; });
     std::vector<RollupValue> values;

@@ -36,7 +36,8 @@ int64_t ExtremeFold::BytesOf(int64_t buckets) {
   return buckets * static_cast<int64_t>(sizeof(double) + sizeof(uint8_t) + kPointBytes);
 }
 
-// Rows of hours without a bucket in the result are never needed.
+// A row is needed if it may change a bucket. The row of an hour without a bucket in the result is
+// never needed.
 bool ExtremeFold::Needs(int64_t base_ms, const RowStatistics& row) const {
   if (base_ms + kHourMs <= first_ms_ || base_ms > last_ms_) return false;
   const double best = sign_ > 0 ? row.most : -row.least;
@@ -44,8 +45,9 @@ bool ExtremeFold::Needs(int64_t base_ms, const RowStatistics& row) const {
   return !(best <= floors_[hour].load(std::memory_order_relaxed));
 }
 
-// A floor is the lowest bucket of an hour, so it can only rise if a row raises that bucket. Few
-// rows do. Examining all buckets of the hour for every row would cost more than reading short rows.
+// A floor is the value of the lowest bucket of an hour. It is computed again only if a row raised a
+// bucket with this value, which few rows do. Examining all buckets of the hour for every row would
+// cost more than reading short rows.
 size_t ExtremeFold::Take(const PointColumns& buckets) {
   std::lock_guard lock(mutex_);
   size_t hour = SIZE_MAX;

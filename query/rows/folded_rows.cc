@@ -10,15 +10,15 @@
 namespace hg::query {
 namespace {
 
-// Maximum number of buckets. Dashboards do not request more, and more would take much memory if
-// there are few series.
+// Maximum number of buckets. Dashboards do not request more buckets, and with few series the
+// buckets would take more memory than the series.
 constexpr int64_t kFoldedBucketsMax = 1 << 20;
-// If more than one in kReadShare rows had to be read, the next query with the same cache key
-// (CacheShapeOf) is faster with cached hours.
+// If more than one of kReadShare rows had to be read, the next query with the same cache key
+// (CacheShapeOf) uses cached hours, because they are faster then.
 constexpr uint64_t kReadShare = 4;
 // If there are more buckets per row than this, creating them costs more than reading all rows.
 constexpr uint64_t kBucketsPerRowMax = 64;
-// Buckets that can be created, and visited at the end, in the time of a step.
+// Number of buckets that can be created, and visited at the end, in the time of a step.
 constexpr uint64_t kBucketsPerStep = 8;
 
 class FoldedRows : public RowSource {
@@ -26,7 +26,7 @@ class FoldedRows : public RowSource {
   FoldedRows(SubQueryPlan* plan, std::unique_ptr<PointScan> scan)
       : plan_(*plan), scan_(std::move(scan)), memory_(&plan->context.watch) {}
 
-  /// Makes the `buckets` buckets of the result, which start in [first_ms, last_ms].
+  /// Creates the `buckets` buckets of the result. They start in [first_ms, last_ms].
   Status Open(int64_t buckets, int64_t first_ms, int64_t last_ms);
   [[nodiscard]] uint64_t RowsExpected() const override { return scan_->RowsExpected(); }
   Status Read(SeriesRead* out) override;
@@ -57,7 +57,8 @@ Status FoldedRows::Read(SeriesRead* out) {
     return set;
   };
   Status read = ReadInParts(plan_, std::move(scan_), add_set, out);
-  // ExtremeFold would fail again for the next query of this shape, so that query uses the cache.
+  // ExtremeFold would fail again for the next query with the same cache key, so that query uses the
+  // cache.
   if (read.code() == StatusCode::kConflict && MayCache(plan_))
     plan_.context.cache->PreferHours(CacheShapeOf(plan_));
   return read;
@@ -76,10 +77,10 @@ Status FoldedRows::Finish(SeriesRead* out) {
   return RowSource::Finish(out);
 }
 
-// Returns whether ExtremeFold can compute the result. That requires a single group, and buckets
-// that divide an hour, without a fill policy. Times must be in the range in which OpenTSDB does not
-// confuse seconds and milliseconds, so that all series are members of the group. Limits must count
-// all points, so limited queries do not use ExtremeFold.
+// Returns whether ExtremeFold can compute the result. It requires a single group, a bucket interval
+// that divides an hour, and no fill policy. The times must be in the range in which OpenTSDB does
+// not confuse seconds and milliseconds, so that all series are members of the group. Queries with
+// limits cannot use it, because limits must count all points.
 bool MayFold(const SubQueryPlan& plan) {
   if (!plan.grid || !plan.context.points.ListsFromIndex()) return false;
   constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;
@@ -115,7 +116,8 @@ Result<std::unique_ptr<RowSource>> OpenExtremes(SubQueryPlan* plan) {
   PointScanSpec spec = plan->spec;
   spec.statistics = true;
   ASSIGN_OR_RETURN(auto scan, context.points.Scan(spec, context.options.reconcile));
-  // At most the rows of a day are expected per series, however long the range is.
+  // RowsExpected expects at most the rows of a day per series, so only the buckets of a day are
+  // compared with it.
   const int64_t compared = std::min(buckets, kDayMs / interval_ms);
   const bool many_buckets =
       static_cast<uint64_t>(compared) > kBucketsPerRowMax * scan->RowsExpected();

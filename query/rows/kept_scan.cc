@@ -18,15 +18,15 @@ struct KeptInterval {
   [[nodiscard]] uint32_t end_s() const { return begin_s + statistics.last_offset_ms / 1000 + 1; }
 };
 
-/// The rollup intervals of one series. `next` is the index of the first one that was not returned
-/// yet.
+/// The rollup intervals of one series. `next` is the index of the first interval that was not
+/// returned yet.
 struct Rolled {
   std::vector<KeptInterval> intervals;  // ascending
   size_t next = 0;
   uint32_t given_before_s = 0;
 };
 
-/// Returns the number of points of the row that rollups count. Rollups do not count NaN.
+/// Returns the number of points of the row without NaN, because rollups do not count NaN.
 uint64_t Counted(const RowHour& row) {
   uint64_t count = row.value.size();
   for (size_t i = 0; i < row.value.size(); ++i)
@@ -71,8 +71,8 @@ class KeptScan : public PointScan {
   }
 
  private:
-  // Opens the scan of raw points before the rollups are read. Points that retention deletes in
-  // between are still visible in this scan or are in the rollups.
+  // Opens the scan of raw points before it reads the rollups. So points that retention deletes in
+  // between are still visible in the scan or are in the rollups.
   Status Open() {
     ASSIGN_OR_RETURN(raw_, sources_.points->Scan(spec_, options_));
     const auto scan = ScanPieces(sources_, pieces_, spec_, options_, function_);
@@ -91,7 +91,8 @@ class KeptScan : public PointScan {
     }
   }
 
-  /// Returns the next interval of the current series if it begins before `base`.
+  /// Sets *out to the next interval of the current series if that begins before `base`. Otherwise
+  /// returns false.
   bool GivesBefore(uint32_t base, RowHour* out) {
     Rolled& rolled = at_->second;
     if (rolled.next == rolled.intervals.size() || rolled.intervals[rolled.next].begin_s >= base)
@@ -105,8 +106,8 @@ class KeptScan : public PointScan {
     return true;
   }
 
-  /// Returns whether the row still has all points that the rollups of its hour count. If it does,
-  /// skips these rollup intervals.
+  /// Returns true if the row still has all points that the rollups of its hour count. Then these
+  /// rollup intervals are skipped.
   bool IsWhole() {
     if (at_ == rolled_.end()) return true;
     Rolled& rolled = at_->second;
@@ -134,7 +135,7 @@ class KeptScan : public PointScan {
   RowHour row_;
   bool held_ = false, raw_ended_ = false;  // held_: row_ was read but not returned yet
   decltype(rolled_)::iterator at_;         // series of row_, or end()
-  decltype(rolled_)::iterator left_;       // first series whose intervals remain after the last row
+  decltype(rolled_)::iterator left_;       // after the last row: the next series with intervals
 };
 
 }  // namespace

@@ -9,11 +9,11 @@
 namespace hg::query {
 namespace {
 
-// Minimum number of rows whose scan is divided between threads. Reading that many rows takes much
-// longer than waking another thread. A query of so many rows does not start on an event loop, where
-// it would be abandoned half done (query/README.md).
+// Minimum number of rows whose scan is divided between threads. Reading this many rows takes much
+// longer than waking another thread. A query of this many rows does not start on an event loop,
+// because the loop would have to abandon it (query/README.md).
 constexpr uint64_t kRowsInParts = 256;
-// Rows that can be read by their statistics in the time of one row that is read by its points.
+// Number of rows whose statistics can be read in the time that the points of one row need.
 constexpr uint64_t kStatisticsInRow = 4;
 
 Status ReadScan(PointScan* scan, LimitCounter* counter, SeriesSet* set) {
@@ -66,7 +66,7 @@ Status RowSource::Finish(SeriesRead* out) {
                        std::make_move_iterator(set.series().end()));
     std::vector<Series>().swap(set.series());
   }
-  SortSeries(&out->series);  // each set is sorted; without salt all series are sorted already
+  SortSeries(&out->series);  // with salt, only each set is sorted
   return {};
 }
 
@@ -82,7 +82,7 @@ Result<std::unique_ptr<RowSource>> OpenRawPoints(SubQueryPlan* plan) {
 }
 
 Status MayReadHere(const SubQueryPlan& plan, const PointScan& scan) {
-  // The other sub-queries usually read the same series of other metrics, so they are counted, too.
+  // The other sub-queries usually read about as many rows, so the estimate includes them.
   const uint64_t rows = scan.RowsExpected() * plan.context.query.queries.size();
   const bool statistics = plan.spec.statistics && !plan.sub.values && scan.ExpectsStatistics();
   if (rows >= kRowsInParts * (statistics ? kStatisticsInRow : 1))
@@ -109,13 +109,15 @@ Status ReadInto(const SubQueryPlan& plan, PointScan* scan, SeriesSet* set, Serie
   return {};
 }
 
-// Series are independent until groups are merged. Parts are in the order of the whole scan, so the
-// first failed part has the first error.
+// Reads the scan in parts. This is possible because series are independent until groups are merged.
+// The parts are in the order of the whole scan, so the error of the first failed part is the first
+// error.
 Status ReadInParts(const SubQueryPlan& plan, std::unique_ptr<PointScan> scan,
                    const std::function<SeriesSet&(size_t parts)>& add_set, SeriesRead* out) {
   const RunContext& context = plan.context;
-  // Limits must count in order, cached verdicts belong to one thread, and an event loop does not
-  // wait for other threads. In these cases the scan is not divided.
+  // The scan is not divided on an event loop, which does not wait for other threads. It is not
+  // divided with limits, which must count rows in order, or with filters by name, whose cached
+  // results belong to one thread.
   const bool divided = !context.watch.on_loop() && !plan.limited() && !plan.filters_by_name() &&
                        scan->RowsExpected() >= kRowsInParts;
   std::vector<std::unique_ptr<PointScan>> parts;

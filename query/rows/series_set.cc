@@ -15,18 +15,18 @@ namespace hg::query {
 namespace {
 
 constexpr char kAnnotationPrefix = 0x01;
-// Approximate overhead of the allocator per piece, and of a hash table per entry.
+// Approximate overhead of the allocator per allocation, and of a hash table per entry.
 constexpr int64_t kPieceBytes = 16, kEntryBytes = 64;
 // The cost of decoding an annotation or a histogram, in steps (a step is about a point).
 constexpr uint64_t kObjectSteps = 16, kObjectBytesPerStep = 16;
-// Buckets of a fill policy that can be made in the time of a step.
+// Number of buckets of a fill policy that can be created in the time of a step.
 constexpr uint64_t kFilledPerStep = 4;
-// Buckets of an ExtremeFold that can be compared in the time of a step.
+// Number of buckets of an ExtremeFold that can be compared in the time of a step.
 constexpr uint64_t kFoldedPerStep = 16;
-// Initial capacity.
+// Initial capacity of the lists of series.
 constexpr size_t kFirstSeries = 8;
 
-// Appends the kinds of a row to columns that may have had one kind only.
+// Appends the kinds of a row's points to columns whose points may all have had one kind before.
 void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
   bool row_uniform = row.is_double.empty();
   if (before == 0 && row_uniform) {
@@ -43,7 +43,7 @@ void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
   }
 }
 
-// Returns whether the row has only histograms. Such a row does not make its series an output of
+// Returns whether the row has only histograms. A series that has only such rows has no output of
 // points.
 bool HoldsHistogramsOnly(const RowHour& row) {
   return row.points() == 0 && !row.objects.empty() &&
@@ -58,7 +58,8 @@ void NotePoints(int64_t first_ms, int64_t last_ms, uint64_t points, Series* seri
   series->raw_points += points;
 }
 
-// Records the row by its points, or by its statistics if it has no points.
+// Records the row's number of points and its first and last time, from its points or from its
+// statistics.
 void NoteRow(const RowHour& row, Series* series) {
   const int64_t base_ms = int64_t{row.base} * 1000;
   if (row.statistics != nullptr) {
@@ -78,7 +79,7 @@ bool HasNegativeZero(const PointColumns& buckets) {
 
 }  // namespace
 
-// Sorts the series, unless they are sorted already, as usual.
+// Sorts the series. Usually they are already sorted.
 void SortSeries(std::vector<Series>* series) {
   const auto by_order = [](const Series& a, const Series& b) { return a.order < b.order; };
   if (std::is_sorted(series->begin(), series->end(), by_order)) return;
@@ -160,8 +161,8 @@ void SeriesSet::BeginRecord(const RowHour& row, size_t index) {
   recorded_.notes_begin = static_cast<uint32_t>(series_[index].annotations.size());
 }
 
-// Ends the record of a row. The next row starts a new bucket, so that the buckets of each hour can
-// be cached separately.
+// Ends the record of a row. The buckets end here, so that the next row starts a new bucket and the
+// buckets of each hour can be cached separately.
 Status SeriesSet::EndRecord(size_t index) {
   RETURN_IF_ERROR(memory_.Add(2 * static_cast<int64_t>(sizeof(recorded_))));
   RETURN_IF_ERROR(TakeBuckets(index));
@@ -216,8 +217,8 @@ ByteView SeriesSet::HourPart(const RowHour& row) const {
   return row.key.substr(base_end - part, part);
 }
 
-// Scans of an index return series in ascending order. Then the sorted list is enough and no hash
-// map is needed.
+// Scans of an index return series in ascending order. While the order is ascending, a search in the
+// sorted list `seen_` needs no hash map.
 size_t SeriesSet::PositionOf(ByteView identity) {
   if (rising_) {
     if (seen_.empty() || IdentityOf(seen_.back()) < identity) return seen_.size();
@@ -233,8 +234,9 @@ size_t SeriesSet::PositionOf(ByteView identity) {
   return known != positions_.end() ? known->second : seen_.size();
 }
 
-// A scan returns rows series by series, or hour by hour with the series in the same order. So the
-// series is usually that of the previous row, or the one after it in order of appearance.
+// A scan returns rows series by series, or hour by hour with the series in the same order. So a row
+// usually belongs to the series of the previous row, or to the series that first appeared after
+// that one.
 Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   const ByteView hour_part = HourPart(row);
   ByteView identity = row.tsuid;
@@ -288,13 +290,13 @@ Result<bool> SeriesSet::Fold(PointScan* scan, RowHour* row, size_t index) {
   if (index != folding_.series) {
     folding_ = {};
     folding_.series = index;
-    rows_again_ = 0;  // rows that were deleted since then are not returned again
+    rows_again_ = 0;  // if rows of the previous series were deleted, some were not returned again
   }
   if (folding_.alone) return false;
   ++folding_.rows;
   if (row->base % kRowSpan != 0) return FoldNoMore(scan);
   const int64_t base_ms = int64_t{row->base} * 1000, interval = fold_->interval_ms();
-  // A gap that ends at or before the first bucket of the result does not count: nothing is
+  // A gap that ends at or before the first bucket of the result does not count, because no value is
   // interpolated in it.
   const auto follows = [&](int64_t bucket_ms) {
     return folding_.rows == 1 || bucket_ms == folding_.next_ms || bucket_ms <= fold_->first_ms();
@@ -336,7 +338,8 @@ Result<bool> SeriesSet::Fold(PointScan* scan, RowHour* row, size_t index) {
   return true;
 }
 
-// Values of this series may stay in ExtremeFold, because they are buckets of the series.
+// The series is handled without ExtremeFold from now on. Its values may stay in ExtremeFold,
+// because they are values of its buckets.
 bool SeriesSet::FoldNoMore(PointScan* scan) {
   folding_.alone = true;
   if (folding_.rows == 1) return false;
@@ -444,7 +447,8 @@ Status SeriesSet::StepOverCalendar(Downsampler* downsampler) {
   return steps > 0 ? memory_.Step(steps) : Status();
 }
 
-// Charges memory before it is allocated, because doubling a long series may exceed the budget.
+// Charges memory before it is allocated, because the doubled size of a long series may exceed the
+// budget.
 Status SeriesSet::MakeRoom(size_t points, PointColumns* columns) {
   const size_t size = columns->size() + points, room = columns->time_ms.capacity();
   if (size <= room) return {};

@@ -9,7 +9,8 @@ bool PassOverSpecials(RowHour* row, KeptPoints* kept) {
   const auto passed_over = [row](size_t i) {
     return row->double_at(i) && IsSpecialDouble(row->value[i]);
   };
-  // Has no branch per point. Integers may look like special doubles, but few rows hold both kinds.
+  // This first check has no branch per point. It also finds integers that look like special
+  // doubles, but few rows have integers and doubles.
   bool maybe = false;
   for (const uint64_t bits : row->value) maybe |= (bits & kInfinityBits) == kInfinityBits;
   if (!maybe) return false;

@@ -28,7 +28,7 @@ RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
 
 }  // namespace
 
-// Charges the filters. The scan copies them, so their memory counts several times.
+// Charges the memory of the filters. It counts several times, because the scan copies the filters.
 Status SubQueryPlan::ChargeFilters() {
   constexpr size_t kFilterBytes = 256, kLiteralBytes = 96, kScanCopies = 3;
   constexpr uint64_t kNameSteps = 16;  // cost of looking up a name
@@ -55,7 +55,7 @@ Status SubQueryPlan::Resolve() {
       limits, LimitsFor(context.options, &context.limits_file, metric.ok() ? **metric : Bytes(),
                         context.watch, request.override_byte_limit, request.override_cell_limit));
   spec.matcher = filter->matcher();
-  // A row with annotations only still makes an output (opentsdb-queries.md §9.1).
+  // A row that has only annotations also creates an output (opentsdb-queries.md §9.1).
   spec.objects = true;
   spec.batch_rows = limits.batch_rows;
   spec.watch = &context.watch;
@@ -77,7 +77,7 @@ void SubQueryPlan::FreeGrid() {
 Status SubQueryPlan::PlanRaw(const DownsampleSpec* downsample) {
   window = PlanScan(start_ms, end_ms, downsample != nullptr ? downsample->interval_ms() : 0);
   if (downsample != nullptr) RETURN_IF_ERROR(MakeGrid(*downsample));
-  // Statistics of rows that fall into several buckets are useless.
+  // Statistics are requested only if each row belongs to one bucket.
   const bool whole_rows = downsample != nullptr && TakesStatistics(*downsample) &&
                           (downsample->run_all || downsample->interval_ms() >= kRowSpan * 1000);
   spec.statistics = !sub.histograms && (whole_rows || sub.values);
@@ -85,8 +85,8 @@ Status SubQueryPlan::PlanRaw(const DownsampleSpec* downsample) {
   return {};
 }
 
-// If there are limits, nothing is chosen, because OpenTSDB also counts rows of series that the
-// filter refuses.
+// If there are limits, series are not chosen before the scan, because OpenTSDB also counts rows of
+// series that the filter refuses.
 Result<bool> SubQueryPlan::ChooseSeries() {
   if (!filter->decides() || limited() || !context.points.ListsFromIndex()) return true;
   ASSIGN_OR_RETURN(SeriesMatcher matcher,

@@ -7,8 +7,8 @@
 namespace hg::query {
 namespace {
 
-// The cost of listing a series and of looking up cached verdicts about its values. The filter
-// itself reports its work on new values.
+// The cost of listing a series and of looking up the cached results of filters for its values. The
+// filter itself reports its work on new values.
 constexpr uint64_t kListedSeriesSteps = 16;
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace hg::query {
 namespace {
 
-/// A filter whose key is resolved to a UID. If its list of literals is short, the values are
-/// resolved, too.
+/// A filter whose key is resolved to a UID. If the filter's list of literals is short, the literals
+/// are resolved, too.
 struct Resolved {
   std::shared_ptr<const TagFilter> filter;
   Bytes tagk;
@@ -54,12 +54,13 @@ Result<Resolved> ByName(const std::shared_ptr<const TagFilter>& filter, NameMemo
   return out;
 }
 
-/// The result of OpenTSDB's findGroupBys: the tag keys that a row must have, each with the admitted
-/// values.
+/// The result of OpenTSDB's findGroupBys: the tag keys that a row must have, and the admitted
+/// values of each key. nullopt admits all values.
 using KeyLiterals = std::map<Bytes, std::optional<std::set<Bytes>>>;
 
-/// Filters of the lowest key are combined, and their literals are united. Filters of any other key
-/// are taken one by one, and the last one decides (quirk Q6). `filters` must be sorted by key.
+/// Collects the keys and literals of the filters. For the lowest key, the literals of all filters
+/// are united. For any other key, only the last filter determines the result (quirk Q6). `filters`
+/// must be sorted by key.
 KeyLiterals CollectLiterals(std::vector<Resolved>* filters, size_t literals_max,
                             std::vector<Bytes>* group_by) {
   KeyLiterals out;
@@ -143,8 +144,8 @@ Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Opt
       out.checks_.back().tagk = f.tagk;
     }
     Check& check = out.checks_.back();
-    // A series without the key can occur only in sub-queries by TSUID. Negative filters admit such
-    // a series.
+    // Only a sub-query by TSUID can find a series without the key. Negative filters admit this
+    // series.
     const FilterKind kind = f.filter->kind();
     check.admits_missing &=
         kind == FilterKind::kNotLiteralOr || kind == FilterKind::kNotLiteralOrAnyCase;

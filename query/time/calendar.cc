@@ -29,7 +29,7 @@ int64_t ElapsedUnit(TimeUnit unit) {
 }  // namespace
 
 // Like GregorianCalendar.add(DAY_OF_MONTH): keeps the local time of day. A time that does not exist
-// on the new day moves forward and keeps its new time of day on the days after it.
+// on the new day moves forward. If days are added to the result, it keeps its new time of day.
 int64_t Calendar::AddDays(int64_t t, int64_t days) const {
   int64_t offset = zone_.OffsetAt(t);
   int64_t date = FloorDiv(t + offset, kDayMs);
@@ -69,7 +69,7 @@ int64_t Calendar::Anchor(int64_t t) const {
   int64_t local = zone_.ToLocal(t);
   int64_t date = FloorDiv(local, kDayMs);
   CivilDate civil = CivilFromDays(date);
-  // If an hour occurs twice, this means the second one, like GregorianCalendar.set.
+  // If a local hour occurs twice, the second one is meant, as in GregorianCalendar.set.
   auto local_cut = [&](int64_t unit) { return zone_.FromLocal(FloorDiv(local, unit) * unit); };
   auto start_of = [&](int64_t year, int64_t month, int64_t day) {
     return zone_.FromLocal(DaysFromCivil(year, month, day) * kDayMs);
@@ -107,8 +107,9 @@ int64_t Calendar::PreviousBoundary(int64_t t) const {
   return Walk(at, t, count, &steps);
 }
 
-// Returns the result of repeated steps of `count` from `at`. AddDays adds exact multiples of a day
-// while the offset of the zone does not change, so those steps are skipped at once.
+// Repeats steps of `count` units from `at`. Returns the last result that is not after `t`. While
+// the offset of the zone does not change, AddDays adds exact multiples of a day, so these steps are
+// computed by a division.
 int64_t Calendar::Walk(int64_t at, int64_t t, int64_t count, uint64_t* steps) const {
   if (const int64_t unit = ElapsedUnit(interval_.unit) * count; unit > 0) {
     ++*steps;

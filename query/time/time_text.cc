@@ -99,8 +99,7 @@ Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone&
   if (text.find('/') != std::string_view::npos || text.find(':') != std::string_view::npos) {
     return ParseDate(text, zone);
   }
-  // In "1500000000.123", the dot is dropped, and the remaining digits are used unchanged (quirk
-  // Q2).
+  // In "1500000000.123", the dot is ignored, and the digits are read as one number (quirk Q2).
   if (text.size() >= 12 && text.size() <= 14 && text[10] == '.' && AllDigits(text.substr(0, 10)) &&
       AllDigits(text.substr(11))) {
     return *ParseInt(std::string(text.substr(0, 10)) + std::string(text.substr(11)));

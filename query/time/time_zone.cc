@@ -100,8 +100,8 @@ int64_t TimeZone::FromLocal(int64_t local_ms) const {
   if (zone_ == nullptr) return local_ms;
   date::local_seconds at{std::chrono::seconds(FloorDiv(local_ms, 1000))};
   date::local_info info = Zone(zone_)->get_info(at);
-  // In a gap the offset before the gap applies, which moves the time forward. If the clock was set
-  // back, the offset after the change applies.
+  // If the local time does not exist, the offset before the change is used, which moves the time
+  // forward. If the local time exists twice, the offset after the change is used.
   const date::sys_info& used =
       info.result == date::local_info::ambiguous ? info.second : info.first;
   return local_ms - MillisOf(used.offset);

@@ -394,7 +394,8 @@ TEST_CASE("connections beyond the limit are refused, counted and logged") {
   CHECK(one_more.ReadAll().empty());
   CHECK(edge.counters.connections_rejected.load() == 1);
   CHECK(edge.Warnings() ==
-        std::vector<std::string>{"graphite: a connection beyond 1024 was turned away"});
+        std::vector<std::string>{
+            "graphite: a connection was refused, because 1024 connections are open"});
 }
 
 TEST_CASE("at the limit of connections, a new one replaces the one that has been silent longest") {

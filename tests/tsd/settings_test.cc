@@ -450,7 +450,7 @@ TEST_CASE("automatic rollups are on where possible, and an invalid setting has a
   has(refusal(good, "tsd.storage.backend", "hbase"), "hbase");
   has(refusal(good, "tsd.storage.ttl", "86400"), "86400");
   has(refusal(good, "tsd.rollups.automatic.delay", "-1"), "-1");
-  has(refusal(Automatic("")), "beside the default");
+  has(refusal(Automatic("")), "in addition to the default");
   has(refusal(Automatic(RollupInterval("7m", "6h"))), "\"7m\"");
   has(refusal(Automatic(RollupInterval("90m", "1d"))), "\"90m\"");
   has(refusal(Automatic(RollupInterval("4h", "50h"))), "\"4h\"");

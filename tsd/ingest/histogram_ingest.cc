@@ -20,8 +20,8 @@ Status HistogramIngest::Put(const NamedHistogram& histogram, WriteContext& conte
       PutCell("t", codec::HistogramQualifier(point.time), Bytes(histogram.value)));
   RETURN_IF_ERROR(store_.Mutate(table_, {row}));
   ingest_.ChargeValue(histogram.metric, tsuid, context);
-  // The histogram is stored, so a failure to track its series is ignored. The record of the series
-  // is durable with the next commit.
+  // The histogram is already stored, so a failure to track its series is ignored. The record of the
+  // series becomes durable with the next commit.
   if (tracker_.enabled()) (void)tracker_.Note(tsuid, context.request());
   return {};
 }

@@ -21,14 +21,14 @@
 namespace hg::tsd {
 namespace {
 
-// Number of points that are learned together. It is small enough for their shared data to stay in
-// the cache.
+// Number of points that are learned together. It is small, so that the data of these points stays
+// in the processor's cache.
 constexpr size_t kLearntTogether = 256;
-// Number of named points after which the code checks whether the request was ended. A new series
-// takes a fraction of a millisecond, over HBase some milliseconds.
+// Number of named points after which the code checks whether the request was cancelled. Creating a
+// series takes a fraction of a millisecond, or some milliseconds in HBase.
 constexpr size_t kPointsPerCheck = 16;
-// One of this many points records its tag format as used. The number is prime, so that points of
-// several clients that send in a regular order are all recorded.
+// The tag format of one of this many points is recorded as used. The number is prime, so that the
+// formats of all clients are recorded even if several clients send in a regular order.
 constexpr uint64_t kPointsPerNote = 4093;
 
 uint64_t RandomKey() {
@@ -41,20 +41,20 @@ bool IsOpenTsdbDialect(Dialect dialect) {
   return dialect == Dialect::kJson || dialect == Dialect::kWords;
 }
 
-// Returns whether the store has forgotten the series. Its points then need its new number.
+// Returns whether the store has forgotten the series. The series then needs a new number.
 bool IsForgotten(const Points& points, SeriesNumber number) {
   return number < points.series_count() && points.TsuidOf(number).empty();
 }
 
-// Forgotten series count as unknown, so that the caller passes the points to AppendNamed.
+// A forgotten series counts as unknown, so that the caller passes the points to AppendNamed.
 Result<PointSink::Appended> AppendedAt(const Result<LogPosition>& position) {
   if (position.ok()) return PointSink::Appended{.known = true, .position = *position};
   if (position.status().code() != StatusCode::kNotFound) return position.status();
   return PointSink::Appended{.known = false, .position = 0};
 }
 
-// Scratch buffers of the thread. With new buffers for each batch, batches of 500 and 5,000 points
-// take about 3 % more CPU time (bench/run writes).
+// Scratch buffers of the thread. If each batch had new buffers, batches of 500 and 5,000 points
+// would take about 3 % more CPU time (bench/run writes).
 std::vector<SeriesNumber>& KeptNumbers() {
   static thread_local std::vector<SeriesNumber> numbers;
   return numbers;
@@ -108,8 +108,8 @@ class Ingest::Resolver {
   }
 
   Result<bool> Recall(const std::atomic<bool>& stop) {
-    // A quarter of the memory for raw series keys may be filled at the start. The rest is left for
-    // keys that clients send.
+    // At the start, at most a quarter of the memory for raw series keys is filled. The rest is for
+    // keys that clients send later.
     const size_t bytes_max = options_.raw_key_bytes_max / 4;
     return RawKeyRecall{.points = points_,
                         .names = names_,
@@ -149,9 +149,9 @@ class Ingest::Resolver {
   }
 
   /// Finds or registers the series of points whose names are known or can be parsed easily. Returns
-  /// the number of leading points whose numbers are set. It stops at a point that needs the
-  /// complete checks of AppendNamed, and when the request has ended; then *ended is the failure.
-  /// Blocks. Its writes become durable with later points.
+  /// the number of leading points whose numbers are set. Stops at a point that needs the complete
+  /// checks of AppendNamed. Also stops when the request was cancelled, and sets *ended to the
+  /// error. May block. Its writes become durable with the next commit of points.
   size_t Learn(std::span<const KeyedPoint> points, const WriteContext& context,
                SeriesNumber* numbers, Status* ended) {
     std::vector<KeyedSeries> found(std::min(kLearntTogether, points.size()));
@@ -168,8 +168,8 @@ class Ingest::Resolver {
     return learned;
   }
 
-  /// Makes all checks that need neither time nor store, in OpenTSDB's order (TSDB.addPointInternal,
-  /// IncomingDataPoints.checkMetricAndTags).
+  /// Makes all checks that need neither the point's time nor the store, in OpenTSDB's order
+  /// (TSDB.addPointInternal, IncomingDataPoints.checkMetricAndTags).
   [[nodiscard]] Status Check(const NamedPoint& point) const {
     if (point.tags.empty()) {
       return Status::InvalidArgument("Need at least one tag (metric=" + std::string(point.metric) +
@@ -217,8 +217,8 @@ class Ingest::Resolver {
     return {};
   }
 
-  /// Finds the id. If the name is new and may get an id, sets `id` to "" and adds the memory it
-  /// will need to *new_bytes.
+  /// Finds the id of a name. If the name is new and may get an id, sets *id to "" and adds the
+  /// memory of the new name to *new_bytes.
   Status FindOrAllow(UidKind kind, bool create, std::string_view name, Bytes* id,
                      uint64_t* new_bytes) {
     if (create) {
@@ -236,8 +236,8 @@ class Ingest::Resolver {
     return {};
   }
 
-  /// Sets series[i] to the series of points[i]. Returns the number of leading points for which it
-  /// succeeded.
+  /// Sets series[i] to the series of points[i]. Returns the number of leading points whose series
+  /// are set.
   size_t LearnSome(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
                    const WriteContext& context) {
     const uint32_t generation = raw_keys_.generation();
@@ -258,8 +258,9 @@ class Ingest::Resolver {
     return filled;
   }
 
-  /// Sets the ids of unknown points. New ids are assigned in the same order as by FillIds, point by
-  /// point. Returns the number of points before the first one that needs the complete checks.
+  /// Sets the ids of the points whose series are unknown. New ids are assigned point by point, in
+  /// the order of FillIds. Returns the number of points before the first one that needs the
+  /// complete checks.
   size_t FillPlainIds(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
                       size_t unknown, const WriteContext& context) {
     bool may_assign = false;
@@ -279,8 +280,8 @@ class Ingest::Resolver {
       if (new_tags &&
           !ReadPlainTags(raw_key.dialect, raw_key.tags, TagsMax(raw_key.dialect), &tags))
         return i;
-      // Rejected names are counted. Points with new names that may be rejected are therefore left
-      // to AppendNamed, which requests each name once.
+      // Each rejected name is counted when its id is requested. So points with new names that may
+      // be rejected are left to AppendNamed, which requests each name only once.
       if (!may_assign && (names_.filters() || !IdsAreLeft(unknown))) return i;
       may_assign = true;
       NamedPoint point;
@@ -307,9 +308,9 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// Returns whether enough ids are left for all names of these points. Failed attempts to assign
-  /// an id are counted, as in OpenTSDB, so such points are left to AppendNamed, which makes one
-  /// attempt.
+  /// Returns whether enough ids are left for all names of these points. As in OpenTSDB, failed
+  /// attempts to assign an id are counted. So if ids may run out, the points are left to
+  /// AppendNamed, which makes only one attempt.
   bool IdsAreLeft(size_t points) {
     const KeyLayout& layout = points_.layout();
     const int64_t most = static_cast<int64_t>(points) * std::max(options_.max_tags, 1);
@@ -324,8 +325,8 @@ class Ingest::Resolver {
     return true;
   }
 
-  /// Returns the number of the series. `ids` has the ids that are known. `generation` must have
-  /// been read from raw_keys_ before these ids were looked up.
+  /// Returns the number of the series. `ids` contains the ids that are already known. `generation`
+  /// must be the generation of the table of raw series keys before these ids were looked up.
   Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation,
                                      const WriteContext& context) {
     if (ids.metric.empty() || ids.pairs.empty()) RETURN_IF_ERROR(Check(point));
@@ -369,7 +370,7 @@ class Ingest::Resolver {
     return {};
   }
 
-  /// Assigns ids to names that were allowed.
+  /// Assigns ids to the names that FindOrAllow has allowed.
   Status AssignMissing(const NamedPoint& point, SeriesIds* ids,
                        std::span<std::pair<Bytes, Bytes>> pairs) {
     if (ids->metric.empty()) {
@@ -387,8 +388,8 @@ class Ingest::Resolver {
     return {};
   }
 
-  /// Checks the rate limits for a point of the metric, which may be new (""). Store checks again,
-  /// but by then the names have ids.
+  /// Checks the rate limits before new names get ids, because Store checks them only afterwards.
+  /// `metric` is "" if the metric is new.
   [[nodiscard]] Status AskForRates(const Bytes& metric, const WriteContext& context) const {
     if (context.writer() != nullptr && !context.writer_passed())
       RETURN_IF_ERROR(context.writer()->AskForPoints(1));
@@ -423,8 +424,8 @@ class Ingest::Resolver {
     return points_.Register(ids->metric + ids->pairs);
   }
 
-  /// Like Register, if limits on series apply. No name gets an id before the limits allow the
-  /// series, and a series that is not created is not counted.
+  /// Like Register, but checks the limits on series. No name gets an id before the limits allow the
+  /// series. If the series is not created, it does not count.
   Result<SeriesNumber> RegisterLimited(const NamedPoint& point, SeriesIds* ids,
                                        const WriteContext& context) {
     ASSIGN_OR_RETURN(bool known, FindSeries(point, ids));
@@ -502,7 +503,8 @@ Result<PointSink::Appended> Ingest::AppendKeyed(std::span<const KeyedPoint> poin
   Scratch numbers(&KeptNumbers(), points.size());
   if (append_blocks_ || !resolver_->raw_keys().FindAll(points, numbers.data()))
     return Appended{.known = false, .position = 0};
-  // The last moment at which the request can be ended: its points are stored as a whole.
+  // This is the last check whether the request was cancelled, because all its points are stored
+  // together.
   RETURN_IF_ERROR(context.request().Check());
   return AppendedAt(StoreKeyed(points, {numbers.data(), points.size()}, context));
 }
@@ -516,7 +518,7 @@ PointSink::Learned Ingest::AppendLearning(std::span<const KeyedPoint> points,
   std::vector<SeriesNumber> numbers(points.size());
   const size_t learned = resolver_->Learn(points, context, numbers.data(), &result.refused);
   if (learned == 0) return result;
-  // Even if the request has ended, the points whose names were created are stored.
+  // Even if the request was cancelled, the points whose names got ids are stored.
   const Result<LogPosition> position =
       StoreKeyed(points.first(learned), std::span(numbers).first(learned), context);
   if (position.status().code() == StatusCode::kNotFound) return {};  // forgotten series
@@ -557,8 +559,8 @@ Result<LogPosition> Ingest::StoreKeyed(std::span<const KeyedPoint> points,
   return Store({entries.data(), points.size()}, context);
 }
 
-// Known raw series keys, such as those from RecallRawKeys, are not learned again. So their
-// formats are recorded here.
+// Known raw series keys, such as those from RecallRawKeys, are not learned again. So this function
+// records that their formats are used.
 void Ingest::NoteUse(std::span<const KeyedPoint> points) {
   const uint64_t next =
       kPointsPerNote - 1 - stored_.load(std::memory_order_relaxed) % kPointsPerNote;
@@ -591,9 +593,9 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, Writ
                                         std::vector<Status>* results) {
   results->clear();
   std::vector<PointEntry> entries;
-  std::vector<size_t> places;  // indexes of the entries among the points
-  // If set, this is the result of all later points, because the request has ended or the store is
-  // unavailable. The code waits for the store only once.
+  std::vector<size_t> places;  // for each entry, the index of its point
+  // If this is not ok, it is the result of all later points, because the request was cancelled or
+  // the store is unavailable. So the code waits for the store only once.
   Status over;
   // The fields of a line share their tags, so the message about invalid tags is built once.
   std::span<const TagText> tags;
@@ -683,7 +685,7 @@ Status Ingest::AskForValues(std::span<const std::string_view> metrics, uint64_t 
   for (const std::string_view metric : metrics) {
     Result<Bytes> id = resolver_->FindMetric(metric);
     const StatusCode code = id.status().code();
-    // The error is returned at once, because the look-up of each further metric would wait as long.
+    // The error is returned at once, because looking up each further metric would wait as long.
     if (code == StatusCode::kBusy || code == StatusCode::kUnavailable) return id.status();
     // A metric without an id has no stored values, so no limit applies. Other errors of a name are
     // reported when its values are stored.

@@ -10,8 +10,8 @@ namespace {
 /// Approximate overhead of a line: its map slot and the heap blocks of its parts.
 constexpr size_t kLineOverheadBytes = 128;
 
-/// Maximum number of fields of a line that are searched linearly. Lines with more fields use a hash
-/// if the order differs.
+/// Maximum number of fields that a search compares one by one, from the expected field on. Lines
+/// with more fields also have a hash table, which is searched afterwards.
 constexpr size_t kScannedFields = 16;
 
 using keyed_hash::Mix;
@@ -83,7 +83,8 @@ bool LineTable::TryFindAll(std::span<const KeyedLine> lines, std::span<const Key
       if (found == nullptr) return false;
       *numbers++ = found->number;
     }
-    // Within one cycle no field matches twice.
+    // While the searches have not passed all fields of the known line once, no name can have
+    // matched twice.
     if (at > known->fields.size() && NameTwice(of_line)) return false;
   }
   return true;

@@ -10,7 +10,7 @@ MetricLimits::Metric* MetricLimits::EachMetric(std::span<const PointEntry> batch
   const auto metric_of = [this](const PointEntry& entry) {
     return entry.series < by_series_.size() ? by_series_[entry.series] : nullptr;
   };
-  // Points of one metric are mostly adjacent.
+  // Points of one metric are usually adjacent, so adjacent points are counted together.
   for (size_t i = 0; i < batch.size();) {
     Metric* const metric = metric_of(batch[i]);
     const size_t begin = i;
@@ -90,15 +90,15 @@ Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric) {
     return {};
   }
   refused_series_.fetch_add(1, std::memory_order_relaxed);
-  return Status::InvalidArgument("the metric " + name + " has the " +
-                                 std::to_string(options_.series_max) + " series that it may have");
+  return Status::InvalidArgument("the metric " + name + " already has its maximum of " +
+                                 std::to_string(options_.series_max) + " series");
 }
 
 void MetricLimits::GiveBack(const std::string& name) {
   std::lock_guard lock(series_mutex_);
   const auto known = series_.find(name);
   if (known == series_.end()) return;
-  // Names without series are not remembered, because clients could send any number of them.
+  // A name without series is removed, because clients could send any number of such names.
   if (known->second.series <= 1) {
     series_.erase(known);
   } else {

@@ -6,7 +6,7 @@
 #include "storage/base/invariant.h"
 #include "tsd/ingest/raw_key_space.h"
 
-// Adds raw series keys to the table. Only the writer calls these functions.
+// Adds raw series keys to the table. Only one thread at a time, the writer, calls these functions.
 
 namespace hg::tsd {
 namespace {
@@ -33,7 +33,7 @@ char* RawKeyTable::Take(size_t bytes) {
   return taken;
 }
 
-// Enlarges a full table. Readers continue in the old table, which is kept until there are no
+// Enlarges a full table. Readers continue to use the old table. It is freed when there are no
 // readers.
 template <typename Slot, typename HashOf>
 void RawKeyTable::MakeRoom(std::shared_ptr<Table<Slot>> View::*table, const HashOf& hash_of) {
@@ -50,7 +50,7 @@ void RawKeyTable::MakeRoom(std::shared_ptr<Table<Slot>> View::*table, const Hash
   current_.store(space_->view.get());
 }
 
-// Finds or adds a text and returns the number of its meaning.
+// Finds or adds a text of a metric or of tags. Returns the number of its ids.
 uint32_t RawKeyTable::NumberOf(const Half& half, uint64_t hash, Dialect dialect,
                                std::string_view text, ByteView ids) {
   if (const Text* known = FindText(*((*space_->view).*half.texts), hash, dialect, text)) {
@@ -112,7 +112,7 @@ void RawKeyTable::StartAnew() {
   space_ = std::move(space);
 }
 
-// Returns whether ids that were looked up under this generation may be remembered now.
+// Returns whether ids that were looked up in this generation may be added to the table now.
 bool RawKeyTable::Ready(uint32_t generation) {
   if (generation != generation_.load(std::memory_order_relaxed)) return false;
   const bool no_reader_behind = FreeRetired();
@@ -126,7 +126,7 @@ bool RawKeyTable::Ready(uint32_t generation) {
   return true;
 }
 
-// Adds the halves of at most kRawKeysTogether keys.
+// Adds the metrics and the tags of at most kRawKeysTogether keys.
 void RawKeyTable::NumberHalves(std::span<const KeyedPoint> points, const KeyedSeries* series,
                                Pair* pairs) {
   static constexpr Half kMetrics{&View::metrics, &Space::metrics};

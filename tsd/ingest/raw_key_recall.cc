@@ -13,8 +13,8 @@
 namespace hg::tsd {
 namespace {
 
-// Number of series after which `stop` is checked. Within such a chunk, series are processed in the
-// order of their numbers, which is mostly the order in which clients send them.
+// Number of series between two checks of `stop`. Within such a chunk, the series are processed in
+// the order of their numbers. Clients usually send them in this order, too.
 constexpr SeriesNumber kChunk = 4096;
 constexpr size_t kTogether = 256;  // keys learned together
 
@@ -52,8 +52,8 @@ class PlainNames {
   [[nodiscard]] size_t bytes() const {
     return (metrics.bucket_count() + values.bucket_count()) * kSlotBytes + text_bytes_;
   }
-  // Returns the memory needed to add one name. While a map grows, it exists together with one of
-  // twice its size.
+  // Returns the memory needed to add one name. While a map grows, there is a second map of twice
+  // its size.
   static size_t BytesOfOneMore(const NamesById& of_kind) {
     return of_kind.size() < of_kind.max_load() ? 0 : 2 * of_kind.bucket_count() * kSlotBytes;
   }
@@ -62,7 +62,7 @@ class PlainNames {
   size_t text_bytes_ = 0;
 };
 
-/// A tag format for certain keys.
+/// A tag format whose keys have ids.
 struct KeyedTagFormat {
   const TagFormat* format;
   std::vector<size_t> places;  // for each hole, the position of its value among pairs sorted by ids
@@ -74,7 +74,7 @@ class Learning {
   Learning(const RawKeyRecall& recall, uint32_t generation)
       : recall_(recall), generation_(generation), points_(kTogether), series_(kTogether) {}
 
-  /// Returns the tag text for the next keys.
+  /// Returns the buffer for the tag text of the next keys.
   std::string* NewTags() {
     if (texts_ == kTogether) Flush();
     return &tags_[texts_++];
@@ -118,8 +118,8 @@ class Speller {
  public:
   explicit Speller(const KeyLayout& layout) : layout_(layout) {}
 
-  /// Adds a format. A format whose keys have no ids belongs to no series and is ignored. The format
-  /// must outlive the object.
+  /// Adds a format. A format with a key that has no id belongs to no series and is ignored. The
+  /// format must live longer than this object.
   Status AddTagFormat(const TagFormat& format, uid::Names& names) {
     // Ids of the tag keys, each with the number of its hole.
     std::vector<std::pair<Bytes, size_t>> keys;
@@ -154,7 +154,7 @@ class Speller {
       keyed.format->Fill(ordered_, learning->NewTags());
       for (SeriesNumber number = begin; number < end; ++number) {
         const Bytes tsuid = all.TsuidOf(number);
-        if (tsuid.empty()) continue;  // forgotten meanwhile
+        if (tsuid.empty()) continue;  // the store has forgotten the series
         const auto metric = names.metrics.find(ReadBig(tsuid.data(), layout_.metric_width));
         if (metric == names.metrics.end()) continue;
         learning->Add(keyed.format->dialect, metric->second, tsuid, number);
@@ -196,8 +196,8 @@ class Speller {
 Result<bool> RawKeyRecall::Run(const std::vector<TagFormat>& formats,
                                const std::atomic<bool>& stop) {
   if (points.series_count() == 0) return true;
-  // Read before any name. If names are changed after that, the generation no longer matches, and
-  // nothing outdated is remembered.
+  // The generation is read before any name. If names are changed later, the generation no longer
+  // matches, so no outdated key is added.
   const uint32_t generation = raw_keys.generation();
   Speller speller(points.layout());
   for (const TagFormat& format : formats)
@@ -207,7 +207,7 @@ Result<bool> RawKeyRecall::Run(const std::vector<TagFormat>& formats,
   ASSIGN_OR_RETURN(bool room, plain.Read(names, names_bytes_max, stop));
   Learning learning(*this, generation);
   const auto metric_width = static_cast<size_t>(points.layout().metric_width);
-  // The newest series come first, because old ones are often no longer written.
+  // The newest series are processed first, because clients often no longer write the old ones.
   for (SeriesNumber end = points.series_count(); end > 0;) {
     const SeriesNumber begin = end - std::min(end, kChunk);
     if (stop.load(std::memory_order_relaxed) || raw_keys.generation() != generation) break;

@@ -10,7 +10,7 @@ namespace hg::tsd {
 using keyed_hash::HashBytes;
 using keyed_hash::Mix;
 
-/// The look-up result of some points. Texts are valid while the reader stays.
+/// The look-up result of some points. The texts are valid until the reader leaves.
 struct RawKeyTable::Window {
   const Text* metrics[kRawKeysTogether];  // null: unknown
   const Text* tags[kRawKeysTogether];
@@ -71,7 +71,8 @@ bool RawKeyTable::FindWindow(const View& view, std::span<const KeyedPoint> point
     const RawKey& series = points[i].series;
     metric_hashes[i] = Hash(series.dialect, series.metric);
     view.metrics->Prefetch(metric_hashes[i]);
-    // Metrics of one host are mostly adjacent and have equal tags.
+    // Points of one host are usually adjacent and have equal tags, so the tags are hashed only
+    // once.
     repeated[i] = i > 0 && SameTags(series, points[i - 1].series);
     if (repeated[i]) continue;
     tags_hashes[i] = Hash(series.dialect, series.tags);

@@ -10,7 +10,7 @@ namespace hg::tsd {
 
 namespace {
 
-/// Returns whether values of this aggregate cannot be aggregated further, such as averages.
+/// Returns whether values of this aggregate, such as averages, cannot be aggregated further.
 bool IsDerived(std::string_view aggregator) {
   const std::string name = LowerCase(aggregator);
   return name == "avg" || name == "dev";
@@ -42,8 +42,8 @@ Status CheckGroupByGiven(const NamedRollup& rollup) {
       std::string(rollup.metric) + " tags=" + TagsText(rollup.tags));
 }
 
-// Returns OpenTSDB's error for an unknown interval. OpenTSDB reports it when it stores the value,
-// so it is not InvalidArgument.
+// Returns OpenTSDB's error for an unknown interval. OpenTSDB reports this error when it stores the
+// value, so the code is not InvalidArgument.
 Status NoInterval() {
   return Status::Corruption("Interval cannot be null for a non-group by point");
 }
@@ -93,8 +93,8 @@ Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const 
   if (blocked) return DerivedRollup(rollup);
   if (options_.automatic && !grouped) {
     return Status::InvalidArgument("Rollups of interval " + std::string(rollup.interval) +
-                                   " are made from the points themselves "
-                                   "(tsd.rollups.automatic) and not taken");
+                                   " are computed by the daemon "
+                                   "(tsd.rollups.automatic), so clients cannot write them");
   }
   ASSIGN_OR_RETURN(const codec::RollupQualifier qualifier,
                    codec::MakeRollupQualifier(id, time_s, rollup.value.flags, level->interval));

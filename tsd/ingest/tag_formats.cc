@@ -49,9 +49,9 @@ std::string TextOfTagFormat(std::string_view raw_key, std::span<const TagText> t
   return text.append(at, raw_key.data() + raw_key.size());
 }
 
-// Each hole is filled with one letter and the text is parsed. A value is parsed as far as plain
-// letters go. So if one letter is parsed as a whole value, any plain name in its place is parsed as
-// that value.
+// Each hole is filled with one letter, and the text is parsed. A value ends at the first character
+// that is not plain. So if the letter is parsed as a whole value, any plain name in its place is
+// also parsed as a whole value.
 std::optional<TagFormat> ReadTagFormat(Dialect dialect, std::string_view text) {
   if (!HasTagFormats(dialect) || text.size() > kTagFormatBytesMax) return {};
   std::string filled(text);

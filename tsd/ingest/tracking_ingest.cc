@@ -27,7 +27,8 @@ Status TrackingIngest::Track(const NamedPoint& point, RequestContext& context) {
   return tracker_.Note(codec::MakeTsuid(metric, std::move(pairs)), context);
 }
 
-// Appends in small batches. If the request ends early, the points stored before are still tracked.
+// Appends in small batches. If the request is cancelled, the points of the batches before are
+// stored and tracked.
 PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> points,
                                                 WriteContext& context,
                                                 std::vector<Status>* results) {
@@ -42,16 +43,15 @@ PointSink::Position TrackingIngest::AppendNamed(std::span<const NamedPoint> poin
   }
   const Result<Position> all = points_.Append({});
   if (all.ok()) return std::max(position, *all);
-  // It is unknown when the writes of the tracker are durable, so the client must send the points
-  // again.
+  // It is unknown whether the tracker's writes will become durable, so the client must send the
+  // points again.
   for (Status& result : *results) {
     if (result.ok()) result = all.status();
   }
   return position;
 }
 
-// Reports stored points to the tracker. A stored point stays stored if the write of the tracker
-// fails.
+// Reports stored points to the tracker. If a write of the tracker fails, the point is still stored.
 void TrackingIngest::TrackStored(std::span<const NamedPoint> points,
                                  std::span<const Status> verdicts, RequestContext& context) {
   for (size_t i = 0; i < points.size(); ++i) {

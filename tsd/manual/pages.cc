@@ -8,7 +8,7 @@
 namespace hg::tsd {
 namespace {
 
-/// Escapes text for troff: no text is read as a command, and dashes stay ASCII.
+/// Escapes text for troff, so that troff reads no text as a command and prints dashes as ASCII.
 std::string Plain(std::string_view text) {
   std::string out;
   bool line_begins = true;

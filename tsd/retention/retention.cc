@@ -47,9 +47,10 @@ Status Retention::Round() {
                {{"metric", metric}, LogField(status)});
     if (first.ok()) first = std::move(status);
   };
-  // Files are deleted first. Otherwise their rows would be read only to be deleted.
+  // Whole files are deleted first, so that the rows in them need not be read and deleted one by
+  // one.
   if (Status dropped = Survive([this] { return DropFiles(); }); !dropped.ok())
-    failed("*", Prepend(dropped, "whole files"));
+    failed("*", Prepend(dropped, "delete of whole files"));
   for (const RetentionRule& rule : options_.rules) {
     const auto metrics = Survive([&] { return MetricsOf(rule); });
     if (!metrics.ok()) {
@@ -74,12 +75,12 @@ Result<std::vector<std::string>> Retention::MetricsOf(const RetentionRule& rule)
   return names_.Suggest(UidKind::kMetric, rule.metric, std::numeric_limits<size_t>::max(), &memory);
 }
 
-// Returns the hour before which rows of the metric may be deleted with this retention time. 0: no
-// rows may be deleted.
+// Returns the time before which rows of the metric may be deleted with this retention time. 0 means
+// that no rows may be deleted.
 Result<uint32_t> Retention::EndOf(const Bytes& metric, int64_t keep_ms) const {
   const int64_t oldest_s = std::clamp<int64_t>((clock_.NowMs() - keep_ms) / 1000, 0,
                                                std::numeric_limits<uint32_t>::max());
-  // The hour that contains the limit still has points to keep.
+  // The hour that contains the limit still has points that must be kept.
   const auto end_s = static_cast<uint32_t>(oldest_s - oldest_s % kRowSpan);
   if (end_s == 0 || !options_.may_delete) return end_s;
   return options_.may_delete(metric, end_s);
@@ -103,7 +104,8 @@ std::map<Bytes, int64_t, std::less<>> Retention::ShortestKeeps() {
   return keeps;
 }
 
-// Deletes whole files. If a metric fails, its files stay; DeleteOld reports the failure.
+// Deletes whole files. If the lookup of a metric fails, its files stay. DeleteOld then reports the
+// failure.
 Status Retention::DropFiles() {
   std::optional<std::map<Bytes, int64_t, std::less<>>>
       keeps;  // computed when the first file is examined

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kLeastKeepMs = int64_t{kRowSpan} * 1000;
 
-// Rejects repeated fields, because only one of them would count.
+// Rejects repeated fields, because only one of several equal fields would have an effect.
 Status RefuseRepeats(const rapidjson::Value& object) {
   std::set<std::string_view> names;
   for (const auto& member : object.GetObject()) {
@@ -34,7 +34,7 @@ Status ReadTags(const rapidjson::Value& tags, std::vector<query::FilterSpec>* fi
   for (const auto& tag : tags.GetObject()) {
     if (!tag.value.IsString()) {
       return Status::InvalidArgument(std::string("the filter of \"") + tag.name.GetString() +
-                                     "\" is a text");
+                                     "\" must be a text");
     }
     ASSIGN_OR_RETURN(query::FilterSpec filter,
                      query::LegacyFilter(tag.name.GetString(), tag.value.GetString(), false));

@@ -11,8 +11,9 @@ namespace {
 Status CheckLevel(const codec::RollupLevel& level) {
   const uint32_t interval_s = level.interval.interval_s;
   const auto refuse = [&level](const std::string& why) {
-    return Status::InvalidArgument("tsd.rollups.automatic cannot make the rollups of interval \"" +
-                                   level.name + "\": " + why);
+    return Status::InvalidArgument(
+        "tsd.rollups.automatic cannot compute the rollups of interval \"" + level.name +
+        "\": " + why);
   };
   if (kDayS % interval_s != 0) return refuse("it does not divide a day");
   if (kRowSpan % interval_s != 0 && interval_s % kRowSpan != 0)
@@ -21,8 +22,8 @@ Status CheckLevel(const codec::RollupLevel& level) {
       level.interval.span_count * kRowSpan % interval_s != 0)
     return refuse("a row does not contain a whole number of intervals");
   if (level.interval.intervals_max > codec::kRollupIndexMax + 1)
-    return refuse("a row would hold " + std::to_string(level.interval.intervals_max) +
-                  " of them, more than " + std::to_string(codec::kRollupIndexMax + 1));
+    return refuse("a row would contain " + std::to_string(level.interval.intervals_max) +
+                  " intervals, more than " + std::to_string(codec::kRollupIndexMax + 1));
   return {};
 }
 
@@ -45,7 +46,8 @@ Status CheckAutomatic(const codec::RollupTables& tables, const std::string& data
   }
   if (any) return {};
   return Status::InvalidArgument(
-      "tsd.rollups.automatic needs an interval beside the default one in tsd.rollups.config");
+      "tsd.rollups.automatic needs an interval in addition to the default one in "
+      "tsd.rollups.config");
 }
 
 }  // namespace hg::tsd

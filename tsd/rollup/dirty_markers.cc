@@ -4,7 +4,7 @@
 #include "storage/model/timestamp.h"
 #include "tsd/rollup/rollup_state.h"
 
-// Dirty markers: which hours have changed since their rollups were computed.
+// Dirty markers record which hours have changed since their rollups were computed.
 
 namespace hg::tsd {
 void RollupState::Count(DirtyMarker* marker, bool counted) {
@@ -36,19 +36,20 @@ Result<RollupState::DirtyMarker*> RollupState::Leave(std::unique_lock<std::mutex
     settled_.wait(*lock);
     return nullptr;
   }
-  // Markers of odd hours are not counted, because after recomputing everything they would be set
-  // again. For markers of earlier processes, it is unknown which hours are odd until they are
-  // recomputed.
+  // If there are too many markers, all rollups are recomputed. Markers of odd hours
+  // (rollup_state.h) do not count, because they would be set again. Markers of previous processes
+  // do not count until their hours are recomputed, because it is unknown which of these hours are
+  // odd.
   const bool too_many = of_change && markers_.size() - uncounted_markers_ > markers_max_;
   const uint64_t times_forgotten = times_forgotten_;
   lock->unlock();
-  // The change that the marker is for follows it in the log.
-  // Other threads wait for the marker, so its state must be set even if the write fails.
+  // The change comes after its marker in the log. Other threads wait for the marker, so its state
+  // must be set even if the write fails.
   Status put = Survive([&] { return too_many ? later_.TellMissed() : later_.PutMarker(key); });
   lock->lock();
   if (put.ok() && too_many) put = Survive([this] { Forget(); });
   const auto at = markers_.find(key);
-  // While this thread waited, the marker of this key was replaced or removed.
+  // While this thread did not hold the lock, the marker of this key was replaced or removed.
   if (times_forgotten_ != times_forgotten || at == markers_.end()) {
     RETURN_IF_ERROR(put);
     return nullptr;
@@ -66,8 +67,9 @@ Result<RollupState::DirtyMarker*> RollupState::Leave(std::unique_lock<std::mutex
 Status RollupState::BeforeChange(const ChangedRows& rows) {
   const MetricHour key(rows.metric, rows.base);
   std::unique_lock lock(mutex_);
-  // While this function waits, KeepBefore may advance. While the marker is written, the state may
-  // be discarded and begun again. RaiseHorizon then no longer waits for this change.
+  // The conditions are checked again after each wait. KeepBefore may have advanced meanwhile. While
+  // the marker was written, the state may have been discarded and begun again, and then
+  // RaiseHorizon no longer waits for this change.
   for (;;) {
     WaitWhileKeeping(&lock, key);
     if (rows.base < KeptBeforeLocked(rows.metric)) return {};
@@ -83,9 +85,9 @@ Status RollupState::BeforeChange(const ChangedRows& rows) {
   return {};
 }
 
-// Of the running writes of one hour, some may have begun above the horizon (without a marker) and
-// others below it. The function does not distinguish them, but the marker stays until the last
-// write has ended.
+// Some of the running writes of an hour may have begun when the hour was above the horizon, without
+// a marker, and others later, with a marker. This function does not distinguish them, but the
+// marker stays until the last of these writes has ended.
 void RollupState::AfterChange(const ChangedRows& rows) {
   const MetricHour key(rows.metric, rows.base);
   const std::lock_guard lock(mutex_);
@@ -100,7 +102,7 @@ void RollupState::AfterChange(const ChangedRows& rows) {
   ++marker->second.changes;
 }
 
-// Markers of earlier processes count as well, because most of their hours are odd again.
+// Markers of previous processes count as well, because most of their hours are odd again.
 bool RollupState::HasTooManyOdd(const Bytes& metric) const {
   if (uncounted_markers_ < markers_max_) return false;
   size_t odd = 0;
@@ -110,7 +112,7 @@ bool RollupState::HasTooManyOdd(const Bytes& metric) const {
   return odd == kOddOfMetric;
 }
 
-// Only Forget changes odd_from_ concurrently.
+// While the lock is not held, only Forget may change odd_from_.
 Status RollupState::CountAsOdd(std::unique_lock<std::mutex>* lock, const Bytes& metric,
                                const OddFrom& odd) {
   const auto known = odd_from_.find(metric);
@@ -184,8 +186,8 @@ Result<bool> RollupState::Unmark(const DirtyHour& marker) {
   if (at->second.writers > 0 || at->second.changes != marker.changes) return false;
   at->second.state = DirtyMarker::State::kRemoving;
   lock.unlock();
-  // If the marker returns after a crash, that is harmless. Changes of its hour wait here on network
-  // loops, so this must not wait for a disk.
+  // The marker may exist again after a crash, which does no harm. Network loops that change the
+  // hour wait for this write, so it must not wait for a disk.
   const Status dropped = Survive([&] { return later_.DropMarker(key); });
   lock.lock();
   at = markers_.find(key);

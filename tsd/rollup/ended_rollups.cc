@@ -13,8 +13,8 @@ Result<std::unique_ptr<EndedRollups>> EndedRollups::Open(Store& store, const std
   ended->kept_ = std::move(stored.kept);
   ended->complete_ = stored.complete;
   ended->filled_ = std::move(stored.filled);
-  // If there is no start, rollups were being recomputed: levels may be missing, and no day is
-  // complete.
+  // If there is no start, the rollups were being recomputed. Then levels may be missing, and no day
+  // is complete.
   if (!stored.start || stored.made.empty()) return ended;
   uint32_t whole = std::numeric_limits<uint32_t>::max();
   for (const auto& [level, made] : stored.made) {

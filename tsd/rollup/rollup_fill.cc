@@ -55,8 +55,8 @@ void AddRow(const RowHour& row, const RollupSpan& span, uint32_t interval_s,
   }
 }
 
-/// Returns the changes that give the row the cells in `wanted`, and that remove its other cells of
-/// `ids` with indexes in [first, stop).
+/// Returns the changes that put the cells of `wanted` into the row and remove its other cells with
+/// ids of `ids` and with indexes in [first, stop).
 std::vector<CellChange> Difference(const Row& row, const RollupIds& ids, uint16_t first,
                                    uint32_t stop, std::map<uint16_t, std::vector<Cell>> wanted) {
   std::map<uint16_t, std::vector<const Cell*>> stored;
@@ -114,7 +114,7 @@ Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& l
   return {};
 }
 
-// If points cannot be read, this function searches the unreadable hours, first by day, then by
+// If points cannot be read, this function searches for the unreadable hours, first by day, then by
 // hour.
 Status RollupFill::FillBatch(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
                              const Levels& levels, OddHours* odd) {
@@ -129,8 +129,8 @@ Status RollupFill::FillBatch(std::span<const Bytes> tsuids, ByteView metric, con
   return {};
 }
 
-// Intervals that contain unreadable hours are not written. Queries do not read them while these
-// hours are odd.
+// Computes the rollups of a day with unreadable hours. Intervals with unreadable hours are not
+// written. Queries do not read these intervals while the hours are marked as odd (rollup_state.h).
 Status RollupFill::FillAround(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& day,
                               const Levels& levels, OddHours* odd) {
   for (uint32_t hour = day.begin_s; hour < day.end_s; hour += kRowSpan) {
@@ -197,7 +197,7 @@ Status RollupFill::WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& s
   CellSelection whole;
   whole.family = "t";
   for (uint32_t begin = span.begin_s; begin < span.end_s;) {
-    // The intervals of one row of the rollup table.
+    // The intervals from `begin` to `end` are in one row of the rollup table.
     const uint32_t base = codec::RollupBase(begin, level.interval);
     uint32_t end = begin + interval_s;
     while (end < span.end_s && codec::RollupBase(end, level.interval) == base) end += interval_s;

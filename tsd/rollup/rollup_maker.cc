@@ -17,8 +17,8 @@ constexpr auto kBetweenRounds = std::chrono::seconds(10);
 /// Minimum time in ns between two repairs of changed hours while older data is filled.
 constexpr int64_t kRepairIntervalNs = 10'000'000'000;
 constexpr int kNice = 10;
-/// Time for which a recomputed day is not recomputed again, as a multiple of the time that
-/// recomputing took.
+/// After a day was recomputed, it is not recomputed again for this multiple of the time that the
+/// computation took.
 constexpr int64_t kRest = 9;
 /// Maximum number of intervals of one series in memory if several days are processed together.
 constexpr uint32_t kIntervalsAtOnce = 1024;
@@ -86,8 +86,8 @@ Status RollupMaker::Pause() {
   return stopped_ ? Status::Unavailable("stopping") : Status();
 }
 
-// The order matters. state_ must set markers for reported changes before watched_ reports all
-// changes below the horizon.
+// The order of the calls matters: state_ must set markers for changes below the horizon before
+// watched_ begins to report all these changes.
 void RollupMaker::Raise(uint32_t horizon) {
   state_.RaiseHorizon(horizon);
   watched_.RaiseHorizon(horizon);
@@ -103,7 +103,8 @@ Status RollupMaker::Round() {
   }
   if (!state_.start()) {
     const auto start = static_cast<uint32_t>(now_s() - now_s() % kDayS);
-    // All cells except kept ones are deleted first, so that no cells remain whose points are gone.
+    // All cells except kept ones are deleted first, so that no cells remain whose points do not
+    // exist any more.
     for (const codec::RollupLevel* level : state_.levels()) {
       RETURN_IF_ERROR(
           fill_.Clear(*level, [this](const Bytes& metric) { return state_.KeptBefore(metric); }));
@@ -149,22 +150,23 @@ Status RollupMaker::MarkOdd(const Bytes& metric, const OddHours& odd) {
                        "represent";
     if (first.odd == Odd::kUnreadable)
       text += ". From the first hour whose points cannot be read, no old points are deleted";
-    Report(text + ". Such an hour is " + std::to_string(hour) + ": " + first.why);
+    Report(text + ". For example, the hour " + std::to_string(hour) + ": " + first.why);
   }
   for (const auto& [hour, what] : odd) {
     const bool counted = state_.CountsAsOdd(metric, hour);
     RETURN_IF_ERROR(state_.MarkOdd(metric, hour, what.odd));
     if (counted || !state_.CountsAsOdd(metric, hour)) continue;
     Report("metric " + ToHexUpper(metric) +
-           " has too many such hours to record each of them: from the day of " +
+           " has too many hours that rollups cannot represent to record each of them. From the day "
+           "of " +
            std::to_string(hour) +
            " on, queries read raw points until all rollups are computed again");
   }
   return {};
 }
 
-// Returns the end of the next step. After a long stop, or a clock that was years behind, many
-// intervals are due, so a step covers whole days.
+// Returns the end of the next step. After a long stop, or if the clock was years behind, many
+// intervals must be computed. A step then covers whole days.
 uint32_t RollupMaker::NextStop(uint32_t whole, uint32_t step) const {
   const int64_t over_s = now_s() - options_.delay_s - whole;
   if (over_s < step) return whole;
@@ -222,7 +224,7 @@ Status RollupMaker::RepairDay(const std::vector<RollupState::DirtyHour>& markers
       const RollupSpan span{marker.base - marker.base % step,
                             marker.base - marker.base % step + step};
       if (span.end_s > whole || span.end_s <= done || span.begin_s < kept)
-        continue;  // the rollups of this level are computed when its interval is over
+        continue;  // computed later, when the interval is over
       done = span.end_s;
       RETURN_IF_ERROR(fill_.Fill(metric, span, levels, &odd));
     }
@@ -258,7 +260,8 @@ Status RollupMaker::FillPast() {
   return {};
 }
 
-// Points before this time may have been deleted by retention, so filling starts there.
+// Retention may have deleted points before state_.KeptBefore(metric), so rollups are computed only
+// from that time on.
 Status RollupMaker::FillMetric(const Bytes& metric, uint32_t end) {
   Levels levels;
   for (const auto& [step, of_step] : by_step_)

@@ -42,9 +42,10 @@ Status RollupState::Load() {
 Status RollupState::CheckTable(const codec::RollupLevel& level,
                                const std::map<std::string, uint32_t>& known) const {
   const auto refuse = [&level](const std::string& why) {
-    return Status::InvalidArgument("tsd.rollups.automatic cannot make the rollups of interval \"" +
-                                   level.name + "\": its table \"" + level.table + "\" holds " +
-                                   why + ". Give it a table of its own in tsd.rollups.config");
+    return Status::InvalidArgument(
+        "tsd.rollups.automatic cannot compute the rollups of interval \"" + level.name +
+        "\": its table \"" + level.table + "\" holds " + why +
+        ". Give it a table of its own in tsd.rollups.config");
   };
   if (const auto ours = known.find(level.table); ours != known.end()) {
     if (ours->second == level.interval.interval_s) return {};
@@ -60,9 +61,9 @@ Status RollupState::CheckTable(const codec::RollupLevel& level,
   return !rows.empty() ? refuse("rollups that clients wrote") : Status();
 }
 
-// Clears the state in memory. Running writes with markers become writes without markers.
+// Clears the state in memory. Running writes that had markers become writes without markers.
 void RollupState::Forget() {
-  // If memory cannot be allocated, nothing is cleared, because this copy is made first.
+  // This copy is made first, so that the state is unchanged if memory cannot be allocated.
   std::map<MetricHour, uint32_t> writes = unmarked_;
   for (const auto& [key, marker] : markers_)
     if (marker.writers > 0) writes[key] += marker.writers;
@@ -110,8 +111,8 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
     if (odd != odd_from_.end()) end = std::min(end, std::max(odd->second.day, kept.before));
     if (end > begin) out.levels.push_back({level, begin, end});
   }
-  // Kept rollups are final as soon as KeepBefore begins, and their markers are about to be removed.
-  // So markers before that time are ignored.
+  // Markers before kept.before are ignored. The rollups of these hours are final as soon as
+  // KeepBefore begins, and it is about to remove their markers.
   auto marker = markers_.lower_bound(MetricHour(metric, std::max(rows.begin, kept.before)));
   for (;
        marker != markers_.end() && marker->first.first == metric && marker->first.second < rows.end;
@@ -125,8 +126,8 @@ std::optional<uint32_t> RollupState::start() const {
   return start_;
 }
 
-// Begins with an empty state. If the process ends before the last step, the next process discards
-// everything.
+// Begins with an empty state. If the process ends before the last write below, the next process
+// discards the state again.
 Status RollupState::Begin(uint32_t start) {
   RETURN_IF_ERROR(table_.TellMissed());
   {
@@ -202,8 +203,9 @@ uint32_t RollupState::KeptBefore(const Bytes& metric) const {
   return KeptBeforeLocked(metric);
 }
 
-// A day is complete in each level or not at all. The record must be in the log before the first
-// point is deleted, but need not be durable. So changes that wait for it do not wait for a disk.
+// The rollups of a day are kept in each level or in none. The record must be in the log before the
+// first point is deleted, but it need not be durable. So changes that wait for the record do not
+// wait for a disk.
 Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
   std::unique_lock lock(mutex_);
   const KeptRollups old = KeptOf(metric);
@@ -222,13 +224,14 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     if (KeepsPoints(at->second)) bound = at->first.second;
   bound -= bound % kDayS;
   if (bound <= old.before) return had;
-  // Until this line, allocation failures change nothing. In the write below, they are handled as a
-  // failure.
+  // If memory runs out before PutKept, the state is unchanged. If memory runs out in PutKept, that
+  // is handled as a failed write.
   const KeptRollups kept = old.UpTo(bound, places);
   KeptRollups before = old, behind = kept;
   KeptRollups& known = kept_[metric];
   keeping_.emplace(metric, bound);
-  // Set now, so that these rollups are kept even if all rollups are discarded concurrently.
+  // The new record is set before the write, so that these rollups are kept even if all rollups are
+  // discarded concurrently.
   std::swap(known, behind);
   lock.unlock();
   const Status put = Survive([&] { return later_.PutKept(metric, old, kept); });
@@ -239,7 +242,7 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     std::swap(known, before);
     return put;
   }
-  std::vector<uint32_t> odd;  // hours of which only rollups are left
+  std::vector<uint32_t> odd;  // hours whose points may now be deleted
   for (auto at = markers_.lower_bound(MetricHour(metric, 0));
        at != markers_.end() && at->first.first == metric && at->first.second < bound;) {
     odd.push_back(at->first.second);

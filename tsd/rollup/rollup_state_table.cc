@@ -103,7 +103,8 @@ Result<StoredRollupState> RollupStateRows::Load() const {
   ScanSpec spec;
   spec.table = name_;
   RETURN_IF_ERROR(ForEachRow(store_, spec, [&state](const Row& row) { return Take(row, &state); }));
-  // Markers of points that may be deleted. They should have been removed together with the points.
+  // Removes markers of hours whose rollups are kept (KeepBefore). The process may have ended before
+  // it removed them.
   std::erase_if(state.markers, [&state](const MetricHour& hour) {
     const auto kept = state.kept.find(hour.first);
     return kept != state.kept.end() && hour.second < kept->second.before;
@@ -167,7 +168,8 @@ Status RollupStateRows::PutKept(const Bytes& metric, const KeptRollups& old,
   return store_.Mutate(name_, {row});
 }
 
-// Deletes the rows. The start is deleted first, because the other rows have no meaning without it.
+// Deletes the rows of the state except kept rollups and tables. The start is deleted first, because
+// the other rows have no meaning without it.
 Status RollupStateRows::Clean() {
   std::vector<Bytes> keys = {Bytes(kStart), Bytes(kComplete)};
   ScanSpec spec;

@@ -73,7 +73,8 @@ void RollupSum::Add(const RowHour& row, size_t begin, size_t end) {
   }
 }
 
-// Sums of integers are exact (storage/points/row_statistics.h).
+// The sum of integers in row statistics is exact (storage/points/row_statistics.h), so it may be
+// converted to an integer.
 void RollupSum::Add(const RowStatistics& row) {
   if (row.count == 0) return;
   if (count_ == 0) {

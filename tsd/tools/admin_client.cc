@@ -104,7 +104,7 @@ Result<std::string> ExchangeOverTls(tcp::socket socket, const Place& place,
   asio::ssl::stream<tcp::socket> stream(std::move(socket), context);
   stream.set_verify_mode(asio::ssl::verify_peer);
   stream.set_verify_callback(asio::ssl::host_name_verification(place.host));
-  // An IP address is not allowed in that extension (RFC 6066 §3).
+  // The server name extension must not contain an IP address (RFC 6066 §3).
   if (asio::ip::make_address(place.host, error); error)
     SSL_set_tlsext_host_name(stream.native_handle(), place.host.c_str());
   stream.handshake(asio::ssl::stream_base::client, error);

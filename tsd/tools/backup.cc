@@ -68,7 +68,7 @@ int RunRestore(Invocation& call) {
   if (daemon.ok()) {
     const auto rows = RestoreBeside(call, std::filesystem::absolute(folder), watch);
     if (!rows.ok()) return call.Fail(rows.status());
-    call.err << "tsdb restore: " << data << " has what it lacked of " << folder
+    call.err << "tsdb restore: " << data << " now has the data that it lacked of " << folder
              << ", by its daemon: " << rows->rows << " rows looked at, " << rows->written
              << " written, " << rows->missing << " of them were missing\n";
     return kExitOk;
@@ -83,7 +83,8 @@ int RunRestore(Invocation& call) {
   }
   const auto done = engine::Restore(PosixFileSystem(), folder, data, watch);
   if (!done.ok()) return call.Fail(done.status());
-  return Done(call, *done, data + " is what " + folder + " was copied from; every file was read");
+  return Done(call, *done,
+              data + " is restored from " + folder + "; every file was read and verified");
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::chrono::seconds kCountInterval(5);
 
-/// Refuses writes to OpenTSDB's tables. Other commands write to them and keep names, points and
-/// rollups consistent.
+/// Refuses writes to OpenTSDB's tables. Other commands write to these tables and keep names, points
+/// and rollups consistent.
 Status CheckMayWrite(Session& session, const std::string& table) {
   ASSIGN_OR_RETURN(const std::vector<TableDescriptor> own, DescribeTables(session.config()));
   const bool is_own = std::any_of(own.begin(), own.end(), [&](const TableDescriptor& mine) {
@@ -101,7 +101,7 @@ Status Write(Session& session, const CellRequest& request, std::ostream& out) {
   RETURN_IF_ERROR(CheckMayWrite(session, request.table));
   Store& store = session.cells();
   ASSIGN_OR_RETURN(const Written written, Change(store, request));
-  // A running daemon has its own level.
+  // A running daemon writes with its own level of durability, so this call makes the write durable.
   if (request.synced) RETURN_IF_ERROR(store.Sync());
   const bool has_result = request.verb != CellVerb::kPut && request.verb != CellVerb::kDelete &&
                           request.verb != CellVerb::kAppend;

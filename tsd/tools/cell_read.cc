@@ -66,7 +66,8 @@ bool IsWanted(const std::vector<CellColumn>& columns, const Cell& cell) {
          });
 }
 
-// Calls visit(row) for the rows of the scan. Applies the conditions that the store could not apply.
+// Calls visit(row) for the rows of the scan. Applies the selections and filters that the store
+// could not apply.
 template <typename Visit>
 Status ForEachSelected(Store& store, CellRequest request, RowProgress* progress,
                        const Visit& visit) {
@@ -85,7 +86,7 @@ Status ForEachSelected(Store& store, CellRequest request, RowProgress* progress,
     for (Row& row : rows) {
       if (request.select_again) {
         if (given == request.scan.limit_rows) break;
-        // Conditions see the selected cells only, as in the store.
+        // As in the store, filters are applied only to the selected cells.
         std::erase_if(row.cells,
                       [&](const Cell& cell) { return !IsWanted(request.columns, cell); });
         if (row.cells.empty() || !request.filter.rows.Passes(row.key, row.cells)) continue;

@@ -17,7 +17,7 @@ constexpr std::string_view kChecks = "check-and-put check-and-delete ";
 constexpr std::string_view kDeletes = "delete check-and-delete ";
 constexpr std::string_view kAggregates = "count sum min max avg ";
 
-/// An option with the verbs that take it, each followed by a space.
+/// An option, and the verbs that accept it. A space follows each verb.
 struct VerbOption {
   OptionSpec spec;
   std::string verbs;
@@ -63,7 +63,8 @@ const std::vector<VerbOption>& VerbOptions() {
   return options;
 }
 
-/// The words of a verb after it: TABLE, then ROW if one_row, then the column, then the value.
+/// A verb, and the words after it: TABLE, then ROW if one_row is set, then the column, then the
+/// value.
 struct VerbSpec {
   std::string_view name;
   CellVerb verb;
@@ -130,7 +131,7 @@ Status CheckOptions(const CommandLine& line, std::string_view verb) {
   return {};
 }
 
-// Keys are restricted by --prefix, --start and --stop together.
+// The options --prefix, --start and --stop together restrict the keys.
 Status ReadRange(const CommandLine& line, ScanSpec* scan) {
   Bytes first, after;  // ascending: [first, after)
   if (const auto prefix = line.Value("--prefix")) {
@@ -151,8 +152,9 @@ Status ReadRange(const CommandLine& line, ScanSpec* scan) {
     if (stop && !stop->empty() && (after.empty() || *stop < after)) scan->stop = *stop;
     return {};
   }
-  // The scan begins at the first key after the prefix, which the filter excludes. No key is the
-  // greatest one before the prefix, so the scan ends at a key somewhat before it.
+  // The reversed scan begins at the first key after the keys with the prefix, and the filter
+  // excludes that key. There is no greatest key before the keys with the prefix, so the scan ends
+  // at a somewhat smaller key.
   scan->start = after;
   if (start && !start->empty() && (after.empty() || *start < after)) scan->start = *start;
   scan->stop = stop.value_or("");
@@ -169,7 +171,8 @@ Status ReadRange(const CommandLine& line, ScanSpec* scan) {
   return {};
 }
 
-// Selects the columns in the store as far as one selection can: the qualifiers of all families.
+// Selects columns in the store. A scan has only one list of qualifiers for all families, so if
+// there are several families, the selection is repeated in ForEachSelected (select_again).
 void SelectColumns(CellRequest* request) {
   if (request->columns.empty()) return;
   ScanSpec& scan = request->scan;

@@ -20,7 +20,7 @@ std::string DateText(int64_t ms) {
   std::tm local{};
   localtime_r(&seconds, &local);
   char text[64];
-  // The names are those of the C locale, because no locale is set.
+  // The names of days and months are those of the C locale, because the program sets no locale.
   return {text, std::strftime(text, sizeof text, "%a %b %d %H:%M:%S %Z %Y", &local)};
 }
 

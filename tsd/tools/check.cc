@@ -10,7 +10,7 @@ namespace {
 Result<CheckReport> Check(const std::string& folder) {
   auto report = engine::CheckDirectory(PosixFileSystem(), folder);
   if (report.status().code() != StatusCode::kBusy) return report;
-  // The daemon that uses the folder does the check, if there is one.
+  // If a daemon uses the folder, the daemon does the check.
   auto beside = local::LocalMaintenance(folder).Check();
   return beside.status().code() == StatusCode::kNotFound ? report : beside;
 }

@@ -131,7 +131,7 @@ Result<CsvColumns> ReadCsvHeader(std::vector<std::string> cells) {
     twice = FirstTwice(columns.tags);
   }
   if (twice != nullptr)
-    return Status::InvalidArgument("the column \"" + *twice + "\" stands twice");
+    return Status::InvalidArgument("the column \"" + *twice + "\" occurs twice");
   return columns;
 }
 

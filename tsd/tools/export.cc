@@ -40,7 +40,8 @@ class Exporter {
  private:
   using TagNames = std::map<std::string, std::string>;
 
-  /// Finds the tag keys of all series that may be exported, because the first row names them.
+  /// Finds the tag keys of all series that may be exported. They must be known before the first row
+  /// is printed, which contains them.
   Status FindKeys(const Selection& selection) {
     Status status;
     const auto visit = [&](ByteView tsuid) {
@@ -92,7 +93,7 @@ class Exporter {
     }
   }
 
-  /// Returns the part of a row after the value, including the line end.
+  /// Returns the part of a row after the value, including the line break.
   Result<std::string> TagCells(ByteView tsuid) {
     if (tsuid == last_tsuid_) return last_cells_;
     ASSIGN_OR_RETURN(const TagNames tags, Tags(tsuid));

@@ -32,8 +32,8 @@ FsckOptions ReadFlags(const CommandLine& line, const ReconcileOptions& reconcile
   return options;
 }
 
-/// Returns the number of threads, by default twice the number of cores. InvalidArgument: not a
-/// number, less than 1, or more than four per core.
+/// Returns the number of threads, by default twice the number of cores. Returns InvalidArgument if
+/// the option is not a number, is less than 1, or is more than four per core.
 Result<int> ReadThreads(const CommandLine& line) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const auto text = line.Value("--threads");
@@ -79,8 +79,8 @@ int RunFsck(Invocation& call) {
   if (!done.ok()) return call.Fail(done);
   const uint64_t unsaid = fsck.counts().errors() - fsck.errors_in_status();
   if (unsaid > 0)
-    call.err << unsaid << " of the errors stand behind a row of global annotations, where "
-             << "OpenTSDB's scan ends: the exit status leaves them out, as there\n";
+    call.err << unsaid << " of the errors are after a row of global annotations, at which "
+             << "OpenTSDB's scan ends. As in OpenTSDB, the exit status does not count them\n";
   call.err << "Completed fsck in [" << (call.clock.NowMs() - start_ms) / 1000 << "] seconds\n";
   return fsck.errors_in_status() == 0 ? kExitOk : kExitFailed;
 }

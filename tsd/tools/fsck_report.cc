@@ -34,8 +34,7 @@ uint64_t FsckCounts::errors() const {
          unsorted_compacts;
 }
 
-// Returns the number of repaired errors. Deleted compacted cells are not included, as in OpenTSDB's
-// sum.
+// Returns the number of repaired errors. As in OpenTSDB, deleted compacted cells are not included.
 uint64_t FsckCounts::errors_fixed() const {
   return bad_keys_deleted + duplicates_resolved + orphans_deleted + unknown_deleted +
          bad_values_deleted + bad_encodings_fixed;

@@ -28,8 +28,8 @@ struct FoundPoint {
   bool compacted = false;  // whether the cell has several points
 };
 
-/// Splits a compacted cell by its flags, even by invalid ones. Returns false if the parts do not
-/// end right before the last byte.
+/// Splits a compacted cell by the flags of its qualifiers, even if they are invalid. Returns false
+/// if the last part does not end directly before the last byte of the cell.
 bool SplitCompacted(const Cell& cell, std::vector<FoundPoint>* points) {
   ByteView qualifiers = cell.qualifier;
   ByteView values = cell.value;
@@ -59,8 +59,8 @@ class RowCheck {
       CheckCell(cell);
     }
     row_.has_points = !points_.empty();
-    // A row that has a compacted cell is rewritten completely. All cells must have been read before
-    // this is known.
+    // A row with a compacted cell is rewritten completely, so all cells must be read before the
+    // points are checked.
     joining_ = has_compacted_ || options_.compact;
     std::stable_sort(points_.begin(), points_.end(), Earlier);
     for (size_t begin = 0, end = 0; begin < points_.size(); begin = end) {
@@ -87,7 +87,7 @@ class RowCheck {
       }
       case CellClass::kCompacted:
         return CheckCompacted(cell);
-      // OpenTSDB's worker stops at qualifiers of two bytes that begin with F.
+      // A malformed qualifier has two bytes and begins with F. OpenTSDB's fsck stops at it.
       case CellClass::kMalformed:
         return CheckUnknown(cell);
       default:
@@ -116,8 +116,8 @@ class RowCheck {
     Find("possibly an object of a future version: " + Show(cell));
   }
 
-  /// Checks an append cell. Append cells are not counted, and are repaired in the same way as by
-  /// readers.
+  /// Checks an append cell. The points of append cells are not counted. Append cells are repaired
+  /// in the same way as in reads.
   void CheckAppend(const Cell& cell) {
     ReconcileOptions options;
     options.repair_appends = options_.repair_appends;
@@ -184,7 +184,8 @@ class RowCheck {
       return;
     }
     has_duplicates_ = true;
-    // Cells with equal times are ordered by qualifier (opentsdb-tools.md §7).
+    // The sort is stable, so cells that were written at the same time stay in the order of their
+    // qualifiers (opentsdb-tools.md §7).
     std::stable_sort(points.begin(), points.end(), [](const FoundPoint& a, const FoundPoint& b) {
       return a.cell->timestamp_ms < b.cell->timestamp_ms;
     });
@@ -202,7 +203,7 @@ class RowCheck {
   void CheckDuplicate(const FoundPoint& point) {
     ++row_.counts.duplicates;
     Find("  duplicate: " + Show(*point.cell));
-    // Unreadable points are left to the option that deletes bad values.
+    // This option does not delete unreadable points; --delete-bad-values does.
     const bool readable = point.compacted || (point.qualifier.valid_flags() &&
                                               point.value.size() >= Width(point.qualifier));
     if (!readable) return;
@@ -232,11 +233,13 @@ class RowCheck {
     const bool bad = (size != 4 && size != 8) || (Width(point.qualifier) == 8 && size == 4);
     if (bad) return BadValue(point, "a floating point value on " + std::to_string(size) + " bytes");
     if (size == Width(point.qualifier)) return Keep(point.qualifier, point.value);
-    // The value is valid alone, but in a compacted cell it would shift the others.
+    // The value is valid in its own cell, but in a compacted cell its width would shift the values
+    // after it.
     cannot_join_ = true;
   }
 
-  /// Checks a float in 8 bytes, as old writers stored them, some of them sign-extended.
+  /// Checks a float that is stored in 8 bytes. Old writers stored floats in this form, some of them
+  /// with sign extension.
   void CheckWideSingle(const FoundPoint& point) {
     const uint32_t high = ReadBig32(point.value.data());
     const bool sign_extended = high == 0xFFFFFFFF && !point.qualifier.is_millis();
@@ -262,7 +265,8 @@ class RowCheck {
     ++row_.counts.long_integers;
     row_.counts.bytes_saved += 8 - width;
     const Qualifier qualifier = point.qualifier.with_flags(shortest.flags);
-    // If a column with the short form exists, it would be overwritten.
+    // If a column with the shorter form exists, this repair would overwrite it, so the point is not
+    // changed.
     if (!options_.fix || (!joining_ && HasColumn(qualifier)))
       return Keep(point.qualifier, point.value);
     ++Repaired().long_integers_shortened;
@@ -289,7 +293,8 @@ class RowCheck {
     }
   }
 
-  /// In a row that is rewritten, repairs count only if the rewrite happens.
+  /// Returns the counters for repairs. In a row that is to be rewritten, repairs count only if Join
+  /// really rewrites it.
   FsckCounts& Repaired() { return joining_ ? joined_counts_ : row_.counts; }
 
   void Keep(Qualifier qualifier, ByteView value) {

@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint64_t kProgressRows = 10'000;
 constexpr size_t kBatchRows = 128;
-/// If other writers change a row after this many attempts, it is reported and not repaired.
+/// Maximum attempts to repair a row that other writers change. After that, the row is reported and
+/// not repaired.
 constexpr int kRepairTriesMax = 5;
 
 /// Divides the whole table into consecutive scans.
@@ -51,7 +52,8 @@ class Fsck::Worker {
       }
       Report();
     }
-    // OpenTSDB counts a row when it reads the next one, and the last row only if it has points.
+    // As in OpenTSDB, a row is counted when the next one is read, so the last row needs an extra
+    // count. It counts only if it has points.
     if (any_row_ && last_has_points_) ++counts_.rows;
     Report();
     return {};
@@ -104,7 +106,7 @@ class Fsck::Worker {
                                               points::kFamily, row.cells, scan_.table,
                                               {row.key, std::move(checked.changes)}));
       if (stored) break;
-      // Another writer changed the row meanwhile, so it is checked again.
+      // Another writer has changed the row, so the row is read and checked again.
       ASSIGN_OR_RETURN(row, fsck_.session_.cells().Get(scan_.table, row.key, points::kFamily));
       if (tries == kRepairTriesMax) options.fix = options.repair_appends = false;
       checked = CheckCells(row.cells, options);
@@ -115,7 +117,7 @@ class Fsck::Worker {
     return {};
   }
 
-  /// Adds the counts since the last call to the totals.
+  /// Adds the counts since the previous call to the totals.
   void Report() {
     const uint64_t before = std::min(found_.errors(), errors_before_global_);
     found_ += counts_;

@@ -74,14 +74,14 @@ class Importer {
     }
   }
 
-  /// Decides what happens after a point or line failed. Returns ok if the import continues.
+  /// Handles the result of a point or line. Returns ok if the import must continue.
   Status Judge(Status added, const std::string& path, uint64_t number) {
     if (added.ok()) return {};
     added = Prepend(added, path + ":" + std::to_string(number));
     const bool about_the_line =
         added.code() == StatusCode::kInvalidArgument || added.code() == StatusCode::kNotFound;
     if (!skip_errors_ || !about_the_line) {
-      // The points before the bad line are stored.
+      // The points before the invalid line are stored, although the import fails.
       RETURN_IF_ERROR(Flush());
       return added;
     }
@@ -91,14 +91,14 @@ class Importer {
 
   Status AddLine(std::string_view line) {
     ASSIGN_OR_RETURN(const ImportLine parts, ParseImportLine(line));
-    // The series is resolved first. So a line with a bad value or time leaves its ids behind, as in
-    // OpenTSDB (opentsdb-tools.md §5).
+    // The series is resolved first. So even a line with an invalid value or time assigns ids to new
+    // names, as in OpenTSDB (opentsdb-tools.md §5).
     ASSIGN_OR_RETURN(const SeriesNumber series, FindSeries(parts));
     return AddValue(series, parts.time, parts.value, EntryPath::kImport);
   }
 
-  /// Adds the point of a CSV row. Unlike lines, such rows keep full precision: numbers with a
-  /// fraction are doubles.
+  /// Adds the point of a CSV row. Numbers with a fraction are stored as doubles, so they keep their
+  /// full precision, unlike in lines.
   Status AddRow(const CsvColumns& columns, const std::vector<std::string>& cells) {
     ASSIGN_OR_RETURN(const CsvPoint point, ReadCsvPoint(columns, cells));
     raw_key_.assign(point.metric);
@@ -180,7 +180,7 @@ class Importer {
     ASSIGN_OR_RETURN(const LogPosition position,
                      WithRoom([this] { return call_.session.points().Append(batch_); }));
     batch_.clear();
-    // Writes the log to its file, but does not wait. Finish waits.
+    // Starts writing the log to its file, but does not wait for it. Finish waits.
     if (++batches_ % kBatchesPerCommit == 0) {
       call_.session.points().Commit(position, [failure = failure_](const Status& status) {
         if (status.ok()) return;

@@ -1,5 +1,6 @@
-// The command load: reads lines of `dump`, with the table in front, into an empty database.
-// Consecutive lines of one row become one mutation, so the row is restored exactly.
+// The command load: reads cells into an empty database. The lines have the format of `dump`,
+// preceded by the table. Consecutive lines of one row become one mutation, so the row is restored
+// exactly.
 
 #include "tsd/tables.h"
 #include "tsd/tools/cell_line.h"

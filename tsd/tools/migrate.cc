@@ -1,5 +1,6 @@
-// The command migrate --from URI --to URI: copies all tables of one store to another. HBase and
-// daemons may be written to meanwhile (migrate_run.h).
+// The command migrate --from URI --to URI: copies all tables of one store to another. Clients may
+// write to HBase, or to a daemon that uses a data directory, while the command runs
+// (migrate_run.h).
 
 #include <charconv>
 #include <filesystem>
@@ -80,8 +81,8 @@ class Migration {
     constexpr int64_t kEver = int64_t{1} << 40;
     const CommandLine& line = call_.line;
     ASSIGN_OR_RETURN(follow_, NumberOption(line, "--follow", 0, 0, kEver));
-    // The number of further passes, which is decremented to 0. Without the option it is 0 from the
-    // start. With the option, an explicit 0 means that there is no end.
+    // follow_ is the number of further passes. Without the option it is 0. If the option is 0,
+    // there is no limit.
     if (line.Has("--follow") && follow_ == 0) follow_ = std::numeric_limits<int64_t>::max();
     ASSIGN_OR_RETURN(pause_s_, NumberOption(line, "--pause", 10, 0, 86'400));
     ASSIGN_OR_RETURN(const int64_t workers, NumberOption(line, "--workers", 4, 1, 16));
@@ -92,7 +93,7 @@ class Migration {
     }
     options_.only_compare = verify_;
     options_.remove_extra = line.Has("--delete");
-    // Counting reads the whole source without the rate limit.
+    // Counting would read the whole source without the rate limit, so --rate disables it.
     options_.count = !line.Has("--no-count") && !line.Has("--rate");
     state_path_ = std::filesystem::absolute(line.Value("--state").value_or(kStateFile));
     if (verify_ && (options_.remove_extra || line.Has("--follow"))) {
@@ -101,7 +102,7 @@ class Migration {
     return {};
   }
 
-  /// Checks that the source directory exists. Otherwise it would be created as an empty source.
+  /// Checks that the source directory exists, because opening a missing directory would create it.
   Status CheckSourceDirectory() {
     const std::string& path = from_.config().String("tsd.storage.path");
     const bool directory = from_.config().String("tsd.storage.backend") == "embedded";
@@ -151,10 +152,10 @@ class Migration {
               << " items looked at, sum " << sum.Hex() << "; " << report.rows_different
               << (verify_ ? " rows differ, " : " rows written, ") << report.rows_missing
               << " of them were missing; " << report.rows_extra << " rows and "
-              << report.items_extra << " items are only on the other side"
+              << report.items_extra << " items are only in the target"
               << (options_.remove_extra ? " and were removed" : "");
     if (report.items_expired > 0) {
-      call_.out << "; " << report.items_expired << " items have expired there and were left out";
+      call_.out << "; " << report.items_expired << " items have expired there and were not copied";
     }
     call_.out << std::endl;
   }

@@ -10,8 +10,9 @@
 namespace hg::tsd {
 namespace {
 
-/// The search for changes starts this long before the last pass, because clocks of region servers
-/// differ and writes are repeated.
+/// A pass reads the rows that changed after the start of the previous pass, and also those that
+/// changed up to this time before it. The clocks of region servers may differ, and writes may be
+/// repeated later.
 constexpr int64_t kOverlapMs = 5 * 60 * 1000;
 
 bool TimesTellChanges(Session& session) {
@@ -30,9 +31,9 @@ Status MigrateRun::Prepare() {
         "leave out the namespace, and name the tables with it in the settings");
   }
   if (writes_beside() && options_.remove_extra) {
-    return Status::InvalidArgument("--delete: what the clients of the daemon that has " +
-                                   to_.config().String("tsd.storage.path") +
-                                   " write would be removed; stop the daemon first");
+    return Status::InvalidArgument(
+        "--delete: the data that clients write to the running daemon of " +
+        to_.config().String("tsd.storage.path") + " would be removed; stop the daemon first");
   }
   const bool daemon = from_.backend().beside_daemon() || to_.backend().beside_daemon();
   for (size_t i = 0; i < here.size(); ++i) {
@@ -73,7 +74,7 @@ Status MigrateRun::PlanTable(Table* table, MigrateState* state) {
   }
   const auto there = to_.cells().RegionStarts(table->there);
   if (there.status().code() == StatusCode::kNotFound && options_.only_compare) {
-    return table->missing ? Status() : Prepend(there.status(), "the other side");
+    return table->missing ? Status() : Prepend(there.status(), "the target");
   }
   RETURN_IF_ERROR(there.status());
   starts.insert(there->begin(), there->end());
@@ -103,7 +104,8 @@ Result<MigrateState> MigrateRun::Plan() {
 }
 
 Status MigrateRun::PlanNext(MigrateState* state) {
-  // If the last pass did not end, the next one covers the same changes.
+  // If the previous pass did not end, since_ms stays, so that the next pass covers the same
+  // changes.
   const bool ended = state->PassDone();
   if (TimesTellChanges(from_) && ended) state->since_ms = state->pass_began_ms - kOverlapMs;
   ++state->pass;

@@ -30,7 +30,8 @@ void RangeReport::Add(const RangeReport& other) {
 struct RangeWriter::Found {
   Found(const SourceRows& source, RangeWork work) : source(source), work(work) {}
 
-  /// Compares a row of both sides. If the target lacks it, `row` has no cells.
+  /// Compares row `i` of the source with `row`, the row of the target. If the target does not have
+  /// the row, `row` has no cells.
   void Compare(size_t i, const Row& row, const RowRules& rules) {
     const RowDifference difference = CompareRows(source.rows[i], row, rules);
     report.items_extra += difference.extra_items;
@@ -51,7 +52,7 @@ struct RangeWriter::Found {
   RangeReport report;
   std::vector<size_t> changed;  // indexes in source.rows
   std::vector<RowMutation> mutations;
-  std::vector<Row> there;       // instead of `mutations`, if rows are changed only if unchanged
+  std::vector<Row> there;       // replaces `mutations` for RangeWork::kWriteBeside
   std::vector<Bytes> unwanted;  // rows to be deleted
 };
 
@@ -98,8 +99,8 @@ Result<RangeReport> RangeWriter::Rows(const SourceRows& source) const {
   return found.report;
 }
 
-// Runs a write. If the store refuses it because memory is full (for new series or for all points),
-// flushes the store and repeats it. The write must be repeatable.
+// Runs a write. If the store refuses it because the memory for series or for points is full,
+// flushes the store and repeats the write. The write must be repeatable.
 Status RangeWriter::WithRoom(const std::function<Status()>& write) const {
   Status written = write();
   for (int i = 0; i < kBusyRetries &&
@@ -128,8 +129,8 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
   RETURN_IF_ERROR(WithRoom([&] { return there_.Mutate(table_, found->mutations); }));
   ASSIGN_OR_RETURN(std::vector<size_t> different, StillDifferent(source, found->changed));
   if (different.empty()) return {};
-  // The cells are written with the current time. Otherwise a delete in the target, which is newer
-  // than the source's cell, would hide them.
+  // Some rows still differ, because a delete in the target is newer than the source's cells and
+  // hides them. So their cells are written again, with the current time.
   RowRules now = rules_;
   now.keep_times = false;
   std::vector<RowMutation> mutations;
@@ -142,7 +143,7 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
   ASSIGN_OR_RETURN(different, StillDifferent(source, different));
   if (different.empty()) return {};
   return Status::Corruption("row " + ToHex(source.rows[different[0]].key) + " of table " + table_ +
-                            " is not what was written to it");
+                            " differs from the data that was written to it");
 }
 
 Status RangeWriter::SettleBeside(const Row& source, Row there) const {
@@ -151,8 +152,8 @@ Status RangeWriter::SettleBeside(const Row& source, Row there) const {
     const RowDifference difference = CompareRows(source, there, rules);
     if (difference.changes.empty()) return {};
     ASSIGN_OR_RETURN(const bool changed, ChangeAsItWas(there, difference.changes));
-    // A difference that remains is due to a later delete that hides the written cells, as in
-    // Settle.
+    // If the row still differs after a successful write, a newer delete hides the written cells. So
+    // the next write uses the current time, as in Settle.
     if (changed) rules.keep_times = false;
     ASSIGN_OR_RETURN(there, there_.GetCells(table_, source.key, {}));
     there.key = source.key;
@@ -162,7 +163,8 @@ Status RangeWriter::SettleBeside(const Row& source, Row there) const {
                       "return what was written");
 }
 
-/// Returns false if the row has changed. Changes of other families may have been applied.
+/// Applies the changes, family by family, if the row is still equal to `there`. Returns false if a
+/// family has changed; the changes of other families may then be applied.
 Result<bool> RangeWriter::ChangeAsItWas(const Row& there,
                                         const std::vector<CellChange>& changes) const {
   std::map<Bytes, RowMutation> of_family;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t kChunkRows = 512;
 constexpr size_t kChunkBytes = 4 << 20;
-/// Number of rows in the first request for changed rows, whose size is unknown.
+/// Number of rows in the first request for changed rows. It is small, because the size of the rows
+/// is unknown.
 constexpr size_t kFirstRows = 32;
 
 }  // namespace
@@ -91,7 +92,7 @@ Result<MigrateReader::Chunk> MigrateReader::FetchChanged() {
   ASSIGN_OR_RETURN(chunk.rows,
                    GetWholeRows(store_, spec_.table, std::span(keys_).subspan(at_, count)));
   at_ += count;
-  // For the estimate, the next rows are assumed to have the size of these rows.
+  // The number of rows of the next request is estimated from the size of these rows.
   size_t bytes = 1;
   for (const Row& row : chunk.rows) bytes += BytesOf(row);
   rows_at_once_ = std::clamp<size_t>(count * kChunkBytes / bytes, 1, kChunkRows);

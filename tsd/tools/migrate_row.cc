@@ -72,7 +72,8 @@ uint64_t Hash(ByteView key, ByteView item) {
   return (uint64_t{high} << 32 | low) * 0x9E3779B97F4A7C15;
 }
 
-/// Records the changes needed in `there`.
+/// Computes the changes to the row `there` of the target that make it equal to `source`, as far as
+/// `rules` allow.
 class Comparison {
  public:
   Comparison(const Row& source, const Row& there, const RowRules& rules)
@@ -95,7 +96,8 @@ class Comparison {
     for (const CellItems& cell : there_) Judge(cell, incomplete);
     for (const CellItems& cell : source_) Supply(cell);
     RowDifference difference{std::move(removed_), extra_};
-    // A put replaces the column. A delete in the same mutation would hide the put in HBase.
+    // A put replaces the column, so the column need not be deleted. In HBase, a delete in the same
+    // mutation would hide the put.
     std::erase_if(difference.changes, [this](const CellChange& change) {
       return put_columns_.contains({change.family, change.qualifier});
     });
@@ -137,8 +139,8 @@ class Comparison {
   void Supply(const CellItems& cell) {
     const auto missing = [this](const Bytes& item) { return !kept_.contains(item); };
     if (std::none_of(cell.items.begin(), cell.items.end(), missing)) return;
-    // If the native table has points of this row, a compacted cell would stay a cell and never
-    // become points.
+    // The native table stores points, not cells. If it already has points of this row, it would
+    // keep a compacted cell as a cell, so single points are written.
     if (!rules_.native || there_.empty() || cell.points.empty()) return Put(*cell.cell);
     for (size_t i = 0; i < cell.points.size(); ++i) {
       if (missing(cell.items[i])) Put(SinglePoint(*cell.cell, cell.points[i]));
@@ -173,7 +175,8 @@ class Comparison {
   uint64_t extra_ = 0;
 };
 
-/// Returns the source row with those names, ids and counters of the target that count as equal.
+/// Returns the source row, changed where the target's names, ids or counters apply, so that these
+/// cause no differences.
 Row WithIdsOf(const Row& there, Row source, const RowRules& rules) {
   std::erase_if(source.cells, [&](Cell& cell) {
     if (!IsOfIds(cell)) return false;
@@ -196,7 +199,7 @@ std::vector<codec::StoredPoint> PointsHeld(const Cell& cell) {
   return parsed.ok() ? std::move(parsed->points) : std::vector<codec::StoredPoint>();
 }
 
-/// Returns the part of the row for which the target has no data.
+/// Returns the cells and points of the source row for which the target has no data.
 Row MissingOf(const Row& source, const Row& there, const RowRules& rules) {
   std::set<Column> columns;
   std::set<uint32_t> instants;

@@ -43,8 +43,9 @@ Status MigrateRun::Pass(MigrateState* state) {
   bytes_ = rows_ = 0;
   pass_began_ = steady_clock::now();
   if (options_.bytes_per_s_max != UINT64_MAX) pacer_.emplace(options_.bytes_per_s_max);
-  // The state is saved before the first write. If the pass is killed, the next call then finds the
-  // state, and recognizes the data in the target as its own.
+  // The state is saved before the first write. So if the process is killed during the pass, the
+  // next call of the command finds the state and knows that the data in the target comes from this
+  // migration.
   if (!options_.only_compare) RETURN_IF_ERROR(Save(*state));
   if (writes_beside()) {
     RETURN_IF_ERROR(
@@ -75,7 +76,7 @@ Status MigrateRun::RunWorkers(MigrateState* state,
   const auto fail = [&](Status failure) {
     const std::lock_guard lock(mutex_);
     if (failed_.exchange(true)) return;
-    err_ << "tsdb migrate: failed, the other parts stop where they are\n" << std::flush;
+    err_ << "tsdb migrate: a part failed, so the other parts stop\n" << std::flush;
     first = std::move(failure);
   };
   const auto run = [&] {
@@ -108,9 +109,10 @@ Status MigrateRun::RunWorkers(MigrateState* state,
 
 Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
   const Table* const found = TableOf(part->table);
-  if (found == nullptr) return Status::Corruption("no table " + part->table + " is migrated");
+  if (found == nullptr)
+    return Status::Corruption("table " + part->table + " of the state file is not migrated");
   const Table& table = *found;
-  if (table.apart) {  // the part comes from the state of a call without a daemon
+  if (table.apart) {  // an earlier call without a daemon planned this part
     const std::lock_guard lock(mutex_);
     part->done = true;
     return {};
@@ -131,7 +133,7 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
     }
     const bool at_end = source.rows.empty();
     const Bytes stop = at_end ? part->stop : source.rows.back().key + Bytes(1, '\0');
-    // Rows without cells were deleted before they were read.
+    // Rows without cells were deleted after their keys had been read.
     std::erase_if(source.rows, [](const Row& row) { return row.empty(); });
     ASSIGN_OR_RETURN(
         const ExpiryRules expiry,
@@ -183,7 +185,7 @@ void MigrateRun::Tell(const MigrateState& state) {
   if (state.from.empty()) {
     uint64_t counted = 0;
     for (const MigratePart& part : state.parts) counted += part.rows_total;
-    err_ << "tsdb migrate: counting, " << counted << " rows in parts that are done\n" << std::flush;
+    err_ << "tsdb migrate: counting, " << counted << " rows in finished parts\n" << std::flush;
     return;
   }
   if (seconds <= 0) return;
@@ -211,7 +213,7 @@ void MigrateRun::TellDifference(const Table& table, const Bytes& start, const By
                                 const RowSum& source, const RangeReport& report) {
   if (report_.rows_different - report.rows_different > kDifferencesTold) return;
   err_ << "tsdb migrate: " << table.name << " [" << ToHex(start) << ", " << ToHex(stop)
-       << "): " << SumText(source) << "; the other side " << SumText(report.there) << "; "
+       << "): " << SumText(source) << "; the target " << SumText(report.there) << "; "
        << report.rows_different << " rows differ, " << report.rows_missing
        << " of them are missing, the first one is " << ToHex(report.first_different) << "\n";
 }

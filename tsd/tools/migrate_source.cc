@@ -14,8 +14,8 @@
 namespace hg::tsd {
 namespace {
 
-/// Returns whether times repeat, judged by the qualifiers alone. For columns that are not points
-/// the result may be wrong.
+/// Returns whether several points of the row have the same time. Only qualifiers are examined, so
+/// the result may be wrong if there are columns that are not points.
 bool InstantsRepeat(const Row& row) {
   std::vector<uint32_t> instants;
   for (const Cell& cell : row.cells) {
@@ -30,7 +30,7 @@ bool InstantsRepeat(const Row& row) {
   return std::adjacent_find(instants.begin(), instants.end()) != instants.end();
 }
 
-/// Reduces the cell to the points that were selected. Returns false if none is left.
+/// Removes the points that are not in `winners` from the cell. Returns false if no point is left.
 bool KeepWinners(const std::vector<codec::StoredPoint>& points,
                  const std::map<uint32_t, codec::StoredPoint>& winners, Cell* cell) {
   std::vector<codec::StoredPoint> kept;
@@ -70,7 +70,7 @@ void LeaveLosers(const ReconcileOptions& reconcile, Row* row) {
     });
     if (!known || KeepWinners(all, winners, &cell)) cells.push_back(std::move(cell));
   }
-  // Two reduced cells may have the same column with the same content.
+  // After points were removed, two cells may have the same column and the same content.
   std::stable_sort(cells.begin(), cells.end(), CellBefore);
   const auto same = [](const Cell& a, const Cell& b) {
     return a.family == b.family && a.qualifier == b.qualifier;

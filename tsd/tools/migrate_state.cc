@@ -12,7 +12,7 @@ namespace {
 using rapidjson::Value;
 
 Status Damaged(const char* field) {
-  return Status::Corruption(std::string("it has no usable \"") + field + "\"");
+  return Status::Corruption(std::string("a missing or invalid field \"") + field + "\"");
 }
 
 Result<std::string> TextField(const Value& object, const char* field) {

@@ -29,8 +29,8 @@ Result<Config> SettingsOfUri(const Config& settings, std::string_view uri) {
   if (slash == 0) return Refused(uri, "names no gateway");
   side.Set("tsd.storage.backend", "hbase");
   side.Set("tsd.storage.hbase.thrift", place.substr(0, slash));
-  // Writes must be at least as durable as HBase's log, because recorded progress refers to them and
-  // no later call can make them durable.
+  // The state file records the progress of written rows, and no later call can make these writes
+  // durable. So they must be at least as durable as writes to HBase's log.
   const std::string& durability = settings.String("tsd.storage.durability");
   if (durability == "buffered" || durability == "none") {
     side.Set("tsd.storage.durability", "logged");

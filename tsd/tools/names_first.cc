@@ -30,8 +30,8 @@ Status Differs(const Bytes& key, const Cell& here, const Bytes& there) {
     return Status::Conflict(here.qualifier + " " + QuotedName(key) + " has the id " + ToHex(there) +
                             ", and the id " + ToHex(here.value) + " in the source");
   }
-  return Status::Conflict("the id " + ToHex(key) + " of " + here.qualifier + " is that of " +
-                          QuotedName(there) + ", and of " + QuotedName(here.value) +
+  return Status::Conflict("the id " + ToHex(key) + " of " + here.qualifier + " belongs to " +
+                          QuotedName(there) + ", and to " + QuotedName(here.value) +
                           " in the source");
 }
 
@@ -89,7 +89,8 @@ class NamesFirst {
     return {kNameFamily, id.qualifier, name, 0};
   }
 
-  /// Returns the id for a missing name: its own id if that is free, otherwise see MatchNames.
+  /// Returns the id for a name that the target lacks. It is the source's id if that is free in the
+  /// target. For other cases see MatchNames.
   Result<Bytes> IdFor(const Bytes& name, const Cell& cell, uid::Names& names, bool one_history) {
     ASSIGN_OR_RETURN(const Row of_id,
                      to_.Get(to_table_, cell.value, kNameFamily, {cell.qualifier}));
@@ -101,7 +102,7 @@ class NamesFirst {
         RETURN_IF_ERROR(Put(cell.value, reverse));
         return cell.value;
       }
-      // If the put fails with Conflict, another client has assigned the id meanwhile.
+      // Conflict means that another client has assigned the name or the id meanwhile.
       if (put.code() != StatusCode::kConflict) return put;
     } else if (one_history) {
       return cell.value;
@@ -138,7 +139,8 @@ class NamesFirst {
       ASSIGN_OR_RETURN(const Row there,
                        to_.Get(to_table_, kCounterRow, kIdFamily, {cell.qualifier}));
       const Cell* const counter = FindColumn(there, cell);
-      // Counters are nonnegative 8-byte numbers, so comparing bytes compares numbers.
+      // Counters are nonnegative numbers of 8 bytes, so the order of the bytes is the order of the
+      // numbers.
       if (counter != nullptr && counter->value >= cell.value) return {};
       const Expected before =
           counter != nullptr ? Expected(counter->value) : Expected(std::nullopt);
@@ -183,7 +185,7 @@ class NamesFirst {
       ++put_;
       return {};
     }
-    // The id or name was assigned after the first check.
+    // Another client assigned the id or the name after the first check.
     ASSIGN_OR_RETURN(const Row row, to_.Get(to_table_, key, cell.family, {cell.qualifier}));
     const Cell* const own = FindColumn(row, cell);
     return own != nullptr && own->value == cell.value

@@ -84,21 +84,22 @@ Status CheckNames(const WordQueries& queries, uid::Names& names) {
   return {};
 }
 
-/// Runs the queries one by one, so that results before a failure are printed. With `plot` they are
-/// drawn instead.
+/// Runs the queries one by one, so that results before a failure are printed. If `plot` is not
+/// null, the results are added to it instead.
 Status RunQueries(Invocation& call, const WordQueries& queries, const query::Options& options,
                   http::graph::Plot* plot) {
   Session& session = call.session;
   RETURN_IF_ERROR(CheckNames(queries, session.names()));
-  // For an end beyond 2^32 s (query_words.h) OpenTSDB's scans are empty.
+  // Such a range results from an end after 2^32 s (query_words.h). OpenTSDB's scans are then empty.
   if (queries.end_s && *queries.end_s <= queries.start_s) return {};
   query::Engine engine(session.points(), session.names(), session.cells(), call.clock, options,
                        nullptr, session.rollups());
   for (const WordQuery& words : queries.queries) {
     ASSIGN_OR_RETURN(query::ValidQuery valid,
                      engine.Validate(ToRequest(queries, words), RequestContext::Unlimited()));
-    // HTTP queries use milliseconds, which adds a second to the range. Here times are in seconds,
-    // and small values are not read as milliseconds.
+    // Validate returns the times in milliseconds, as for HTTP queries, which adds a second to the
+    // range. They are replaced by seconds, as in OpenTSDB's tool, so that small values are not read
+    // as milliseconds.
     valid.start_ms = queries.start_s;
     if (queries.end_s) valid.end_ms = *queries.end_s;
     query::RunOptions run;

@@ -24,7 +24,8 @@ bool LooksLikeTime(const std::string& word) {
   return ParseNumber(word).value_or(0) > 0;
 }
 
-/// Converts a time as described for WordQueries. The year 2500 becomes a time in 1970.
+/// Converts a time as described for WordQueries. For example, a time in the year 2500 becomes a
+/// time in 1970.
 int64_t AsScanned(int64_t seconds) { return seconds > 0xFFFFFFFF ? seconds / 1000 : seconds; }
 
 /// Iterates over the words. Missing words are an InvalidArgument.
@@ -121,7 +122,7 @@ Result<WordQuery> TakeQuery(WordReader* words) {
     RETURN_IF_ERROR(AddTag(words->Peek(), &query.tags));
     words->Skip();
   }
-  // A word with a blank after the tags is a plot option, which is ignored here.
+  // After the tags, a word with a blank is a plot option. It is ignored here.
   if (!words->AtEnd() && words->Peek().find(' ', 1) != std::string::npos) words->Skip();
   return query;
 }
@@ -185,7 +186,7 @@ Result<Selection> Select(const WordQuery& query, uid::Names& names) {
     TagClause clause;
     ASSIGN_OR_RETURN(clause.tagk, names.Find(UidKind::kTagk, key));
     if (value != "*") {
-      // If a pattern were read as "any value", `scan --delete` would delete too much.
+      // Patterns are refused. If a pattern meant any value, `scan --delete` would delete too much.
       if (value.find_first_of("*(") != std::string::npos)
         return Status::InvalidArgument(
             "a tag filter must be an exact value, values separated by |, or *, not " + key + "=" +

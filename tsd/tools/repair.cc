@@ -17,7 +17,7 @@ int RunRepair(Invocation& call) {
   bool beside = false;
   if (report.status().code() == StatusCode::kBusy) {
     auto by_daemon = local::LocalMaintenance(folder).Repair();
-    // Without a daemon, this command repairs the directory itself.
+    // NotFound means that no daemon uses the directory, so this command repairs it itself.
     beside = by_daemon.status().code() != StatusCode::kNotFound;
     if (beside) report = std::move(by_daemon);
   }

@@ -20,10 +20,12 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// A folder below the data directory. If a call is killed, the next one removes it.
+/// A temporary folder below the data directory. If the process is killed, the next call of the
+/// command removes the folder.
 constexpr const char* kFolder = "restoring";
 
-/// Returns whether both folders belong to one store with the same history.
+/// Returns whether the backup and the data directory have the same identity, which means that both
+/// come from the same store.
 bool OneHistory(const std::string& backup, const std::string& data) {
   FileSystem& files = PosixFileSystem();
   const auto there = ReadWholeFile(files, data + "/" + engine::kIdentityName);

@@ -51,9 +51,10 @@ std::string RawPoint(const RowContext& row, const codec::StoredPoint& point) {
   return RawPoint(row, point.qualifier, codec::EncodeValue(point.value()));
 }
 
-/// Prints a single point whose value has an invalid width. For seconds it shows the length field
-/// that OpenTSDB's repair gives the qualifier (opentsdb-schema.md §7.4); for an empty value that is
-/// −1 in the whole byte. For milliseconds it shows the stored qualifier.
+/// Prints a single point whose value has an invalid width. If the time is in seconds, the printed
+/// qualifier has the length that OpenTSDB's repair writes (opentsdb-schema.md §7.4). For an empty
+/// value this is −1, which sets the whole byte. If the time is in milliseconds, the stored
+/// qualifier is printed.
 std::optional<std::string> RawOddPoint(const RowContext& row, const Cell& cell) {
   const size_t width = cell.value.size();
   ByteView bytes = cell.qualifier;
@@ -66,9 +67,10 @@ std::optional<std::string> RawOddPoint(const RowContext& row, const Cell& cell) 
                   cell.value);
 }
 
-/// Returns the raw form of an annotation. OpenTSDB's scan reads the qualifier like that of a point:
-/// the offset from its second byte, the time from its first. Both are wrong and are reproduced
-/// (opentsdb-tools.md §4).
+/// Returns the raw form of an annotation. OpenTSDB's scan reads the qualifier of an annotation as
+/// if it were the qualifier of a point. It reads the offset from the second byte on, and the time
+/// from the first byte on. Both results are wrong, but this tool prints the same (opentsdb-tools.md
+/// §4).
 std::string RawAnnotation(const RowContext& row, const Cell& cell) {
   ByteView behind_prefix = ByteView(cell.qualifier).substr(1);
   codec::Qualifier offset;
@@ -88,7 +90,7 @@ std::string RawPoints(const RowContext& row, const Cell& cell,
   return out;
 }
 
-/// Returns the points of a cell; empty for annotations and other objects.
+/// Returns the points of a cell. The result is empty for annotations and other objects.
 Result<std::vector<codec::StoredPoint>> PointsOf(const Cell& cell) {
   switch (codec::ClassifyQualifier(cell.qualifier)) {
     case codec::CellClass::kAppend: {
@@ -106,8 +108,8 @@ Result<std::vector<codec::StoredPoint>> PointsOf(const Cell& cell) {
   }
 }
 
-/// Reads a millisecond point whose value has more bytes than its flags say, and ignores the extra
-/// bytes. OpenTSDB's readers make this repair only for points with times in seconds.
+/// Reads a millisecond point whose value has more bytes than its flags say. The additional bytes
+/// are ignored. OpenTSDB's readers repair only points with times in seconds.
 std::optional<codec::StoredPoint> LongMillisPoint(const Cell& cell) {
   ByteView bytes = cell.qualifier;
   codec::Qualifier qualifier;
@@ -202,7 +204,7 @@ class Scanner {
     return call_.session.cells().DeleteRow(call_.session.data_table(), row.key);
   }
 
-  /// Returns the tags of a row key. A key without tags is allowed here; only readers of points
+  /// Returns the tags of a row key. A key without tags is valid here, although readers of points
   /// reject it.
   Result<TagNames> Tags(ByteView key) {
     if (key.size() == static_cast<size_t>(layout().prefix_width())) return TagNames();

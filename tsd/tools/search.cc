@@ -1,5 +1,6 @@
-// The command search lookup: OpenTSDB's look-up of series. In the reproduced release it prints
-// nothing (opentsdb-tools.md §8), but fails for unknown names. /api/search/lookup returns results.
+// The command search lookup: OpenTSDB's look-up of series. As in the reproduced release of
+// OpenTSDB, the command prints nothing (opentsdb-tools.md §8), but it fails for unknown names.
+// /api/search/lookup returns results.
 
 #include <span>
 

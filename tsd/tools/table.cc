@@ -79,8 +79,8 @@ std::string JoinKeys(const std::vector<Bytes>& keys) {
   return text;
 }
 
-/// Returns the options --family, --delete-family, the attributes and the split policy in the
-/// notation of the shell.
+/// Returns the options for families, attributes and the split policy in the notation of HBase's
+/// shell.
 Result<std::string> FamiliesOfOptions(const CommandLine& line) {
   std::string text;
   bool open = false;
@@ -156,7 +156,7 @@ Result<http::Parameters> ReadParameters(const CommandLine& line, const TableVerb
   return parameters;
 }
 
-/// Returns what the command deletes, or "".
+/// Returns a description of the data that the command deletes, or "" if it deletes nothing.
 Result<std::string> DeletedBy(const TableVerb& verb, const http::Parameters& parameters) {
   const std::string* const table = parameters.Find("table");
   if (verb.name == "drop") return "table '" + *table + "' and all its data";
@@ -187,9 +187,9 @@ Status Confirm(Invocation& call, const std::string& deleted) {
   return answer == "yes" ? Status() : Status::InvalidArgument("nothing was deleted");
 }
 
-/// Returns the reason why a table of OpenTSDB or of automatic rollups may not be dropped or
-/// truncated. The embedded engine itself protects its table of points, and all own tables while a
-/// daemon runs.
+/// Returns an error if the table of names, a table of OpenTSDB in HBase or a table of automatic
+/// rollups would be dropped or truncated. The embedded engine protects its table of points. While a
+/// daemon runs, the engine protects all tables of the settings.
 Status CheckOwn(Session& session, std::string_view name) {
   name = WithoutDefaultNamespace(name);
   ASSIGN_OR_RETURN(const std::vector<TableDescriptor> own, DescribeTables(session.config()));
@@ -211,7 +211,7 @@ Status CheckOwn(Session& session, std::string_view name) {
   if (name == state || (rollups && session.cells().DescribeTable(state).ok())) {
     return Status::InvalidArgument(
         refused + "table '" + state +
-        "' says which automatic rollups are complete. Set a TTL instead");
+        "' records which automatic rollups are complete. Set a TTL instead");
   }
   return {};
 }

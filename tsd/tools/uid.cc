@@ -178,7 +178,7 @@ int RunDelete(Invocation& call, const Words& words) {
   return kExitOk;
 }
 
-/// Returns the number of errors as exit code, as far as an exit code can hold it.
+/// Returns the number of errors as exit code, limited to the largest possible exit code.
 int RunFsck(Invocation& call, const Words& words) {
   UidFsckOptions options;
   for (const std::string& word : std::span(words).subspan(1)) {

@@ -114,8 +114,8 @@ class KindCheck {
     return JoinNames(id, names);
   }
 
-  /// Handles several names with one id. It is unknown whose points they are, so all names lose the
-  /// id to a new name made of their names.
+  /// Handles several names with one id. It is unknown to which name the points with this id belong.
+  /// So the id gets a new name that is composed of these names, and these names are deleted.
   Status JoinNames(const Bytes& id, const std::set<Bytes>& names) {
     Bytes joined = "fsck";
     for (const Bytes& name : names) joined += "." + name;

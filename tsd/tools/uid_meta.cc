@@ -13,7 +13,7 @@
 namespace hg::tsd {
 namespace {
 
-/// A stored time of creation is corrected if it is later than the first row by more than this.
+/// If a stored time of creation is later than the first row by more than this, it is corrected.
 constexpr int64_t kCreatedToleranceS = 3600;
 
 /// Returns the base time of the first row of each series, by TSUID. Keys that belong to no series
@@ -104,7 +104,7 @@ class MetaSync {
     const bool damaged = stored.status().code() == StatusCode::kCorruption;
     if (!damaged && stored.status().code() != StatusCode::kNotFound) return stored.status();
     const Status created = metadata_.CreateSeries(meta, RequestContext::Unlimited()).status();
-    // A series with an unnamed id gets no metadata either.
+    // A series with an id that has no name gets no metadata.
     if (created.code() == StatusCode::kNotFound || created.code() == StatusCode::kCorruption)
       return {};
     RETURN_IF_ERROR(created);
@@ -113,7 +113,8 @@ class MetaSync {
     if (!row.empty() && row.cells[0].value.size() == 8 && ReadBig64(row.cells[0].value.data()) > 0)
       return {};
     RETURN_IF_ERROR(session_.cells().Increment(meta_table_, tsuid, "name", "ts_ctr", 1).status());
-    // Series are placed in trees under the same condition as in a server that first sees a series.
+    // A series is added to the trees under the same condition as in a daemon that stores it for the
+    // first time.
     if (!session_.config().Bool("tsd.core.tree.enable_processing")) return {};
     return trees_.Sort(tsuid, RequestContext::Unlimited());
   }
@@ -179,7 +180,7 @@ Status RunTreeSync(Session& session) {
   uid::Metadata metadata(session.cells(), session.names(), std::move(options));
   return ForEachRow(session.cells(), series, [&](const Row& row) -> Status {
     const Result<uid::TsMeta> meta = metadata.FindSeries(row.key, RequestContext::Unlimited());
-    // A series with an unnamed id has no place in a tree.
+    // A series with an id that has no name is not added to a tree.
     if (meta.status().code() == StatusCode::kNotFound ||
         meta.status().code() == StatusCode::kCorruption)
       return {};

@@ -1,6 +1,6 @@
 // The command user: manages the users file (http/access/user_file.h). Passwords come from the
-// terminal or from standard input, never from command-line words, because every process on the
-// machine can read those.
+// terminal or from standard input. They are never words of the command line, because every process
+// on the machine can read the command line.
 
 #include "tsd/tools/user.h"
 
@@ -62,7 +62,7 @@ Result<std::string> AskPassword(Invocation& call) {
     const SilentTerminal silent;
     call.err << "password: " << std::flush;
     password = ReadLine(call.in);
-    call.err << "\nonce more: " << std::flush;
+    call.err << "\nrepeat the password: " << std::flush;
     std::string again = ReadLine(call.in);
     call.err << "\n";
     const bool same = password == again;
@@ -88,7 +88,7 @@ Status WriteUsers(const std::string& path, const std::vector<User>& users) {
   if (chown(place.c_str(), before.st_uid, before.st_gid) == 0 &&
       chmod(place.c_str(), before.st_mode & 07777) == 0)
     return {};
-  return Status::IoError(path + " is written, but could not be given to its owner of before");
+  return Status::IoError(path + " was written, but its owner and mode could not be restored");
 }
 
 /// The users of a file, and changes to one of them.
@@ -179,8 +179,8 @@ int RunUser(Invocation& call) {
   if (words.empty() || WordsOf(words[0]) == 0)
     return call.Misused("expected one of list, add, password, token, revoke, roles, remove");
   if (words.size() != WordsOf(words[0]))
-    return call.Misused(words[0] + " has " + std::to_string(WordsOf(words[0]) - 1) +
-                        " words behind it");
+    return call.Misused(words[0] + " needs " + std::to_string(WordsOf(words[0]) - 1) +
+                        " words after it");
   const std::string path = call.line.Value("--file").value_or(
       call.session.config().String("tsd.core.authentication.users"));
   if (path.empty())

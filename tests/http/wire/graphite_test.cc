@@ -72,7 +72,7 @@ TEST_CASE("a Graphite line has a path with tags, a value and a time") {
       {"a;h= 1 2", "the tag \"h=\" of the path \"a;h=\" is no KEY=VALUE"},
       {"a;=x 1 2", "the tag \"=x\" of the path \"a;=x\" is no KEY=VALUE"},
       {"a; 1 2", "the path \"a;\" ends with ;"},
-      {"a;h=1;h=2 1 2", "the tag \"h\" stands twice in the path \"a;h=1;h=2\""},
+      {"a;h=1;h=2 1 2", "the tag \"h\" occurs twice in the path \"a;h=1;h=2\""},
   };
   for (const Case& c : cases) {
     CAPTURE(c.line);
@@ -199,7 +199,8 @@ TEST_CASE("elements of a pickle that are not points are refused, and the others 
 TEST_CASE("a pickle that would execute something, or is invalid, is refused") {
   const auto wrong = [](const char* byte, int offset) {
     return "byte " + ShownBytes(byte) + " at offset " + std::to_string(offset) +
-           " of the pickle: not a list of (path, (time, value)) of texts and numbers";
+           " of the pickle does not belong to a list of (path, (time, value)) with texts and "
+           "numbers";
   };
   using namespace std::string_view_literals;
   // GLOBAL, REDUCE: os.system("…")

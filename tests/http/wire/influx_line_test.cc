@@ -125,14 +125,14 @@ TEST_CASE("errors of a line are described") {
       {"cpu,a= v=1", "the tag \"a\" has no value"},
       {"cpu,=b v=1", "a tag has no key"},
       {"cpu, v=1", "a tag has no key"},
-      {"cpu,a=b,a=c v=1", "the tag \"a\" stands twice"},
+      {"cpu,a=b,a=c v=1", "the tag \"a\" occurs twice"},
       {"cpu,a=b=c v=1", "a second = in the tag \"a\": in a value it is written \\="},
       {"cpu v", "the field \"v\" has no value"},
       {"cpu v=", "the field \"v\" has no value"},
       {"cpu v= 5", "the field \"v\" has no value"},
       {"cpu =1", "a field has no name"},
       {"cpu v=1,", "a field has no name"},
-      {"cpu v=1i,v=2i", "the field \"v\" stands twice"},
+      {"cpu v=1i,v=2i", "the field \"v\" occurs twice"},
       {"cpu v=\"x", "the field \"v\" is a text that does not end"},
       {"cpu v=\"x\"y 5", "behind the field \"v\": \"y 5\""},
       {"cpu v=1 5s", "\"5s\" is no time"},
@@ -182,7 +182,7 @@ TEST_CASE("a line may have the maximum of fields and tags, and not one more, on 
     CHECK_FALSE(fast(most + ",g=\"x\""));
   }
   CHECK(Parsed(numbers.substr(0, numbers.rfind(',')) + ",f7=1i") ==
-        "the field \"f7\" stands twice");
+        "the field \"f7\" occurs twice");
   CHECK(ParseInfluxLine("m," + list("k", 256, "=v") + " f=1i", &parts).ok());
   CHECK(Parsed("m," + list("k", 257, "=v") + " f=1i") == "more than 256 tags");
 }

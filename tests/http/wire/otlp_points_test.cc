@@ -95,7 +95,7 @@ TEST_CASE("sums are stored unchanged, cumulative or delta") {
           Items{"m{host=h} 5=3"});
   }
   CHECK(ItemsOf(Metric(R"("sum":{"dataPoints":[{"timeUnixNano":"5000000","asInt":3}]})")) ==
-        Items{"m{host=h} has no aggregation temporality, delta or cumulative"});
+        Items{"m{host=h} has no aggregation temporality (expected delta or cumulative)"});
 }
 
 TEST_CASE(
@@ -130,7 +130,7 @@ TEST_CASE("a histogram with inconsistent buckets is refused") {
   CHECK(first(R"("bucketCounts":["1","2"],"explicitBounds":[1,2])") ==
         "m{host=h} has 2 buckets and 2 bounds");
   CHECK(first(R"("bucketCounts":["1","2","3"],"explicitBounds":[2,2])") ==
-        "m{host=h} has bounds that do not rise");
+        "m{host=h} has bounds that are not in ascending order");
   CHECK(first(R"("bucketCounts":["1","2"],"explicitBounds":["Infinity"],"count":"3")") ==
         "m_bucket{host=h,le=+Inf} 0=3; m_count{host=h} 0=3");
 }
@@ -180,7 +180,7 @@ TEST_CASE("a point with too many or too long attributes is refused, even if they
            {"metrics":[{"name":"n","gauge":{"dataPoints":[{"asInt":3}]}}]}]}]})";
   };
   const std::string fault =
-      "{} has more than 256 attributes, or more than 32768 bytes of them and of its name";
+      "{} has more than 256 attributes, or its attributes and name have more than 32768 bytes";
   const std::string good(kOtlpSeriesBytesMax - 5, 'x');
   CHECK(ItemsOf(request(1, good.size(), "m")) ==
         Items{"m{long=" + good + "} 0=1", "m{long=" + good + "} 0=2", "n{} 0=3"});

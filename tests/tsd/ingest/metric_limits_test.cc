@@ -86,14 +86,14 @@ TEST_CASE(
   const auto refused = edge.Post("/api/put?details", "[" + Point("m", 1700000001, "a") + "," +
                                                          Point("m", 1700000001, "c") + "]");
   CHECK(refused.status == 400);
-  CHECK(refused.body.find("the metric m has the 2 series that it may have") != std::string::npos);
+  CHECK(refused.body.find("the metric m already has its maximum of 2 series") != std::string::npos);
   CHECK(refused.body.find("\"success\":1,\"failed\":1") != std::string::npos);
   CHECK(edge.Ids().size() == ids);
   CHECK(edge.Cells().size() == 3);
   CHECK(edge.Post("/api/put", Point("other", 1700000000, "c")).status == 204);
   const http::LinesResult said =
       http::RunTelnetLines("put m 1700000002 1 host=d\nput m 1700000002 1 host=b\n", edge.services);
-  CHECK(said.text == "put: illegal argument: the metric m has the 2 series that it may have\n");
+  CHECK(said.text == "put: illegal argument: the metric m already has its maximum of 2 series\n");
   CHECK(edge.Cells().size() == 5);
   CHECK(edge.metric_limits.refused_series() >= 2);
 }

@@ -183,11 +183,11 @@ TEST_CASE("a first row that does not name the required columns is refused") {
   const std::pair<const char*, const char*> cases[] = {
       {"", "there is no first row"},
       {"metric,value,host\n", "does not name the column \"time\""},
-      {"metric,time,value,host,host\n", "the column \"host\" stands twice"},
+      {"metric,time,value,host,host\n", "the column \"host\" occurs twice"},
       {"metric,time,value,\n", "column 4 has no name"},
       {"metric,time,value,tag:\n", "column 4 has no name"},
-      {"metric,time,value,time\n", "the column \"time\" stands twice"},
-      {"metric,time,value,host,tag:host\n", "the column \"host\" stands twice"},
+      {"metric,time,value,time\n", "the column \"time\" occurs twice"},
+      {"metric,time,value,host,tag:host\n", "the column \"host\" occurs twice"},
   };
   for (const auto& [rows, why] : cases) {
     const Outcome outcome =

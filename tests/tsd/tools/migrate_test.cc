@@ -158,7 +158,7 @@ TEST_CASE("extra rows of the target stay, and are removed on request") {
   REQUIRE(cluster.model.Mutate("tsdb", {{key, {PutCell("t", Bytes(2, '\0'), "\1")}}}).ok());
   const Outcome kept = program.Migrate(program.Uri(), cluster.Uri());
   CHECK(kept.exit == 0);
-  CHECK(Contains(kept.out, "1 rows and 1 items are only on the other side"));
+  CHECK(Contains(kept.out, "1 rows and 1 items are only in the target"));
   CHECK_FALSE(program.DumpOf(cluster, "tsdb") == whole);
   CHECK(program.Migrate(program.Uri(), cluster.Uri(), {"--delete"}).exit == 0);
   CHECK(program.DumpOf(cluster, "tsdb") == whole);

@@ -52,7 +52,7 @@ TEST_CASE("tables missing in the source are reported, and their rows in the targ
   REQUIRE(cluster.model.DropTable("tsdb-tree").ok());
   const Outcome verified = program.Migrate(cluster.Uri(), program.Uri("copy"), {"--verify"});
   CHECK(verified.exit == 0);
-  CHECK(Contains(verified.out, "1 rows and 1 items are only on the other side"));
+  CHECK(Contains(verified.out, "1 rows and 1 items are only in the target"));
 }
 
 TEST_CASE("the state file exists before the first row is written") {
