@@ -55,6 +55,12 @@ Result<Bytes> Replaced(std::string_view text, std::string_view what, std::string
 // Maximum number of additions for one moving average. A long window over many points exceeds it.
 constexpr size_t kAdditionsMax = 2'000'000'000;
 
+Status TooManyAdditions() {
+  return Status::LimitExceeded("The moving average needs more than " +
+                               std::to_string(kAdditionsMax) +
+                               " additions; use a shorter window or time range");
+}
+
 /// Reports additions to the context. Four additions count as one step.
 class Additions {
  public:
@@ -105,9 +111,7 @@ Status AverageByCount(size_t window, PointColumns* points, RequestContext* conte
   const bool exact = SumsAreExact(numbers);
   if (!exact &&
       points->size() > kAdditionsMax / std::min(window, std::max<size_t>(points->size(), 1)))
-    return Status::LimitExceeded(
-        "The moving average needs more than 2000000000 additions; use a shorter window or time "
-        "range");
+    return TooManyAdditions();
   Additions additions(context);
   size_t seen = 0;
   double running = 0.0;
@@ -163,10 +167,7 @@ Status AverageByTime(int64_t window_ms, PointColumns* points, RequestContext* co
       count = running_count;
     } else if (oldest > 0) {
       all_additions += i - oldest;
-      if (all_additions > kAdditionsMax)
-        return Status::LimitExceeded(
-            "The moving average needs more than 2000000000 additions; use a shorter window or time "
-            "range");
+      if (all_additions > kAdditionsMax) return TooManyAdditions();
       RETURN_IF_ERROR(additions.Add(1 + i - oldest));
       for (size_t k = i + 1; k-- > oldest;) {
         double v = std::bit_cast<double>(points->bits[k]);

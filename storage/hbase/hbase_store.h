@@ -78,9 +78,7 @@ class HbaseStore : public Store {
   /// If the gateway loses the scan, the scan continues after the last row that was returned.
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
 
-  [[nodiscard]] StoreCapabilities Capabilities() const override {
-    return {.seek_filters = true};
-  }
+  [[nodiscard]] StoreCapabilities Capabilities() const override { return {.seek_filters = true}; }
   /// Sets only the keys of the regions, because HBase does not report the other members of
   /// RegionInfo.
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
