@@ -58,7 +58,7 @@ double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Memory of the process that no file backs, in bytes.
+// Returns the anonymous memory of the process (memory that no file backs), in bytes.
 uint64_t AnonymousBytes() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -114,7 +114,7 @@ class Churn {
       DieUnlessOk(store_.cells->CompactTable("tsdb"));
       DieUnlessOk(store_.engine->SweepSeries());
     }
-    if (measures_start) DieUnlessOk(store_.cells->Compact());  // also of the table of ids
+    if (measures_start) DieUnlessOk(store_.cells->Compact());  // also merges the table of ids
     const hg::EmbeddedStats stats = store_.engine->Stats();
     std::printf(
         "day %d series %llu registry %llu names %llu files %llu cache %llu unflushed %llu "
@@ -154,7 +154,8 @@ class Churn {
     DieUnlessOk(store_.points->Append(batch).status());
   }
 
-  // Microseconds of a query for the last hour, which has the points of all active series.
+  // Returns the median time of a query for the last hour, in microseconds. All active series have
+  // points in this hour.
   double QueryUs() {
     std::vector<double> all;
     for (int i = 0; i < kQueries; ++i) {

@@ -112,7 +112,7 @@ class Bench {
     return cost;
   }
 
-  /// Rolls up an hour. `share` is the part of a core that it may use; 1 = no pauses.
+  /// Rolls up an hour. `share` is the part of a core that the rollup may use; 1 = no pauses.
   Cost Roll(uint64_t hour, double share) {
     Cost cost;
     auto start = Clock::now();

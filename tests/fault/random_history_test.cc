@@ -16,9 +16,8 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-TEST_CASE(
-    "random histories with splits, joins, flushes, merges, restarts and clock steps equal the "
-    "model") {
+TEST_CASE("after random writes, region splits and merges, flushes, restarts and clock steps, the "
+          "engine equals the model") {
   const uint64_t only = FromEnvironment("HG_HISTORY_SEED", 0);
   HistoryOptions options;
   options.steps = FromEnvironment("HG_HISTORY_STEPS", options.steps);
@@ -30,8 +29,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "the test finds a store that forgets a write, and shrinks the history to the needed steps") {
+TEST_CASE("the random history test detects a store that ignores row deletes, and reduces the "
+          "history to the needed steps") {
   HistoryOptions options;
   options.steps = 3000;
   options.forget_row_deletes = true;

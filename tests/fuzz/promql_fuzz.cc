@@ -82,7 +82,7 @@ void ReadText(std::string_view text) {
   Result<ExprPtr> expr = ParseExpression(text, watch);
   if (!Read(expr)) return;
   if (const Result<std::string> formatted = FormatExpression(**expr, watch); Read(formatted)) {
-    // The format may be longer than an expression may be.
+    // The formatted text may be longer than the parser accepts.
     const Result<ExprPtr> again = ParseExpression(*formatted);
     INVARIANT(again.ok() || formatted->size() > kExpressionBytesMax);
     if (again.ok()) INVARIANT(*FormatExpression(**again) == *formatted);
