@@ -115,8 +115,9 @@ TEST_CASE("append cells are sorted only with repair_appends, and never compacted
   CHECK_FALSE(*repairs.CompactRow(Key(1)));
 }
 
-TEST_CASE("points appended between the read and the repair of a row are kept, and a row deleted "
-          "in between stays deleted") {
+TEST_CASE(
+    "points appended between the read and the repair of a row are kept, and a row deleted "
+    "in between stays deleted") {
   Rig rig;
   rig.options.reconcile.repair_appends = true;
   RowCompactor compactor(&rig.store, rig.options, rig.clock);

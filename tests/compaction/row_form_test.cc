@@ -102,8 +102,8 @@ struct FormRig {
 
 struct Case {
   const char* what;
-  const char* loaded;  // the written cells, in the order of a row
-  const char* shown;  // the cells when the row is old; nullptr: as `loaded`
+  const char* loaded;   // the written cells, in the order of a row
+  const char* shown;    // the cells when the row is old; nullptr: as `loaded`
   const char* queried;  // the cells after a query of the old row
   const char* fixed;    // the same with fix_duplicates; nullptr: as `queried`
 };

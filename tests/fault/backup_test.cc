@@ -113,8 +113,9 @@ TEST_CASE("without hard links a backup copies the bytes of the files, each file 
   CHECK(Shown(disk, "restored") == DumpCells(store->cells()));
 }
 
-TEST_CASE("if any call of a backup fails, the folder has no backup or a complete one, and a retry "
-          "completes it") {
+TEST_CASE(
+    "if any call of a backup fails, the folder has no backup or a complete one, and a retry "
+    "completes it") {
   for (const bool links : {true, false}) {
     for (uint64_t n = 1;; ++n) {
       CAPTURE(links);
@@ -336,8 +337,9 @@ TEST_CASE("a backup between two merges of a split region is complete") {
 }
 
 // A writer writes one point per second to one series while flushes, merges and region changes run.
-TEST_CASE("a backup of a store under load has all points acknowledged before it, and no later "
-          "point without the earlier ones") {
+TEST_CASE(
+    "a backup of a store under load has all points acknowledged before it, and no later "
+    "point without the earlier ones") {
   TempFolder folder;
   EmbeddedOptions options = Options(folder.path() + "/data");
   options.background = true;

@@ -78,8 +78,9 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("an open store repairs a damaged index and a damaged series table without losses, "
-          "because both are in memory") {
+TEST_CASE(
+    "an open store repairs a damaged index and a damaged series table without losses, "
+    "because both are in memory") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   WriteManyRows(*store);

@@ -243,8 +243,9 @@ TEST_CASE(
   CHECK(Open(disk)->cells().Get("tsdb", Keys()[7])->cells.empty());
 }
 
-TEST_CASE("a lost series table is rebuilt from the rows, and series that the log names itself "
-          "keep their points in the log") {
+TEST_CASE(
+    "a lost series table is rebuilt from the rows, and series that the log names itself "
+    "keep their points in the log") {
   FaultyFileSystem disk(1);
   std::string before;
   {

@@ -74,18 +74,21 @@ TEST_CASE(
   FailEveryCall({Durability::kLogged, Failing::kOneCall, Death::kProcess});
 }
 
-TEST_CASE("after any failing call, a killed process and a later power cut, all writes "
-          "acknowledged as synced are there") {
+TEST_CASE(
+    "after any failing call, a killed process and a later power cut, all writes "
+    "acknowledged as synced are there") {
   FailEveryCall({Durability::kSynced, Failing::kOneCall, Death::kProcess});
 }
 
-TEST_CASE("after any failing call and a power cut, a store with durability logged has a prefix of "
-          "the writes") {
+TEST_CASE(
+    "after any failing call and a power cut, a store with durability logged has a prefix of "
+    "the writes") {
   FailEveryCall({Durability::kLogged, Failing::kOneCall, Death::kPower, true});
 }
 
-TEST_CASE("if the disk is full from any call on, acknowledged writes stay, and with space writes "
-          "succeed again") {
+TEST_CASE(
+    "if the disk is full from any call on, acknowledged writes stay, and with space writes "
+    "succeed again") {
   FailEveryCall({Durability::kLogged, Failing::kFullDisk, Death::kProcess});
   FailEveryCall({Durability::kSynced, Failing::kFullDisk, Death::kPower});
 }

@@ -16,8 +16,9 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-TEST_CASE("after random writes, region splits and merges, flushes, restarts and clock steps, the "
-          "engine equals the model") {
+TEST_CASE(
+    "after random writes, region splits and merges, flushes, restarts and clock steps, the "
+    "engine equals the model") {
   const uint64_t only = FromEnvironment("HG_HISTORY_SEED", 0);
   HistoryOptions options;
   options.steps = FromEnvironment("HG_HISTORY_STEPS", options.steps);
@@ -29,8 +30,9 @@ TEST_CASE("after random writes, region splits and merges, flushes, restarts and 
   }
 }
 
-TEST_CASE("the random history test detects a store that ignores row deletes, and reduces the "
-          "history to the needed steps") {
+TEST_CASE(
+    "the random history test detects a store that ignores row deletes, and reduces the "
+    "history to the needed steps") {
   HistoryOptions options;
   options.steps = 3000;
   options.forget_row_deletes = true;

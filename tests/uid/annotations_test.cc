@@ -78,8 +78,9 @@ TEST_CASE(
   CHECK(f.Cells() == expected);
 }
 
-TEST_CASE("the row of an annotation begins with the salt of its series, and that of a global one "
-          "with 0") {
+TEST_CASE(
+    "the row of an annotation begins with the salt of its series, and that of a global one "
+    "with 0") {
   AnnotationsOptions options;
   options.layout.salt_width = 1;
   AnnotationsFixture f(options);
@@ -91,8 +92,9 @@ TEST_CASE("the row of an annotation begins with the salt of its series, and that
   CHECK(cells[1].starts_with("08000001519B6FD0000001000001 "));
 }
 
-TEST_CASE("equal times in seconds and milliseconds identify one annotation, which keeps the start "
-          "as first written") {
+TEST_CASE(
+    "equal times in seconds and milliseconds identify one annotation, which keeps the start "
+    "as first written") {
   AnnotationsFixture f;
   f.Write(kSeries, 1369141261, "first");
   f.Write(kSeries, 1369141261000, "second");
@@ -185,8 +187,9 @@ std::vector<std::string> Descriptions(const Result<std::vector<codec::Annotation
   return out;
 }
 
-TEST_CASE("global annotations are listed from their start to the last hour of the range, unless "
-          "they end later") {
+TEST_CASE(
+    "global annotations are listed from their start to the last hour of the range, unless "
+    "they end later") {
   AnnotationsFixture f;
   f.Write("", 1700000111, "open");
   f.Write("", 1700000121, "span", 1700000151);

@@ -178,8 +178,9 @@ TEST_CASE("the TSMeta of a series is created, found with its ids, merged and rep
   CHECK(f.Cell("tsdb-meta", kSeriesId, "ts_ctr") == Bytes(8, '\0'));
 }
 
-TEST_CASE("the TSMeta of series are listed by metric and tags, and a series with only a counter "
-          "has none") {
+TEST_CASE(
+    "the TSMeta of series are listed by metric and tags, and a series with only a counter "
+    "has none") {
   MetadataFixture f;
   TsMeta request;
   request.tsuid = kSeriesId;

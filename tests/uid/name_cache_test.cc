@@ -49,8 +49,9 @@ TEST_CASE("removed names are not found in either generation of the cache") {
   CHECK_FALSE(KnowsId(cache, "a"));
 }
 
-TEST_CASE("new names replace names that were not used for long, so that the cache stays within "
-          "its bytes") {
+TEST_CASE(
+    "new names replace names that were not used for long, so that the cache stays within "
+    "its bytes") {
   bool assigned = false;
   SUBCASE("names that are read") {}
   SUBCASE("names that just got their ids") { assigned = true; }

@@ -55,8 +55,9 @@ TEST_CASE("metrics, tag keys and tag values have their own counters and share ro
   CHECK(*names.HighestId(UidKind::kTagv) == 1);
 }
 
-TEST_CASE("if ids beyond the counter are in use, each attempt loses one id, and an assignment "
-          "fails after two") {
+TEST_CASE(
+    "if ids beyond the counter are in use, each attempt loses one id, and an assignment "
+    "fails after two") {
   {
     TracingStore store;
     store.Put("000001", "name", "tagk", "78");
@@ -107,8 +108,9 @@ TEST_CASE("if another writer assigns the same name first, its id is used") {
   CHECK(store.Get("tsdb-uid", Hex("000001"), "name", {"tagk"})->cells.at(0).value == "host");
 }
 
-TEST_CASE("when all ids are assigned, a new name is refused and reported, and the counter still "
-          "increases") {
+TEST_CASE(
+    "when all ids are assigned, a new name is refused and reported, and the counter still "
+    "increases") {
   TracingStore store;
   NamesOptions options;
   options.layout.tagv_width = 1;
@@ -171,8 +173,9 @@ TEST_CASE("a stored id of another width is corruption") {
   CHECK(store.Trace().empty());
 }
 
-TEST_CASE("names outside ISO-8859-1 share an id: the first name is returned, and a second one is "
-          "refused") {
+TEST_CASE(
+    "names outside ISO-8859-1 share an id: the first name is returned, and a second one is "
+    "refused") {
   TracingStore store;
   Names names(store, {});
   const Bytes first = *names.FindOrAssign(UidKind::kTagv, "温度");
