@@ -149,7 +149,7 @@ TEST_CASE("a damaged file shared by two regions is repaired once for both") {
     auto store = Open(disk);
     const auto regions = store->cells().Regions("tsdb");
     REQUIRE(regions->size() == 2);
-    // the merge has rewritten the shared files
+    // The merge has rewritten the shared files.
     for (const RegionInfo& region : *regions) CHECK(region.references == 0);
   }
 }
