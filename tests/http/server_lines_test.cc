@@ -169,8 +169,8 @@ TEST_CASE("lines wait while the log cannot be written, and none is lost") {
 }
 
 TEST_CASE(
-    "a client that has closed while the log cannot be written keeps its place for one minute "
-    "only") {
+    "the connection of a client that has closed while the log cannot be written is kept for "
+    "one minute only") {
   RunningServer edge;
   edge.points.RefuseAppends(1 << 30, kCannotWrite);
   ClientSocket listens(edge.server.port());

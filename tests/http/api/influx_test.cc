@@ -298,7 +298,8 @@ TEST_CASE("the paths of InfluxDB may have the prefix /influx and a slash at the 
     CHECK(ask("POST", path, "m,a=b v=1").status == 404);
 }
 
-TEST_CASE("the setting joins measurement and field of all lines, also on the fast path") {
+TEST_CASE(
+    "the configured separator joins measurement and field of all lines, also on the fast path") {
   RunningServer edge;
   edge.options.influx_separator = "_";
   ClientSocket client(edge.server.port());

@@ -44,7 +44,7 @@ TEST_CASE("a body without content is not plain") {
   CHECK_FALSE(Parse(" ", &points));
 }
 
-TEST_CASE("long arrays are parsed in windows, whatever is between the points") {
+TEST_CASE("long arrays are parsed piece by piece, whatever is between the points") {
   for (const char* separator : {",", ", ", " ,\r\n\t"}) {
     std::string body = "[";
     constexpr int kCount = 40000;  // some 3 MB
