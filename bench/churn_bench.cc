@@ -1,5 +1,6 @@
-// Replaces all series every hour, as containers that come and go do, and prints how memory, a start
-// and a query develop. Time is compressed: the store's clock belongs to this program.
+// Replaces all series every hour, like containers that are started and stopped, and prints for each
+// day the memory and the time of a query, on some days also the time of a start. Days pass quickly,
+// because this program sets the store's clock.
 //
 //   churn_bench [--series 10000] [--days 30] FOLDER
 //

@@ -175,7 +175,7 @@ TEST_CASE("an interrupted later backup keeps the previous backup") {
   }
 }
 
-TEST_CASE("an interrupted restore does not open, and another restore completes it") {
+TEST_CASE("a store does not open after an interrupted restore, and another restore completes it") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
     FaultyFileSystem disk(n);

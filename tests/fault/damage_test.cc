@@ -20,7 +20,8 @@ namespace hg {
 namespace {
 
 TEST_CASE(
-    "whatever byte of a file is wrong, a read is right or names the file, and the check finds it") {
+    "whichever byte of a file is wrong, a read returns correct data or names the file, and "
+    "the check finds the damage") {
   FaultyFileSystem disk(1);
   const std::vector<std::string> states = WriteStore(disk);
   const std::string& whole = states.back();

@@ -1,6 +1,7 @@
-// 20 seeds of 100,000 random operations against the model (region-store.md §12). Longer by hand:
+// 20 seeds of 100,000 random operations against the model (region-store.md §12). A longer run by
+// hand:
 //   HG_HISTORY_STEPS=1000000 build/release/random_history_test
-// One history again: HG_HISTORY_SEED=7.
+// To repeat one history: HG_HISTORY_SEED=7.
 
 #include "tests/fault/random_history.h"
 

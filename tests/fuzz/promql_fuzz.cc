@@ -1,6 +1,6 @@
 // PromQL expressions and selectors: they are parsed to their end and evaluated over a few series.
-// The format of an expression is an expression with the same format. Parsing takes less than a
-// second and not more memory than charged (tests/run_fuzzers).
+// Formatting the formatted text again does not change it. Parsing takes less than a second and not
+// more memory than charged (tests/run_fuzzers).
 
 #include <cstddef>
 #include <cstdint>

@@ -195,7 +195,8 @@ TEST_CASE("a pickled path with a blank is not known to the plaintext protocol") 
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("an exception costs only its connection and leaves nothing behind for others") {
+TEST_CASE(
+    "an exception closes only its own connection and does not affect later points of others") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());
   client.Send("a 1 1700000000\n");

@@ -252,7 +252,7 @@ TEST_CASE("a stop ends the storing of lines between two of their points") {
   CHECK(client.ReadAll().empty());
 }
 
-TEST_CASE("errors of the log are reported to telnet clients, unless the setting suppresses it") {
+TEST_CASE("errors of the log are reported to telnet clients unless telnet_return_errors is off") {
   for (const bool said : {true, false}) {
     RunningServer edge([&](Options& options) { options.telnet_return_errors = said; });
     ClientSocket client(edge.server.port());

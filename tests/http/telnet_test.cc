@@ -144,7 +144,7 @@ TEST_CASE(
   CHECK(edge.counters.points_added.load() == 2);
 }
 
-TEST_CASE("lines before an unusual one are stored together, and each is run once") {
+TEST_CASE("lines before an invalid one are stored together, and each line is run once") {
   EdgeFixture edge;
   const std::string lines = "put m 1 1 a=b\nput m 2 1 a=b!\nput m 3 1 a=c\n";
   edge.points.before_append = [&] {
@@ -253,7 +253,7 @@ TEST_CASE("histograms and rollups wait for a busy store, like points") {
   CHECK(edge.counters.rpc_telnet.load() == 4);
 }
 
-TEST_CASE("refusals of the store are reported unless the setting suppresses it") {
+TEST_CASE("refusals of the store are reported unless telnet_return_errors is off") {
   EdgeFixture edge;
   for (const bool said : {true, false}) {
     edge.options.telnet_return_errors = said;

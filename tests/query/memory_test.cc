@@ -28,7 +28,7 @@ struct Limited : EngineFixture {
     return options;
   }
 
-  /// Returns the maximum memory of a query, or −1 if it was refused because of it.
+  /// Returns the maximum memory of a query, or −1 if it was refused because of its memory.
   int64_t Most(const SubQuery& query) {
     Result<Answer> answer = Run(query, kMemoryHour, kMemoryHour + kSpan);
     if (answer.ok()) return engine.running().Completed()[0]->memory_most_bytes;

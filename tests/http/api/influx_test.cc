@@ -90,7 +90,7 @@ TEST_CASE("each numeric field becomes a point of MEASUREMENT.FIELD with the tags
                               "load host=a 1700000001000 3"});
 }
 
-TEST_CASE("the path of version 2 accepts the same lines") {
+TEST_CASE("lines are stored through the write path of InfluxDB 2") {
   EdgeFixture edge;
   CHECK(edge.Post("/api/v2/write?org=o&bucket=b&precision=ms", "m,h=a v=t 1700000000123").status ==
         204);

@@ -218,7 +218,7 @@ TEST_CASE("A failure after the first bytes of a response cuts the connection") {
   CHECK(late.body.empty());
 }
 
-TEST_CASE("a large document gives up its place in the queue before it is sent") {
+TEST_CASE("a large response gives up its place among the large queries before it is sent") {
   ManualClock clock{1'500'000'000'000};
   query::Options options;
   options.large_bytes = 1;

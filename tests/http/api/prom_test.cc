@@ -366,7 +366,7 @@ TEST_CASE("the default tag is no label of the series in a time range") {
   CHECK(f.Get("/api/v1/label/source/values?start=1700086400") == Success("[]"));
 }
 
-TEST_CASE("the series of many metrics in a time range are those of each metric") {
+TEST_CASE("a request for many metrics in a time range lists the series of each metric") {
   PromFixture f;
   f.points.lists_from_index = true;
   std::string expected;

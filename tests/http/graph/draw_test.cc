@@ -144,7 +144,7 @@ TEST_CASE("a huge number of points and of lines is drawn") {
         StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("drawing is charged to its context and ends with it") {
+TEST_CASE("drawing is charged to its request and ends when the request exceeds a limit") {
   const Plot plot = OfLines(500, 10'000);
   FakeWatch hasty;
   hasty.steps_max = 1'000'000;
@@ -171,7 +171,7 @@ class SlowestWatch : public FakeWatch {
   std::optional<double> last_;
 };
 
-TEST_CASE("a line that crosses millions of pixels is checked often while it is drawn") {
+TEST_CASE("a request is checked often while a line across millions of pixels is drawn") {
   Plot plot = OfLines(1, 8000);
   plot.style.width = plot.style.height = 3160;
   for (size_t i = 0; i < plot.lines[0].points.size(); ++i)

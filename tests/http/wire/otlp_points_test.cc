@@ -149,7 +149,7 @@ TEST_CASE("each point of an exponential histogram is refused") {
   CHECK(items[0].starts_with("m{a=b,host=h} exponential histograms cannot be stored"));
 }
 
-TEST_CASE("named resource attributes become labels, and the scope's name if it is named") {
+TEST_CASE("resource attributes and scope names become labels if the settings name them") {
   const std::string request = R"({"resourceMetrics":[{"resource":{"attributes":[
       {"key":"host","value":{"stringValue":"h"}},{"key":"pid","value":{"intValue":"7"}},
       {"key":"shared","value":{"stringValue":"resource"}}]},

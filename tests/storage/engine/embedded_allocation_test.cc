@@ -81,7 +81,7 @@ TEST_CASE("a merge or a split that fails at any allocation does not keep its reg
       for (const char* row : {"a", "b", "z"}) rig.Put(row, n);
       REQUIRE(cells.Flush().ok());
       (void)Starve(n, &failed, [&] { return work(cells); });
-      REQUIRE(cells.Compact().ok());  // it would wait for ever
+      REQUIRE(cells.Compact().ok());  // a locked region would make it wait for ever
       for (const char* row : {"a", "b", "z"}) REQUIRE(rig.Has(row, n));
       REQUIRE(rig.store->Close().ok());
     }

@@ -1,4 +1,4 @@
-// Connections to a fake gateway, and the pool's state of it.
+// The pool's connections to a fake gateway, and what it knows of the gateway's state.
 
 #include "storage/hbase/gateway_pool.h"
 

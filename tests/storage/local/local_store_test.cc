@@ -119,7 +119,9 @@ TEST_CASE("only the own user and root may connect") {
   CHECK(asked == ::geteuid());
 }
 
-TEST_CASE("another layout is refused, and a second server replaces the socket of a dead one") {
+TEST_CASE(
+    "a client with another key layout is refused, and a new server replaces the socket of "
+    "an earlier one") {
   KeyLayout salted;
   salted.salt_width = 1;
   SocketSubject subject;
@@ -275,7 +277,7 @@ TEST_CASE("a greeting with too many bytes is not read further") {
   CHECK(refused.code() == StatusCode::kUnavailable);
 }
 
-TEST_CASE("another version is refused, with both versions in the error") {
+TEST_CASE("a client with another protocol version is refused, with both versions in the error") {
   SocketSubject subject;
   auto channel = Connect(subject.folder());
   REQUIRE(channel.ok());

@@ -158,8 +158,7 @@ bool Learn(EdgeFixture& edge, const std::vector<RawKey>& raw_keys) {
 
 TEST_CASE("a batch with plain raw series keys gets the same ids as points with these names") {
   EdgeFixture edge;
-  // New ids have the order of OpenTSDB's map, not of the text. In this map, b is not at its place
-  // in the text.
+  // New ids are given in the order of OpenTSDB's map, which is not that of the text here.
   REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"host", "h"}})).ok());
   const std::vector<std::string> named = edge.Ids();
   EdgeFixture learning;
@@ -379,7 +378,7 @@ TEST_CASE("a request that ends early keeps the points stored before, and refuses
   CHECK_FALSE(edge.names.Find(UidKind::kMetric, "m32").ok());
 }
 
-TEST_CASE("a batch of raw keys that ends early stores the points whose names it made") {
+TEST_CASE("a batch of raw keys that ends early stores the points whose names have got ids") {
   EdgeFixture edge;
   std::deque<std::string> metrics;
   std::vector<KeyedPoint> points;

@@ -32,7 +32,8 @@ using Strings = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE(
-    "a tag format is a key without its values, and with other values it is the key of these") {
+    "a tag format is a raw key without its values, and filled with other values it is their "
+    "raw key") {
   TagFormats formats;
   Note(&formats, Dialect::kJson, R"({"host":"web1", "dc":"lon"})");
   Note(&formats, Dialect::kJson, R"({"host":"web2", "dc":"ams"})");
