@@ -1,5 +1,6 @@
-// Replaces all series every hour, as containers that come and go do, and prints how memory, a start
-// and a query develop. Time is compressed: the store's clock belongs to this program.
+// Replaces all series every hour, like containers that are started and stopped, and prints for each
+// day the memory and the time of a query, on some days also the time of a start. Days pass quickly,
+// because this program sets the store's clock.
 //
 //   churn_bench [--series 10000] [--days 30] FOLDER
 //
@@ -58,7 +59,7 @@ double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Memory of the process that no file backs, in bytes.
+// Returns the anonymous memory of the process (memory that no file backs), in bytes.
 uint64_t AnonymousBytes() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -114,7 +115,7 @@ class Churn {
       DieUnlessOk(store_.cells->CompactTable("tsdb"));
       DieUnlessOk(store_.engine->SweepSeries());
     }
-    if (measures_start) DieUnlessOk(store_.cells->Compact());  // also of the table of ids
+    if (measures_start) DieUnlessOk(store_.cells->Compact());  // also merges the table of ids
     const hg::EmbeddedStats stats = store_.engine->Stats();
     std::printf(
         "day %d series %llu registry %llu names %llu files %llu cache %llu unflushed %llu "
@@ -154,7 +155,8 @@ class Churn {
     DieUnlessOk(store_.points->Append(batch).status());
   }
 
-  // Microseconds of a query for the last hour, which has the points of all active series.
+  // Returns the median time of a query for the last hour, in microseconds. All active series have
+  // points in this hour.
   double QueryUs() {
     std::vector<double> all;
     for (int i = 0; i < kQueries; ++i) {

@@ -61,7 +61,7 @@ class Bench {
     store_->points().Commit(position, [](hg::Status status) { DieUnlessOk(status); });
   }
 
-  // Returns the median of the rounds.
+  // Scans all points `rounds` times and prints the median cost of a scan.
   void Scan(const char* where, uint64_t hours, uint64_t rounds) {
     std::vector<double> costs;
     uint64_t points = 0;

@@ -66,7 +66,7 @@ uint32_t Load::StartOfPass() const {
 }
 
 size_t Load::StampDigits() const {
-  // Times in nanoseconds.
+  // These formats have times in nanoseconds.
   if (shape_.wire == Wire::kInflux || shape_.wire == Wire::kOtlpJson) return 19;
   return shape_.milliseconds ? 13 : 10;
 }

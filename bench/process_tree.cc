@@ -24,7 +24,7 @@ std::vector<std::pair<int, int>> Parents() {
     std::ifstream in(entry.path() / "stat");
     std::string text;
     std::getline(in, text);
-    // "12 (any name) S 1 ...": the name may contain spaces and parentheses.
+    // The line has the form "12 (any name) S 1 ...". The name may contain spaces and parentheses.
     const size_t behind_name = text.rfind(')');
     if (behind_name == std::string::npos) continue;  // the process has ended meanwhile
     std::istringstream rest(text.substr(behind_name + 1));

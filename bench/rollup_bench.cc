@@ -1,5 +1,5 @@
 // Measures automatic rollups: the time to roll up an hour of some series, from memory and from
-// files, and how much longer points take that are written meanwhile.
+// files, and how much longer it takes to write points during a rollup.
 //
 //   rollup_bench [series=10000] [points=360] [rounds=5] [metrics=10]
 //
@@ -112,7 +112,7 @@ class Bench {
     return cost;
   }
 
-  /// Rolls up an hour. `share` is the part of a core that it may use; 1 = no pauses.
+  /// Rolls up an hour. `share` is the part of a core that the rollup may use; 1 = no pauses.
   Cost Roll(uint64_t hour, double share) {
     Cost cost;
     auto start = Clock::now();

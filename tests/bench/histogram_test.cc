@@ -29,7 +29,7 @@ TEST_CASE("quantiles of a histogram are within 0.4 % of those of the sorted valu
   CHECK(histogram.count() == values.size());
 }
 
-TEST_CASE("a histogram takes the least and the greatest number, and knows that it is empty") {
+TEST_CASE("a histogram accepts 0 and the largest number, and an empty one has the quantile 0") {
   Histogram histogram;
   CHECK(histogram.Quantile(0.5) == 0);
   histogram.Add(0);
@@ -39,7 +39,7 @@ TEST_CASE("a histogram takes the least and the greatest number, and knows that i
   CHECK(histogram.Quantile(1) > UINT64_MAX / 256 * 255);
 }
 
-TEST_CASE("the buckets that a histogram shows are in order and add up") {
+TEST_CASE("the buckets of a histogram are visited in ascending order, and their counts add up") {
   Histogram histogram;
   for (uint64_t value = 1; value < 1'000'000; value += 7) histogram.Add(value);
   uint64_t before = 0;

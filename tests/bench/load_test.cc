@@ -181,7 +181,7 @@ TEST_CASE("Graphite lines have their tags after the path") {
 }
 
 // pickle.dumps([("a.b;h=x", (1700000000.0, 1.5)), ("c", (1700000010.0, 7.0))], 2)
-TEST_CASE("a Graphite frame is a length followed by what Python pickles") {
+TEST_CASE("a Graphite frame is a length followed by the bytes that Python's pickle writes") {
   using namespace std::string_view_literals;
   std::string frame = hg::bench::PickleHead();
   size_t time = hg::bench::AppendPickledPoint("a.b;h=x", 1.5, 0, &frame);

@@ -24,7 +24,7 @@ TEST_CASE("the resources of a process include its children, and an empty list ha
     _exit(0);
   }
   char told = 0;
-  REQUIRE(read(ready[0], &told, 1) == 1);  // from now on its memory does not change
+  REQUIRE(read(ready[0], &told, 1) == 1);  // from now on the child's memory does not change
   close(ready[0]);
   close(ready[1]);
   const ProcessTree both =

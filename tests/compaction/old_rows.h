@@ -1,6 +1,6 @@
 #pragma once
 // Helpers for tests of row compaction. They create row keys that have the same metric and tag key
-// and one tag value for each series. They also have a time at which the hours of these rows are
+// and one tag value for each series. They also define a time at which the hours of these rows are
 // over.
 
 #include "tests/support/hex.h"

@@ -66,7 +66,7 @@ TEST_CASE("an old row with several cells becomes one cell, and annotations stay"
   CHECK_FALSE(*compactor.CompactRow(Key(1)));
 }
 
-TEST_CASE("a stop does not wait once per row for an unreachable store") {
+TEST_CASE("a stop waits at most once for an unreachable store, not once per row") {
   AwayStore away;
   const ManualClock clock{kOldMs};
   RowCompactor compactor(&away, {}, clock);
@@ -116,8 +116,8 @@ TEST_CASE("append cells are sorted only with repair_appends, and never compacted
 }
 
 TEST_CASE(
-    "what was appended between read and repair is kept, and a row deleted in between stays "
-    "deleted") {
+    "points appended between the read and the repair of a row are kept, and a row deleted "
+    "in between stays deleted") {
   Rig rig;
   rig.options.reconcile.repair_appends = true;
   RowCompactor compactor(&rig.store, rig.options, rig.clock);
@@ -260,7 +260,7 @@ TEST_CASE("written, deleted and merged cells of a compaction are counted") {
   CHECK(without.Stats().failed_reads == 1);
 }
 
-TEST_CASE("the worker thread processes rows without Drain") {
+TEST_CASE("the worker thread processes queued rows without a call of Drain") {
   Rig rig;
   for (int i = 0; i < 50; ++i) rig.Put(Key(i), {{"0010", "18"}, {"0000", "2A"}});
   RowCompactor compactor(&rig.store, rig.options, rig.clock);

@@ -85,7 +85,7 @@ struct FormRig {
     return text;
   }
 
-  /// Brings the row to files and merges it, as `way` of kWays says.
+  /// Flushes, merges and reopens the store as far as `way` (0 to kWays - 1) requires.
   void Disturb(int way) {
     if (way > 0) REQUIRE(subject.cells().Flush().ok());
     if (way > 1) REQUIRE(subject.cells().Compact().ok());
@@ -102,9 +102,9 @@ struct FormRig {
 
 struct Case {
   const char* what;
-  const char* loaded;   // in the order of the cells
-  const char* shown;    // when the row is old; nullptr: as `loaded`
-  const char* queried;  // after a query of the old row
+  const char* loaded;   // the written cells, in the order of a row
+  const char* shown;    // the cells when the row is old; nullptr: as `loaded`
+  const char* queried;  // the cells after a query of the old row
   const char* fixed;    // the same with fix_duplicates; nullptr: as `queried`
 };
 
@@ -142,10 +142,11 @@ const Case kCases[] = {
      "000000100020=2A180700 010000=7B7D 060000=2A00 070000=01", nullptr},
 };
 
-// A row in memory, in a file, merged, and read again after a restart.
+// The states of a row: in memory, in a file, merged, and read again after a restart.
 constexpr int kWays = 4;
 
-TEST_CASE("a query leaves an old row as OpenTSDB compacts it, however its cells came in") {
+TEST_CASE(
+    "a query leaves an old row as OpenTSDB compacts it: in memory, flushed, merged or reopened") {
   for (const Case& c : kCases) {
     for (const bool fix_duplicates : {false, true}) {
       for (int way = 0; way < kWays * kWays; ++way) {
@@ -168,7 +169,7 @@ TEST_CASE("a query leaves an old row as OpenTSDB compacts it, however its cells 
   }
 }
 
-TEST_CASE("a row that OpenTSDB would not compact keeps the cells that were written") {
+TEST_CASE("a row that OpenTSDB would not compact keeps its cells as they were written") {
   for (const bool enable_compaction : {false, true}) {
     for (const Case& c : kCases) {
       for (int way = 0; way < kWays; ++way) {
@@ -193,7 +194,7 @@ TEST_CASE("a row that OpenTSDB would not compact keeps the cells that were writt
   }
 }
 
-TEST_CASE("cells and points that follow a compacted cell join it") {
+TEST_CASE("single cells and points written after a compacted cell are compacted with it") {
   for (int way = 0; way < kWays * kWays; ++way) {
     CAPTURE(way);
     FormRig rig(true, false);

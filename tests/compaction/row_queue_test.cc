@@ -75,7 +75,7 @@ TEST_CASE("a few rows wait until there are more") {
   CHECK(rig.Round() == 100);
 }
 
-TEST_CASE("the rows of an hour are spread over half of the next one") {
+TEST_CASE("the rows of an hour are compacted evenly over half of the next hour") {
   RowQueueOptions options;
   options.min_flush_threshold = 1;
   QueueRig rig(options);

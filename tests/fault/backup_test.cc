@@ -50,7 +50,8 @@ Status Restore(FileSystem& disk, const std::string& backup, const std::string& f
   return engine::Restore(disk, backup, folder, {}).status();
 }
 
-TEST_CASE("a restored backup equals the store at the time of the backup, including its memory") {
+TEST_CASE(
+    "a restored backup equals the store at the time of the backup, including unflushed writes") {
   FaultyFileSystem disk(1);
   auto store = Open(disk, "data");
   Write(*store, 1, 30);
@@ -95,7 +96,7 @@ TEST_CASE(
   CHECK(Shown(disk, "restored") == DumpCells(store->cells()));
 }
 
-TEST_CASE("without hard links, bytes are copied, each file once") {
+TEST_CASE("without hard links a backup copies the bytes of the files, each file once") {
   FaultyFileSystem disk(1);
   disk.CannotLink(true);
   auto store = Open(disk, "data");
@@ -113,7 +114,8 @@ TEST_CASE("without hard links, bytes are copied, each file once") {
 }
 
 TEST_CASE(
-    "a backup may be stopped, and fail, anywhere: no copy or a whole one, then it is completed") {
+    "if any call of a backup fails, the folder has no backup or a complete one, and a retry "
+    "completes it") {
   for (const bool links : {true, false}) {
     for (uint64_t n = 1;; ++n) {
       CAPTURE(links);
@@ -173,7 +175,7 @@ TEST_CASE("an interrupted later backup keeps the previous backup") {
   }
 }
 
-TEST_CASE("an interrupted restore does not open, and another restore completes it") {
+TEST_CASE("a store does not open after an interrupted restore, and another restore completes it") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
     FaultyFileSystem disk(n);
@@ -336,8 +338,8 @@ TEST_CASE("a backup between two merges of a split region is complete") {
 
 // A writer writes one point per second to one series while flushes, merges and region changes run.
 TEST_CASE(
-    "a backup of a store under load holds all that was acknowledged before, and no later point "
-    "without the earlier ones") {
+    "a backup of a store under load has all points acknowledged before it, and no later "
+    "point without the earlier ones") {
   TempFolder folder;
   EmbeddedOptions options = Options(folder.path() + "/data");
   options.background = true;

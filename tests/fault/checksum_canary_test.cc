@@ -118,8 +118,7 @@ TEST_CASE("only the checksum detects a wrong byte in a block, an index or a filt
   CHECK(in_filters > 0);
 }
 
-TEST_CASE(
-    "nothing else than their checksums finds a wrong byte of a record's body, or of its head") {
+TEST_CASE("only the checksums detect a wrong byte in the head or the body of a log record") {
   FaultyFileSystem disk(1);
   WriteStore(disk);
   const std::string right = Read(disk, WorkloadKeys()).shown;

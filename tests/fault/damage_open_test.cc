@@ -44,8 +44,8 @@ void DamageAndMend(FaultyFileSystem& disk, Embedded& store, const std::string& k
   CHECK(store.cells().Get("tsdb", key, "t", {Bytes("\1\0\6", 3)})->cells.size() == 1);
   const RowCount count = CountRows(store);
   CHECK(count.readable == 400);
-  // Looking up the last row before a damaged block also reads that block. The row with the new cell
-  // is not counted.
+  // A lookup of the last row before a damaged block also reads that block. So `readable` does not
+  // count this row. The row with the new cell does not count as complete.
   CHECK(count.complete + 1 >= readable);
   CHECK(count.complete < 400);
   CHECK(store.cells().Compact().ok());
@@ -79,8 +79,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "damage of the index or of the series table costs an open store nothing, because both are in "
-    "memory") {
+    "an open store repairs a damaged index and a damaged series table without losses, "
+    "because both are in memory") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   WriteManyRows(*store);

@@ -20,7 +20,8 @@ namespace hg {
 namespace {
 
 TEST_CASE(
-    "whatever byte of a file is wrong, a read is right or names the file, and the check finds it") {
+    "whichever byte of a file is wrong, a read returns correct data or names the file, and "
+    "the check finds the damage") {
   FaultyFileSystem disk(1);
   const std::vector<std::string> states = WriteStore(disk);
   const std::string& whole = states.back();
@@ -50,7 +51,8 @@ TEST_CASE(
         CHECK(reading.status.code() == StatusCode::kCorruption);
         CHECK(reading.status.message().find(is_log ? ".log" : name) != std::string_view::npos);
       } else if (is_log) {
-        // After the last record nothing shows that there was more, so this counts as a torn end.
+        // Nothing shows that the log had records after the damage, so the log ends there, as after
+        // an interrupted write.
         CHECK(std::find(states.begin(), states.end(), reading.shown) != states.end());
       } else {
         CHECK(reading.shown == whole);
@@ -105,7 +107,8 @@ void DamageAndRepair(FaultyFileSystem& disk, const std::string& kind) {
     auto store = Open(disk);
     const RowCount count = CountRows(*store);
     CHECK(count.readable == 400);
-    // Looking up the last row before a damaged block also reads that block.
+    // A lookup of the last row before a damaged block also reads that block. So `readable` does not
+    // count this row.
     CHECK(count.complete >= readable);
     CHECK(count.complete < 400);
     REQUIRE(store->cells().Compact().ok());
@@ -147,7 +150,8 @@ TEST_CASE("a damaged file shared by two regions is repaired once for both") {
     auto store = Open(disk);
     const auto regions = store->cells().Regions("tsdb");
     REQUIRE(regions->size() == 2);
-    for (const RegionInfo& region : *regions) CHECK(region.references == 0);  // merged meanwhile
+    // The merge has rewritten the shared files.
+    for (const RegionInfo& region : *regions) CHECK(region.references == 0);
   }
 }
 
@@ -241,8 +245,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a lost registry of series is rebuilt from the rows, and the log keeps the series that it "
-    "names") {
+    "a lost series table is rebuilt from the rows, and series that the log names itself "
+    "keep their points in the log") {
   FaultyFileSystem disk(1);
   std::string before;
   {

@@ -75,19 +75,20 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "every call may fail and the process die, the power later: what was acknowledged as synced is "
-    "there") {
+    "after any failing call, a killed process and a later power cut, all writes "
+    "acknowledged as synced are there") {
   FailEveryCall({Durability::kSynced, Failing::kOneCall, Death::kProcess});
 }
 
 TEST_CASE(
-    "every call may fail and the power be cut: at logged what is left is a beginning of what was "
-    "written") {
+    "after any failing call and a power cut, a store with durability logged has a prefix of "
+    "the writes") {
   FailEveryCall({Durability::kLogged, Failing::kOneCall, Death::kPower, true});
 }
 
 TEST_CASE(
-    "the disk may be full from any call on: what was acknowledged is there, with room it goes on") {
+    "if the disk is full from any call on, acknowledged writes stay, and with space writes "
+    "succeed again") {
   FailEveryCall({Durability::kLogged, Failing::kFullDisk, Death::kProcess});
   FailEveryCall({Durability::kSynced, Failing::kFullDisk, Death::kPower});
 }

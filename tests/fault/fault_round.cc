@@ -97,7 +97,8 @@ void FaultRound::Run() {
     } else if (IsCompact(step)) {
       if (!store_->cells().Compact().ok() && !Healthy()) return;
     } else if (IsSplit(step)) {
-      // Splits between metrics, then within one. Both must succeed.
+      // The first split is between two metrics, and later ones are within a metric. All must
+      // succeed.
       Bytes key = codec::MakeRowKey(KeyLayout(), WorkloadTsuid(1), kWorkloadBase + 3600);
       key.resize(step == 11 ? 3 : 7);
       if (!store_->cells().Split("tsdb", key, key).ok() && !Healthy()) return;

@@ -105,7 +105,8 @@ void CheckNamesLoss(FaultyFileSystem& disk, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("A log file that the manifest names is refused if it is missing or another file") {
+TEST_CASE(
+    "A log file that the manifest names is refused if it is missing or replaced by another file") {
   FaultyFileSystem disk(1);
   const std::vector<std::string> states = WriteLongLog(disk);
   const std::vector<std::string> logs = FilesEndingWith(disk, ".log");
@@ -151,7 +152,7 @@ TEST_CASE("A missing log file is detected even if the store was never flushed") 
   CheckNamesLoss(disk, logs.front());
 }
 
-TEST_CASE("A part file that was replaced by that of another part is refused") {
+TEST_CASE("A part file that was replaced by the file of another part is refused") {
   FaultyFileSystem disk(1);
   {
     auto store = Open(disk);

@@ -104,8 +104,9 @@ PointValue ValueOf(Random* random) {
   }
 }
 
-// A column of the data table: a point (with a fitting value or not), an annotation, an append cell
-// or an unknown column. No compacted cells, because a merge may turn them into points.
+// Returns a random column of the data table: a point (with a fitting value or not), an annotation,
+// an append cell or an unknown column. There are no compacted cells, because a merge may turn them
+// into points.
 std::pair<Bytes, Bytes> CellOf(Random* random) {
   const uint64_t second = random->Below(kSeconds);
   Bytes qualifier;
@@ -151,7 +152,8 @@ std::string AppendPoints(Random* random, Points& points) {
   if (!series.ok()) return Answer(series.status());
   const uint32_t base = BaseOf(random);
   std::vector<PointEntry> batch;
-  // Of several points of one batch at one time, the engine and the reference keep different ones.
+  // The batch has at most one point per second. Of several points at one time, the engine and the
+  // model would keep different ones.
   std::set<int64_t> seconds;
   for (uint64_t n = 1 + random->Below(4); n > 0; --n) {
     const auto second = static_cast<int64_t>(random->Below(kSeconds));
@@ -219,7 +221,7 @@ std::string ApplyToNames(Kind kind, Random* random, Store& cells) {
   }
 }
 
-// Makes the first hours expire, different ones for each metric.
+// Makes the first hours expire. Their number differs between the metrics.
 std::string DeleteOld(Random* random, Points& points) {
   std::map<Bytes, uint32_t> ends;
   for (uint64_t metric = 1; metric <= 2; ++metric) {
@@ -284,7 +286,7 @@ std::string ShowPoints(Points& points) {
   return text;
 }
 
-// Starts engine and model again from the beginning.
+// Replays steps from the beginning on a new engine and a new model.
 class Replay {
  public:
   explicit Replay(const HistoryOptions& options) : options_(options), disk_(options.seed) {
@@ -299,7 +301,7 @@ class Replay {
     Open();
   }
 
-  // The difference; "" = none.
+  // Executes a step. Returns the difference between engine and model, or "" if there is none.
   std::string Step(uint64_t number) {
     Random random(options_.seed, number);
     const Kind kind = KindOf(&random);
@@ -354,7 +356,7 @@ class Replay {
     INVARIANT(opened.ok());
     engine_ = std::move(*opened);
   }
-  // Some splits are refused now. Then nothing may have changed.
+  // The store refuses some splits in its current state. A refused split must have changed nothing.
   static std::string Asked(const Status& status) {
     const bool refused =
         status.code() == StatusCode::kConflict || status.code() == StatusCode::kInvalidArgument;

@@ -1,6 +1,7 @@
-// 20 seeds of 100,000 random operations against the model (region-store.md §12). Longer by hand:
+// 20 seeds of 100,000 random operations against the model (region-store.md §12). A longer run by
+// hand:
 //   HG_HISTORY_STEPS=1000000 build/release/random_history_test
-// One history again: HG_HISTORY_SEED=7.
+// To repeat one history: HG_HISTORY_SEED=7.
 
 #include "tests/fault/random_history.h"
 
@@ -17,8 +18,8 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
 }
 
 TEST_CASE(
-    "random histories with splits, joins, flushes, merges, restarts and clock steps equal the "
-    "model") {
+    "after random writes, region splits and merges, flushes, restarts and clock steps, the "
+    "engine equals the model") {
   const uint64_t only = FromEnvironment("HG_HISTORY_SEED", 0);
   HistoryOptions options;
   options.steps = FromEnvironment("HG_HISTORY_STEPS", options.steps);
@@ -31,7 +32,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "the test finds a store that forgets a write, and shrinks the history to the needed steps") {
+    "the random history test detects a store that ignores row deletes, and reduces the "
+    "history to the needed steps") {
   HistoryOptions options;
   options.steps = 3000;
   options.forget_row_deletes = true;

@@ -27,7 +27,7 @@
 namespace hg::http {
 namespace {
 
-/// The state that inputs may leave before the daemon is created again.
+/// The number of inputs after which the daemon is created again, because inputs leave data in it.
 constexpr int kInputsPerDaemon = 200;
 
 constexpr std::string_view kTelnet = "telnet\n";
@@ -50,7 +50,7 @@ class Daemon {
   void Http(std::string_view head, std::string_view body) {
     const size_t blank = head.find(' ');
     if (blank == std::string_view::npos || head.substr(blank + 1, 1) != "/") return;
-    // Bytes that the parser of request heads accepts.
+    // The method must consist of capital letters. The parser of request heads accepts all of them.
     if (head.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") < blank) return;
     Request request;
     request.method_text = head.substr(0, blank);

@@ -124,7 +124,8 @@ void Users(std::string_view text) {
   INVARIANT(http::UserFileText(*again) == written);
 }
 
-/// Credentials of clients. Names end at the first colon or blank.
+/// Reads credentials of clients from headers, telnet lines and targets. Their names end at the
+/// first colon or blank.
 void Said(std::string_view text) {
   using Kind = http::Credentials::Kind;
   const http::Credentials field = http::ReadAuthorization(text);
@@ -194,7 +195,8 @@ void Source(const std::string& path, std::string_view text) {
   INVARIANT(taken >= text.size());
 }
 
-/// Compressed, a text has the same lines. Files that are not gzip, or are damaged, give an error.
+/// A compressed text has the same lines as the text itself. Files that are not gzip, or are
+/// damaged, give an error.
 void PackedSource(std::string_view bytes) {
   static const std::string path = "/tmp/document_fuzz." + std::to_string(getpid()) + ".gz";
   const gzFile packed = gzopen(path.c_str(), "wb1");
@@ -221,7 +223,7 @@ void Files(std::string_view text) {
   Source("-", text);
 }
 
-/// "pattern\ntext".
+/// The input has the form "pattern\ntext".
 void JavaPatterns(std::string_view in) {
   const size_t cut = std::min(in.find('\n'), in.size());
   const std::string_view text = in.substr(std::min(cut + 1, in.size()));

@@ -1,6 +1,6 @@
 // PromQL expressions and selectors: they are parsed to their end and evaluated over a few series.
-// The format of an expression is an expression with the same format. Parsing takes less than a
-// second and not more memory than charged (tests/run_fuzzers).
+// Formatting the formatted text again does not change it. Parsing takes less than a second and not
+// more memory than charged (tests/run_fuzzers).
 
 #include <cstddef>
 #include <cstdint>
@@ -82,7 +82,7 @@ void ReadText(std::string_view text) {
   Result<ExprPtr> expr = ParseExpression(text, watch);
   if (!Read(expr)) return;
   if (const Result<std::string> formatted = FormatExpression(**expr, watch); Read(formatted)) {
-    // The format may be longer than an expression may be.
+    // The formatted text may be longer than the parser accepts.
     const Result<ExprPtr> again = ParseExpression(*formatted);
     INVARIANT(again.ok() || formatted->size() > kExpressionBytesMax);
     if (again.ok()) INVARIANT(*FormatExpression(**again) == *formatted);

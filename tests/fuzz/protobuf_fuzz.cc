@@ -42,7 +42,7 @@ void CheckSeries(const WrittenSeries& series, const prometheus::TimeSeries& exac
   INVARIANT(series.histograms == static_cast<size_t>(exact.histograms_size()));
 }
 
-/// Remote write 2.0.
+/// Compares the parser of remote write 2.0 with protobuf.
 void Write2(std::string_view bytes) {
   constexpr uint64_t kLabelsBytesMax = 1 << 16;
   prometheus::WriteRequest2 whole;

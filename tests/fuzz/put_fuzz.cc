@@ -31,8 +31,9 @@ bool SameTags(const std::vector<PutTag>& a, const std::vector<PutTag>& b) {
   return true;
 }
 
-/// Returns the series of a raw series key by the slow path's parser. Returns nullopt if it could
-/// never be in the table of known keys. The fast path then leaves the whole body to the slow path.
+/// Parses a raw series key with the parser of the slow path and returns its series. Returns nullopt
+/// if the table of known keys can never contain the key. For such a key, the fast path leaves the
+/// whole body to the slow path.
 std::optional<PutPoint> Series(const RawKey& raw_key) {
   auto points = ParsePutDocument(
       "[{\"metric\":\"" + std::string(raw_key.metric) +
@@ -81,7 +82,7 @@ void Json(std::string_view input) {
   std::vector<RawKey> raw_keys;
   parser.ParseRawKeys(body, &raw_keys);
   if (exact.ok()) {
-    // A key that is added to the table must mean the series of its own point.
+    // A raw key that is added to the table must mean the series of the point that it comes from.
     for (size_t i = 0; i < std::min(raw_keys.size(), exact->size()); ++i) {
       const auto named = Series(raw_keys[i]);
       if (raw_keys[i].metric.empty() || !named) continue;
@@ -111,7 +112,8 @@ void CheckLine(std::string_view line, const KeyedPoint& fast) {
     INVARIANT(lines.points()[0].raw_key.tags == fast.series.tags);
     return;
   }
-  // The names are wrong and not the numbers: with other names the line is valid.
+  // If the slow path refuses the line, its names are the reason. With other names the line is
+  // valid.
   PutWords words;
   INVARIANT(SplitPut(line, &words));
   const std::string other =
@@ -150,7 +152,8 @@ void Lines(std::string text) {
   }
 }
 
-/// Parses the line exactly: unchanged, or with another series if the names are wrong.
+/// Parses the line on the slow path. If this fails, parses it again with the series "m" (`other`),
+/// because the names may be the reason.
 bool ExactInflux(std::string_view line, std::string_view series, InfluxLine* parts,
                  std::string* other) {
   if (ParseInfluxLine(line, parts).ok()) return true;
@@ -179,7 +182,8 @@ void Influx(std::string_view body) {
     INVARIANT(line.starts_with(mine.series));
     std::string other;
     if (!ExactInflux(line, mine.series, &parts, &other)) {
-      // Only a repeated field is left to the table of known lines.
+      // The fast path accepts a line with a repeated field, because the table of known lines never
+      // has this line. The fast path refuses all other errors.
       bool twice = false;
       for (size_t i = 0; i < fields.size(); ++i)
         for (size_t j = 0; j < i; ++j) twice |= fields[i].name == fields[j].name;

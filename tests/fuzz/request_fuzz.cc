@@ -60,7 +60,8 @@ void Body(std::string_view bytes, size_t piece) {
 
 constexpr size_t kUnpackedMax = 1 << 16;
 
-/// `piece`: number of bytes per call while packing.
+/// Unpacks the bytes, packs them, and unpacks them again. `piece` is the number of bytes that each
+/// call packs.
 void Packed(std::string_view bytes, size_t piece) {
   for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
     std::string out;

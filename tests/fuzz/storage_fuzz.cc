@@ -154,7 +154,7 @@ void RowHours(ByteView in) {
   points::EncodeRow(row, *traits, &out);
   std::vector<points::PartPoint> again;
   INVARIANT(points::DecodeRow(out, 7, &again).ok());
-  // Memtables are stored only if they are needed and exist.
+  // Sequence numbers of points are stored only if raw cells need them and a point has one.
   const bool kept = traits->has_raw && std::any_of(row.begin(), row.end(), [](const auto& point) {
                       return point.sequence != 0;
                     });
@@ -190,7 +190,7 @@ void RowKeys(ByteView in, uint8_t shape) {
     INVARIANT(registry.TsuidOf(all[i - 1]) < registry.TsuidOf(all[i]));
 }
 
-/// One block, and an index from the bytes of the input.
+/// Reads a file with one block and an index that consist of the bytes of the input.
 void BlockFiles(ByteView in, uint8_t cut) {
   const size_t index_bytes = in.size() * (cut % 64) / 256;
   Bytes file = WithCrc(Bytes(in.substr(index_bytes)));
@@ -200,10 +200,9 @@ void BlockFiles(ByteView in, uint8_t cut) {
     AppendVarint(&index, 0);
     AppendVarint(&index, file.size());
   }
-  // Half of the files have a filter. It uses the bytes of the index, which are stored before it
-  // too.
+  // Half of the files have a filter, which has the same bytes as the index.
   const Bytes filter = cut < 128 ? Bytes() : index;
-  // Some files have a meta block, with the same bytes.
+  // A quarter of the files have a meta block, which has the same bytes as the index.
   const Bytes meta = cut % 4 == 3 ? index : Bytes();
   Bytes trailer;
   if (!meta.empty()) {

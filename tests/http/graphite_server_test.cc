@@ -41,7 +41,7 @@ struct RunningGraphite : EdgeFixture {
     };
     return options;
   }
-  /// Waits as long as a test may take.
+  /// Waits until the counter has reached the value. The test fails if this takes too long.
   void Await(const std::atomic<uint64_t>& counter, uint64_t value) {
     AwaitTrue([&] { return counter.load() >= value; });
     REQUIRE(counter.load() == value);
@@ -73,7 +73,7 @@ std::vector<std::string> Sorted(std::vector<std::string> names) {
   return names;
 }
 
-/// The server's descriptor of the one connection to that port in this process; -1 = none.
+/// Returns the server's descriptor of the one connection to that port in this process; -1 = none.
 int AcceptedSocket(uint16_t port) {
   for (int fd = 0; fd < 4096; ++fd) {
     sockaddr_in own{}, peer{};
@@ -116,7 +116,8 @@ std::string PointsOfSeries(int count, bool pickled) {
 }  // namespace
 
 TEST_CASE(
-    "lines are stored; a path is a metric, its tags are tags, else there is the default one") {
+    "lines are stored: a path is a metric with tags, and a path without tags gets the "
+    "default tag") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());
   client.Send("web.load 1.5 1700000000\r\nweb.load;host=a 2 17000");
@@ -171,7 +172,7 @@ TEST_CASE(
   CHECK(edge.counters.rpc_graphite.load() == 9);
 }
 
-TEST_CASE("a path cannot exceed its maximum length because its halves are known") {
+TEST_CASE("a path longer than the maximum is refused even if its metric and its tags are known") {
   RunningGraphite edge;
   const std::string metric(5000, 'a'), tags = ";b=" + std::string(5000, 'c');
   ClientSocket client(edge.server.port());
@@ -194,7 +195,8 @@ TEST_CASE("a pickled path with a blank is not known to the plaintext protocol") 
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("an exception costs only its connection and leaves nothing behind for others") {
+TEST_CASE(
+    "an exception closes only its own connection and does not affect later points of others") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());
   client.Send("a 1 1700000000\n");
@@ -312,7 +314,7 @@ TEST_CASE("points wait while the store is busy, and are then stored once") {
 
 TEST_CASE("a point that the store can never accept loses only itself") {
   RunningGraphite edge;
-  // An id of one byte.
+  // The id of this metric has only one byte.
   REQUIRE(edge.store.Mutate("tsdb-uid", {{"bad", {PutCell("id", "metrics", "\x09")}}}).ok());
   ClientSocket client(edge.server.port());
   client.Send("bad 1 1700000000\na 1 1700000000\n");

@@ -164,8 +164,8 @@ TEST_CASE("bodies that are only half sent do not take all memory: other requests
   };
   CHECK(answer(large).status() == 204);
   {
-    // If the complete one arrives first, one of these is refused instead. They are then started
-    // again.
+    // If a complete request arrives before these two, one of the two is refused instead. Then both
+    // are started again.
     std::optional<ClientSocket> first, second;
     const auto begin = [&] {
       for (std::optional<ClientSocket>* client : {&first, &second}) {
@@ -182,11 +182,11 @@ TEST_CASE("bodies that are only half sent do not take all memory: other requests
     }));
     CHECK(refused.head.find("Retry-After: 1\r\n") != std::string::npos);
     CHECK(refused.body.find("tsd.memory.limit") != std::string::npos);
-    // Small ones still succeed.
+    // Small requests still succeed.
     CHECK(answer(Post("/api/put?summary", Points(500))).status() == 200);
   }
   CHECK(AgeUntil(edge, 0, [&] { return answer(large).status() == 204; }));
-  // A single request may use half, whatever its content is.
+  // A single request may use half of the memory, whatever its content is. These requests need more.
   for (const std::string& request :
        {Begun(6'000'000, 5'000'000),
         "POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4c4b40\r\n" +

@@ -157,7 +157,7 @@ TEST_CASE("two concurrent requests cannot both create the last series that a cli
   CHECK(made.load() == 1);
 }
 
-TEST_CASE("a series that is not created does not count") {
+TEST_CASE("a series that cannot be created does not count towards the hourly limit") {
   LimitedServer edge({.points_per_s = 0, .new_series_per_hour = 1});
   edge.points.before_register = [] { return Status::Unavailable("not now"); };
   ClientSocket client(edge.server.port());

@@ -169,8 +169,8 @@ TEST_CASE("lines wait while the log cannot be written, and none is lost") {
 }
 
 TEST_CASE(
-    "a client that has closed while the log cannot be written keeps its place for one minute "
-    "only") {
+    "the connection of a client that has closed while the log cannot be written is kept for "
+    "one minute only") {
   RunningServer edge;
   edge.points.RefuseAppends(1 << 30, kCannotWrite);
   ClientSocket listens(edge.server.port());
@@ -252,7 +252,7 @@ TEST_CASE("a stop ends the storing of lines between two of their points") {
   CHECK(client.ReadAll().empty());
 }
 
-TEST_CASE("errors of the log are reported to telnet clients, unless the setting suppresses it") {
+TEST_CASE("errors of the log are reported to telnet clients unless telnet_return_errors is off") {
   for (const bool said : {true, false}) {
     RunningServer edge([&](Options& options) { options.telnet_return_errors = said; });
     ClientSocket client(edge.server.port());

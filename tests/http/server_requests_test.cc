@@ -27,7 +27,7 @@ TEST_CASE("a put gets 204, the first time and when its series is known") {
   CHECK(edge.Cells().size() == 3);
 }
 
-TEST_CASE("flags of a put have the same effect on both paths") {
+TEST_CASE("flags of a put have the same effect on the fast path and the slow path") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   for (int i = 0; i < 2; ++i) {
@@ -150,12 +150,13 @@ TEST_CASE("responses are compressed if the client accepts it") {
 }
 
 TEST_CASE(
-    "where browsers may call, agents' puts still are answered by the loop, theirs by a thread") {
+    "with allowed origins, puts of agents still run on the event loop, and puts of pages on "
+    "a thread") {
   RunningServer edge([](Options& options) { options.cors_domains = {"http://a"}; });
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", Points(3)));
   CHECK(client.ReadResponse().status() == 204);
-  // The thread counts the first one, possibly after its response.
+  // The thread that handles the first request counts it, possibly after the response.
   for (int i = 0; i < 5000 && edge.counters.all_requests.Count() == 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const uint64_t before = edge.counters.all_requests.Count();
@@ -200,7 +201,8 @@ TEST_CASE("paths and headers that are not UTF-8 do not make JSON invalid") {
   }
 }
 
-TEST_CASE("a small query is answered on the loop, and one that must wait on the pool, each once") {
+TEST_CASE(
+    "a small query runs on the event loop, and one that must wait runs on the pool, each once") {
   const std::string query = "/api/query?start=1699999999&end=1700060000&m=sum:m";
   RunningServer edge;
   ClientSocket client(edge.server.port());
@@ -240,7 +242,7 @@ TEST_CASE("a small query is answered on the loop, and one that must wait on the 
   CHECK(edge.points.scans_on_loop == 2);
   CHECK(edge.counters.query_invalid == 0);
 
-  // Requests that change the store are not tried on a loop.
+  // Requests that change the store are never run on an event loop.
   client.Send(Post("/api/query", R"({"start":1,"delete":true,"queries":[{"aggregator":"sum",)"
                                  R"("metric":"m"}]})"));
   CHECK(client.ReadResponse().status() == 200);
@@ -248,7 +250,7 @@ TEST_CASE("a small query is answered on the loop, and one that must wait on the 
   CHECK(ask().find("1700000002") == std::string::npos);
 }
 
-TEST_CASE("a query that the loop gave up is not parsed and validated again") {
+TEST_CASE("a query that the event loop gave up is not parsed and validated again") {
   EdgeFixture edge;
   REQUIRE(edge.Post("/api/put", Points(3)).status == 204);
   const std::string_view asked =
@@ -293,7 +295,7 @@ TEST_CASE("a query that the loop gave up is not parsed and validated again") {
   CHECK(whole.body == expected.body);
 }
 
-TEST_CASE("small PromQL queries are answered on the loop and others on the pool, each once") {
+TEST_CASE("small PromQL queries run on the event loop and others on the pool, each once") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", Points(3)));
@@ -332,7 +334,7 @@ TEST_CASE("small PromQL queries are answered on the loop and others on the pool,
   CHECK(edge.counters.query_invalid == 0);
 }
 
-TEST_CASE("a PromQL query with little input and a large result is answered on the pool") {
+TEST_CASE("a PromQL query with little input and a large result runs on the pool") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   for (const char* host : {"a", "b", "c", "d", "e"}) {
@@ -361,7 +363,7 @@ TEST_CASE("a PromQL query with little input and a large result is answered on th
   CHECK(edge.counters.query_success == 3);
 }
 
-TEST_CASE("a PromQL query that reads the same points very often leaves the loop") {
+TEST_CASE("a PromQL query that reads the same points very often leaves the event loop") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", Points(1)));

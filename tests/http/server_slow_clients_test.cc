@@ -43,7 +43,7 @@ TEST_CASE("a response larger than the buffer is streamed, also compressed and to
 
 TEST_CASE("clients that stop reading are disconnected, and other long requests are not") {
   RunningServer edge([](Options& options) { options.loop_threads = 1; });
-  // As many as the threads of the write pool.
+  // There are as many clients that do not read as threads of the write pool.
   ClientSocket deaf[2] = {ClientSocket(edge.server.port(), 4096),
                           ClientSocket(edge.server.port(), 4096)};
   for (ClientSocket& client : deaf) client.Send(Post("/api/put?details", RefusedPoints(80000)));
@@ -75,7 +75,7 @@ TEST_CASE(
   CHECK(AgeUntil(edge, 5'000, [&] {
     return !trickle.Skip(8192) || edge.counters.exceptions_timeout.load() == 1;
   }));
-  // Some kilobytes per second, as long as the slow request took.
+  // This client reads some kilobytes per second, for minutes.
   ClientSocket slow(edge.server.port());
   slow.Send(request);
   std::string reply;
@@ -91,7 +91,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "who begins a request and does not go on is closed; between requests and lines he idles") {
+    "a client that does not finish a request is disconnected; between requests and within "
+    "lines it may be idle") {
   RunningServer edge([](Options& options) { options.loop_threads = 1; });
   ClientSocket idle(edge.server.port()), silent(edge.server.port()), lines(edge.server.port());
   idle.Send(kGetVersion);

@@ -22,7 +22,7 @@ TEST_CASE("a client that sends and half-closes gets its response, over HTTP and 
   }
 }
 
-TEST_CASE("telnet waits for a busy store, HTTP says 503") {
+TEST_CASE("telnet lines wait for a busy store, and HTTP requests get 503") {
   RunningServer edge;
   ClientSocket web(edge.server.port());
   web.Send(Post("/api/put", PointAt(1700000000)));
@@ -43,7 +43,8 @@ TEST_CASE("telnet waits for a busy store, HTTP says 503") {
 }
 
 TEST_CASE(
-    "nothing is acknowledged before the log has it, and one commit serves what came together") {
+    "nothing is acknowledged before it is in the log, and one commit serves points that "
+    "came together") {
   RunningServer edge([](Options& options) { options.loop_threads = 1; });
   ClientSocket first(edge.server.port());
   first.Send(Post("/api/put", PointAt(1700000000)));
@@ -82,7 +83,7 @@ TEST_CASE("idle HTTP and telnet connections are closed after the timeout, and bu
   CHECK(busy.ReadResponse().status() == 204);
 }
 
-TEST_CASE("a request without memory gets 500, and the daemon continues") {
+TEST_CASE("a request that runs out of memory gets 500, and the daemon continues") {
   RunningServer edge;
   ClientSocket web(edge.server.port());
   edge.points.ThrowOnAppends(1);

@@ -50,8 +50,8 @@ struct TlsServer : TlsFiles, RunningServer {
   }
 };
 
-/// While it exists, new TLS contexts ignore the system's OpenSSL configuration, which may forbid
-/// TLS versions.
+/// While this object exists, new TLS contexts ignore the system's OpenSSL configuration, which may
+/// forbid TLS versions.
 class LaxSystem {
  public:
   LaxSystem() {

@@ -120,7 +120,8 @@ TEST_CASE("a read-only daemon does not know put") {
   CHECK(edge.Cells().empty());
 }
 
-TEST_CASE("a busy store is not waited for: refused lines must be passed again") {
+TEST_CASE(
+    "RunTelnetLines does not wait for a busy store: the caller must pass refused lines again") {
   EdgeFixture edge;
   const std::string lines = "put m x 1 a=b\nfoo\nput m 1 1 a=b\nput m y 1 a=b\nput m 2 1 a=b\n";
   edge.points.RefuseAppends(2);
@@ -143,7 +144,7 @@ TEST_CASE("a busy store is not waited for: refused lines must be passed again") 
   CHECK(edge.counters.points_added.load() == 2);
 }
 
-TEST_CASE("lines before an unusual one are stored together, and each is run once") {
+TEST_CASE("lines before an invalid one are stored together, and each line is run once") {
   EdgeFixture edge;
   const std::string lines = "put m 1 1 a=b\nput m 2 1 a=b!\nput m 3 1 a=c\n";
   edge.points.before_append = [&] {
@@ -210,7 +211,7 @@ TEST_CASE("without rollups, the earlier checks still report their errors first")
         "rollup: illegal argument: Invalid tag name with value [SUM]: null\n");
 }
 
-TEST_CASE("the id of a histogram is a 32-bit integer, and anything else is its value") {
+TEST_CASE("the id of a histogram is a 32-bit integer, and any other word is its value") {
   EdgeFixture edge;
   GatedAggregates aggregates;
   edge.options.histogram_codec_id = 0;
@@ -252,7 +253,7 @@ TEST_CASE("histograms and rollups wait for a busy store, like points") {
   CHECK(edge.counters.rpc_telnet.load() == 4);
 }
 
-TEST_CASE("refusals of the store are reported unless the setting suppresses it") {
+TEST_CASE("refusals of the store are reported unless telnet_return_errors is off") {
   EdgeFixture edge;
   for (const bool said : {true, false}) {
     edge.options.telnet_return_errors = said;
@@ -352,7 +353,7 @@ TEST_CASE("put lines that are stored together are parsed like single ones") {
   CHECK(taken > 10000);
 }
 
-TEST_CASE("a truncated put line is not a put line") {
+TEST_CASE("the fast path does not accept a truncated put line") {
   const std::string line = "put m 1700000000 1 host=a\n";
   std::vector<KeyedPoint> points;
   for (size_t size = 1; size < line.size(); ++size)

@@ -22,7 +22,8 @@ TEST_CASE("a client that reads almost nothing is disconnected after a minute") {
 }
 
 TEST_CASE(
-    "a client just above the minimum rate has ten minutes, and twice the rate gives ten more") {
+    "a client just above the minimum rate has ten minutes, and each doubling of the rate "
+    "gives ten more") {
   for (int doublings = 0; doublings < 5; ++doublings) {
     const int64_t lasts = Lasts((kLeastPerS + 1) << doublings, 100'000);
     CHECK(lasts > kSlowTransferDoublesS * (doublings + 1));

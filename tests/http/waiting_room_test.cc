@@ -108,7 +108,7 @@ TEST_CASE("too many telnet connections do not block health checks") {
   for (const int fd : waiting) ::close(fd);
 }
 
-TEST_CASE("closed telnet connections free their places") {
+TEST_CASE("a closed telnet connection makes its place available to another one") {
   const ListeningSocket listener = AnySocket();
   WaitingRoom room(listener, 1);
   const auto waits = [&listener](LineSocket* lines) {

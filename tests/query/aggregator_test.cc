@@ -20,7 +20,7 @@ double Double(const char* name, std::vector<double> values) {
   return RunDouble(*FindAggregator(name), values, &scratch);
 }
 
-TEST_CASE("functions are known by exact name") {
+TEST_CASE("aggregation functions are found only by their exact names") {
   CHECK(FindAggregator("squareSum") != nullptr);
   CHECK(FindAggregator("squaresum") == nullptr);
   CHECK(FindAggregator("movingAverage") == nullptr);
@@ -39,7 +39,7 @@ TEST_CASE("integers wrap around, and divisions truncate toward zero") {
   CHECK(Int("last", {5, 6}) == 6);
 }
 
-TEST_CASE("the deviation is that of the population") {
+TEST_CASE("dev is the standard deviation of the population") {
   CHECK(Double("dev", {10, 20, 30, 40}) == 11.180339887498949);
   CHECK(Int("dev", {10, 20, 30, 40}) == 11);
   CHECK(Int("dev", {10}) == 0);
@@ -47,7 +47,7 @@ TEST_CASE("the deviation is that of the population") {
   CHECK(std::isnan(Double("dev", {kNan})));
 }
 
-TEST_CASE("only percentiles of integers use the other estimations") {
+TEST_CASE("the percentiles epNNr3 and epNNr7 differ from pNN only for integers") {
   struct Case {
     const char* name;
     int64_t of_ints;
@@ -85,7 +85,7 @@ TEST_CASE("-0.0 comes before 0.0") {
   CHECK_FALSE(std::signbit(Double("p75", {0.0, -0.0})));
 }
 
-TEST_CASE("the difference skips leading NaNs only") {
+TEST_CASE("diff skips only leading NaNs") {
   CHECK(Double("diff", {kNan, 2, 5}) == 3.0);
   CHECK(Double("diff", {kNan, 5}) == 0.0);
   CHECK(std::isnan(Double("diff", {2, kNan})));

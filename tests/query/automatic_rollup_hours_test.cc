@@ -69,15 +69,17 @@ TEST_CASE_FIXTURE(Levels, "kept rollups are read at the shortest available inter
   CHECK(kept(0, 48) == "1d:0-24 10m:24-48 ");
 }
 
-TEST_CASE_FIXTURE(Levels, "after the complete rollups shorter ones are read, and then raw points") {
+TEST_CASE_FIXTURE(
+    Levels, "after the complete rollups of days, shorter rollups are read, and then raw points") {
   CHECK(Text(0, 72, kDayS) == "1d:0-48 1h:48-60 10m:60-61 raw:61-72");
   CHECK(Text(5, 30, kDayS) == "1h:5-30");
   CHECK(Text(5, 50, kDayS) == "1h:5-24 1d:24-48 1h:48-50");
   CHECK(Text(20, 26, 600) == "raw:20-24 10m:24-26");
 }
 
-TEST_CASE_FIXTURE(Levels,
-                  "changed hours are read from raw points, and the rest of their day is not") {
+TEST_CASE_FIXTURE(
+    Levels,
+    "changed hours are read from raw points, and the rest of their day from shorter rollups") {
   rolled.changed = {3 * kHourS, 4 * kHourS, 30 * kHourS, 59 * kHourS};
   CHECK(Text(0, 60, kDayS) == "1h:0-3 raw:3-5 1h:5-30 raw:30-31 1h:31-59 raw:59-60");
   CHECK(Text(0, 48, kHourS) == "1h:0-3 raw:3-5 1h:5-30 raw:30-31 1h:31-48");

@@ -141,8 +141,8 @@ class Fixture {
     if (a.ok()) CheckSame(*a, *b);
   }
 
-  /// The first of these queries had to read most rows and caches nothing, the second caches all old
-  /// hours, and the third finds them.
+  /// Runs the query three times. The first run has to read most rows and caches nothing, the second
+  /// one caches all old hours, and the third one finds them.
   void CheckGreatestKeptFromSecondOn() {
     const SubQuery query = Ask("max", "1m-max");
     Compare(query);
@@ -201,7 +201,7 @@ class History {
         if (on_.Random(3) == 0) REQUIRE(on_.store->cells().Flush().ok());
         if (on_.Random(3) == 0) REQUIRE(on_.store->cells().Compact().ok());
         return;
-      case 6:  // its own series, at least for now
+      case 6:  // a point of a series that may be new
         REQUIRE(on_.Put(kHosts + on_.Random(10), some_time, on_.Random(1000)).ok());
         return;
       case 7: {
@@ -255,7 +255,8 @@ class History {
   }
 
  private:
-  /// A second row of the series in an hour: with another salt, or from the middle of the hour on.
+  /// Stores a second row of a series in an hour: with the salt of another bucket, or with a base
+  /// half an hour later.
   void PutStray(Bytes key) {
     const KeyLayout& layout = on_.store->points().layout();
     if (layout.salt_width > 0 && on_.Random(2) == 0) {
@@ -405,7 +406,7 @@ TEST_CASE_FIXTURE(Fixture, "queries that buckets of hours cannot answer are not 
   CHECK(limited->cache()->Stats().misses == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "nothing is cached if rows expire") {
+TEST_CASE_FIXTURE(Fixture, "nothing is cached if the table has a TTL") {
   Fill();
   const SubQuery query = Ask("sum", "1m-avg");
   const auto set_ttl = [this](int64_t ttl_s) {
@@ -418,14 +419,15 @@ TEST_CASE_FIXTURE(Fixture, "nothing is cached if rows expire") {
   Compare(query);
   clock.AdvanceMs(kHour * 1000);
   Compare(query, kStart, kNow + kHour);
-  REQUIRE(store->cells().Compact().ok());  // what has expired is gone
+  REQUIRE(store->cells().Compact().ok());  // removes the expired points
   set_ttl(kTtlForever);
   Compare(query, kStart, kNow + kHour);
   CHECK(Stats().hits == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "a point after the end of its hour has the same place as without the cache") {
+TEST_CASE_FIXTURE(
+    Fixture,
+    "a point beyond the end of its row's hour is in the same bucket as without the cache") {
   Fill();
   const Bytes qualifier("\xE7\x40", 2);  // 3700 s after the base, one byte
   const SubQuery query = Ask("none", "1m-sum");
@@ -475,7 +477,7 @@ TEST_CASE_FIXTURE(Fixture, "the cache stays within its size") {
   CHECK(Stats().bytes == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "rows of a series that are not one per hour bypass the cache") {
+TEST_CASE_FIXTURE(Fixture, "an hour with two rows of one series bypasses the cache") {
   Fill(3);
   const SubQuery query = Ask("none", "1m-sum");
   const Bytes key = codec::MakeRowKey(store->points().layout(), TsuidOf("m", 1), kStart + 1800);
@@ -487,8 +489,9 @@ TEST_CASE_FIXTURE(Fixture, "rows of a series that are not one per hour bypass th
   CHECK(Stats().hours == kHours - 2);
 }
 
-TEST_CASE_FIXTURE(
-    Fixture, "a sub-query that is too large caches its first hours and leaves those of others") {
+TEST_CASE_FIXTURE(Fixture,
+                  "a sub-query with too many buckets caches its first hours and evicts "
+                  "no hours of other queries") {
   Fill();
   cached = MakeEngine(100'000);
   const SubQuery small = Ask("none", "5m-dev"), large = Ask("none", "1m-dev");
@@ -517,7 +520,7 @@ struct ManySeries : Fixture {
   static constexpr int64_t kEnd = kStart + kFound * kHour - 120;  // nothing remains to be read
 };
 
-TEST_CASE_FIXTURE(ManySeries, "many cached rows are not joined on an event loop") {
+TEST_CASE_FIXTURE(ManySeries, "many cached rows are not put together on an event loop") {
   const SubQuery many = Ask("none", "1m-sum");
   const SubQuery few = Ask("none", "1m-sum", "literal_or", "host", "h1|h2");
   const auto refused = [&](const SubQuery& query) {
@@ -533,7 +536,8 @@ TEST_CASE_FIXTURE(ManySeries, "many cached rows are not joined on an event loop"
   CHECK(Stats().hits == 2 * kFound);
 }
 
-TEST_CASE_FIXTURE(ManySeries, "the request is checked before cached series are joined") {
+TEST_CASE_FIXTURE(ManySeries,
+                  "a request that has ended is noticed before its cached series are put together") {
   Options options;
   options.timezone = "UTC";
   const auto cache = BucketCache::Make(8 << 20, store->watched(), clock);
@@ -561,7 +565,7 @@ TEST_CASE_FIXTURE(ManySeries, "the request is checked before cached series are j
   CHECK(watch.steps == kSeries);
 }
 
-TEST_CASE_FIXTURE(Fixture, "an hour without memory leaves the cache unchanged") {
+TEST_CASE_FIXTURE(Fixture, "if there is no memory to cache an hour, the cache stays unchanged") {
   constexpr int64_t kBytes = 8000;
   const auto cache = BucketCache::Make(kBytes, store->watched(), clock);
   const auto keep = [&](const Bytes& shape, int64_t base_s) {
@@ -588,7 +592,7 @@ TEST_CASE_FIXTURE(Fixture, "an hour without memory leaves the cache unchanged") 
   keep(first, kStart);
   keep(first, kStart + kHour);
   CHECK(cache->Stats().hours == 2);
-  keep(first, kStart);  // again
+  keep(first, kStart);  // the same hour again
   CHECK(cache->Stats().hours == 2);
   CHECK(found(first, kStart) == 1);
   CHECK(found(first, kStart + kHour) == 1);
@@ -614,7 +618,8 @@ TEST_CASE_FIXTURE(Fixture, "a query does not fail because the cache has no memor
 
 // Each reader sees the writes acknowledged before its query, while other writers add late points to
 // the same hours.
-TEST_CASE_FIXTURE(Fixture, "a query after an acknowledgement finds the point, while others write") {
+TEST_CASE_FIXTURE(
+    Fixture, "a query finds all points acknowledged before it, while other writers add points") {
   constexpr int kWriters = 2, kReaders = 2, kPoints = 300;
   std::atomic<int> acknowledged[kWriters] = {};
   std::atomic<int> writing{kWriters}, asked{0};

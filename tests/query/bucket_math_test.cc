@@ -76,7 +76,7 @@ TEST_CASE("the minimum and maximum of any number of values are found") {
   }
 }
 
-TEST_CASE("NaN is never the result, and of two zeros the first one is kept") {
+TEST_CASE("NaN is never the minimum or maximum, and of two zeros the first one is kept") {
   std::vector<double> values(20, kNan);
   CHECK(LeastOf(kInfinity, std::span<const double>(values)) == kInfinity);
   values[13] = 4;

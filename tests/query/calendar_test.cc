@@ -26,7 +26,7 @@ std::string Boundaries(const Calendar& calendar, const TimeZone& zone, int64_t t
   return out;
 }
 
-TEST_CASE("days keep local midnight when clocks change") {
+TEST_CASE("calendar days begin at local midnight, also when clocks change") {
   TimeZone zone = *TimeZone::Find("America/Los_Angeles");
   Calendar days({1, TimeUnit::kDay}, zone);
   int64_t t = At(zone, 2017, 3, 11, 15);
@@ -35,13 +35,15 @@ TEST_CASE("days keep local midnight when clocks change") {
   CHECK(days.Next(At(zone, 2017, 11, 5)) - At(zone, 2017, 11, 5) == 25 * 3'600'000);
 }
 
-TEST_CASE("hours add elapsed time") {
+TEST_CASE("intervals of hours are counted in elapsed time when clocks change") {
   TimeZone zone = *TimeZone::Find("America/Los_Angeles");
   Calendar hours({6, TimeUnit::kHour}, zone);
   CHECK(Boundaries(hours, zone, At(zone, 2017, 3, 12, 1), 4) == "3/12-0 3/12-7 3/12-13 3/12-19 ");
 }
 
-TEST_CASE("in the first pass of a repeated hour the previous boundary is in the second pass") {
+TEST_CASE(
+    "when clocks are set back, a time of the first pass has its previous boundary in the "
+    "second pass") {
   TimeZone zone = *TimeZone::Find("Europe/Berlin");
   const Calendar seconds({10, TimeUnit::kSecond}, zone);
   constexpr int64_t kBack = 1'635'642'000'000;  // from 3 to 2 o'clock
@@ -61,7 +63,7 @@ TEST_CASE("weeks begin on Sunday, and their previous boundary ignores the count"
   CHECK(Boundaries(two, utc, At(utc, 2017, 3, 5), 2) == "3/5-0 3/19-0 ");
 }
 
-TEST_CASE("odd counts restart at their anchor") {
+TEST_CASE("intervals that do not divide a day or a year are counted from its start") {
   TimeZone utc;
   CHECK(Boundaries({{7, TimeUnit::kHour}, utc}, utc, At(utc, 2017, 3, 1, 8), 2) == "3/1-7 3/1-14 ");
   CHECK(Boundaries({{3, TimeUnit::kMonth}, utc}, utc, At(utc, 2017, 5, 20), 2) == "4/1-0 7/1-0 ");
@@ -76,7 +78,7 @@ TEST_CASE("a midnight that does not exist moves forward") {
   CHECK(zone.ToLocal(gap) - DaysFromCivil(2017, 10, 15) * 86'400'000 == 3'600'000);
 }
 
-TEST_CASE("civil dates roll over") {
+TEST_CASE("a month or day out of range rolls over into the next or previous one") {
   CHECK(DaysFromCivil(1970, 1, 1) == 0);
   CHECK(DaysFromCivil(2000, 14, 1) == DaysFromCivil(2001, 2, 1));
   CHECK(DaysFromCivil(2000, 0, 1) == DaysFromCivil(1999, 12, 1));

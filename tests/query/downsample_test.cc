@@ -72,7 +72,7 @@ TEST_CASE("a bucket that begins before the scan does not exist") {
   CHECK(Text(*two_hours) == std::to_string(kDayStart + 12 * 3600) + ":3.0");
 }
 
-TEST_CASE("run-all uses the range of the query without its end") {
+TEST_CASE("0all uses the points from the start of the query to just before its end") {
   Doubles points = {
       {kDayStart + 1, 1}, {kDayStart + 10, 2}, {kDayStart + 20, 4}, {kDayStart + 30, 8}};
   CHECK(Text(*Run("0all-sum", points, kDayStart + 10, kDayStart + 30)) ==
@@ -93,7 +93,9 @@ TEST_CASE("fill policies emit every bucket of the scan") {
   CHECK_FALSE(Run("20m-sum-scalar", points, kDayStart, kDayStart + 2400).ok());
 }
 
-TEST_CASE("any fixed interval is one bucket since the epoch, but a calendar interval is not") {
+TEST_CASE(
+    "a fixed interval beyond all times is one bucket from the epoch, and a calendar "
+    "interval is refused") {
   CHECK(Text(*Run("9223372036854775807ms-sum", {{kDayStart, 1}, {kDayStart + 5000, 2}}, kDayStart,
                   kDayStart + 10)) == "0:3.0");
   CHECK_FALSE(ParseDownsample("9223372036854775807msc-sum").ok());
@@ -171,7 +173,7 @@ TEST_CASE("days have 23 hours when the clock is set forward") {
 }
 
 TEST_CASE("a bucket has the same value however its points arrive") {
-  // Above there is one call per point; here there is one call per row-hour.
+  // The tests above add one point per call. This test adds one row-hour per call.
   DownsampleSpec spec = *ParseDownsample("10m-avg");
   ScanWindow window = PlanScan(kDayStart * 1000, (kDayStart + 3000) * 1000, spec.interval_ms());
   BucketGrid grid(spec, window, kDayStart * 1000, (kDayStart + 3000) * 1000);
@@ -228,7 +230,7 @@ void CheckAtOnce(const char* text, std::mt19937_64& random, OffsetsOf offsets_of
   CHECK(out.bits == expected.bits);
 }
 
-TEST_CASE("short runs of a row give the same as single points") {
+TEST_CASE("rows with few points per bucket give the same result as points added one by one") {
   std::mt19937_64 random(7);
   for (const char* text : {"1m-sum", "1m-avg", "1m-min", "1m-max", "1m-count", "1m-last"}) {
     CheckAtOnce(text, random, [&](int64_t) {
@@ -239,7 +241,7 @@ TEST_CASE("short runs of a row give the same as single points") {
   }
 }
 
-TEST_CASE("hours of points at regular times give the same as single points") {
+TEST_CASE("rows with points at regular times give the same result as points added one by one") {
   std::mt19937_64 random(8);
   for (const char* text : {"1m-sum", "1m-avg", "1m-min", "1m-max", "1m-count", "5m-max", "90s-sum",
                            "1mc-max", "1500ms-sum"}) {

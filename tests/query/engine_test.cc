@@ -97,9 +97,9 @@ TEST_CASE_FIXTURE(EngineFixture, "a negative filter requires the tag key") {
         "host=a,dc=x " + std::to_string(kThreeOClock) + ":2");
 }
 
-TEST_CASE_FIXTURE(
-    EngineFixture,
-    "literals of the lowest key are united, and of other keys the last filter counts") {
+TEST_CASE_FIXTURE(EngineFixture,
+                  "literal filters of the tag key with the lowest id are united, "
+                  "and of other keys only the last filter counts") {
   for (const char* dc : {"a", "b"}) {
     for (const char* host : {"x", "y"}) Put("m", {{"dc", dc}, {"host", host}}, kThreeOClock, 1);
   }
@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(EngineFixture, "unknown names fail, and known names without da
   CHECK(Run(query, kThreeOClock, kThreeOClock + 10).status().code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("unknown values are ignored if the setting says so") {
+TEST_CASE("unknown tag values are ignored with skip_unresolved_tagvs") {
   Options options = EngineFixture::UtcOptions();
   options.skip_unresolved_tagvs = true;
   EngineFixture f(options);
@@ -215,7 +215,8 @@ TEST_CASE_FIXTURE(EngineFixture, "TSUIDs form one group and must have the same m
         StatusCode::kInvalidArgument);
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "filters with TSUIDs compare names and resolve none") {
+TEST_CASE_FIXTURE(EngineFixture,
+                  "filters of TSUID queries compare names, so unknown names are no error") {
   Put("m", {{"host", "a"}}, kThreeOClock, 1);
   Put("m", {{"host", "b"}}, kThreeOClock, 2);
   SubQuery query;
@@ -316,7 +317,8 @@ TEST_CASE_FIXTURE(EngineFixture, "invalid requests are refused") {
         }) == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "a failed sub-query can leave its failure in the result") {
+TEST_CASE_FIXTURE(EngineFixture,
+                  "a failed sub-query can leave its failure in the result of the others") {
   Put("m", {{"host", "a"}}, kThreeOClock, PointValue::Double(1.7e308));
   Put("m", {{"host", "b"}}, kThreeOClock, PointValue::Double(1.7e308));
   Request request;
@@ -357,11 +359,11 @@ TEST_CASE_FIXTURE(EngineFixture,
   CHECK_FALSE(valid("sum", "1m-zimsum"));
 }
 
-// OpenTSDB takes milliseconds below 2^32 for seconds: in the times of a query, and when a group
-// takes its series.
+// OpenTSDB reads milliseconds below 2^32 as seconds. It does so with the times of a query, and when
+// it adds a series to a group.
 TEST_CASE_FIXTURE(
     EngineFixture,
-    "a window may end before the start of series of early 1970, because of misread times") {
+    "a range may end before series of early 1970 begin, because their times are misread") {
   Put("m", {{"host", "a"}}, 4'000'000, 1);
   CHECK(Text(Ask("sum", "m"), 1000, 4200) == "host=a ");
   CHECK(Text(Ask("sum", "m"), 1000, 5000) == " ");
@@ -406,7 +408,8 @@ TEST_CASE_FIXTURE(SaltedFixture,
   CHECK(sum->groups[1].tsuids.size() == 2);
 }
 
-TEST_CASE_FIXTURE(EngineFixture, "histograms are not filled, however many buckets there were") {
+TEST_CASE_FIXTURE(EngineFixture,
+                  "a fill policy does not fill histograms, however many buckets the range has") {
   PutHistogram("h", {{"host", "a"}}, 1500001201, 1);
   SubQuery query = Ask("sum", "h");
   query.show_histogram_buckets = true;
@@ -414,8 +417,9 @@ TEST_CASE_FIXTURE(EngineFixture, "histograms are not filled, however many bucket
   CHECK(Run(query, 1300000000, 1500100000).ok());
 }
 
-TEST_CASE_FIXTURE(EngineFixture,
-                  "histograms of the hour after the range leave a group without a metric") {
+TEST_CASE_FIXTURE(
+    EngineFixture,
+    "with explicit tags, histograms of the hour after the range make a group without a metric") {
   PutHistogram("h", {{"host", "a"}}, 1500004801, 1);
   Put("h", {{"host", "a"}}, 1500001201, 1);
   SubQuery query = Ask("sum", "h");

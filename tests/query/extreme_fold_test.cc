@@ -45,8 +45,8 @@ PointColumns Buckets(int64_t first_ms, std::initializer_list<double> values) {
   return out;
 }
 
-/// The same points through scans that return every point, and through normal scans that are
-/// counted.
+/// Passes all calls to another point store. Scans return every point if `every` is true. Otherwise
+/// they are normal scans whose rows are counted.
 class Watched : public Points {
  public:
   Watched(Points& points, bool every) : points_(points), every_(every) {}
@@ -74,7 +74,7 @@ class Watched : public Points {
 
   size_t read = 0;                     // rows whose points were read
   size_t again = 0;                    // series that were requested again
-  std::function<void()> before_again;  // may be empty
+  std::function<void()> before_again;  // called before a series is requested again; may be empty
 
  private:
   class Counted : public PointScan {
@@ -260,7 +260,7 @@ TEST_CASE("a row is needed while one of its hour's buckets is below the row's ma
   CHECK(runs[0].bits == Buckets(kBase, {5, 7, 6}).bits);
 }
 
-TEST_CASE("minima are handled in reverse, and gaps stay gaps") {
+TEST_CASE("the fold of minima keeps the lower values, and minutes without points stay absent") {
   constexpr int64_t kBase = kStart * 1000;
   ExtremeFold fold(Function::kMin, kMinuteMs, kBase + 1, kBase + 7'200'000);
   fold.Take(Buckets(kBase, {-9, 4, 3}));
@@ -275,9 +275,9 @@ TEST_CASE("minima are handled in reverse, and gaps stay gaps") {
   CHECK(runs[1].bits[1] == 0);
 }
 
-TEST_CASE("after any rows, the floor of an hour is the minimum of its buckets") {
+TEST_CASE("the floor of an hour is the minimum of its buckets, whatever rows were added") {
   constexpr int64_t kBase = kStart * 1000, kHourMs = 3'600'000;
-  // The last ones of an hour and the first ones of the next.
+  // The last ten buckets of an hour and the first ten of the next hour.
   constexpr int64_t kFirst = 50, kBuckets = 20;
   std::mt19937 random{11};
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
@@ -404,9 +404,9 @@ TEST_CASE_FIXTURE(FoldFixture, "gaps outside the requested time do not make a se
   }
 }
 
-TEST_CASE_FIXTURE(
-    FoldFixture,
-    "series with gaps, of part of the time, or with odd intervals give correct results") {
+TEST_CASE_FIXTURE(FoldFixture,
+                  "series with gaps, with points in part of the time, or with "
+                  "irregular intervals give correct results") {
   for (int host = 0; host < kFoldHosts; ++host) {
     const int64_t end = kFoldHours * 3600;
     switch (host % 16) {

@@ -85,7 +85,7 @@ TEST_CASE("a filter with an expensive pattern ends with an error that names the 
   CHECK(status.message().find("'^(a+)+$'") != std::string_view::npos);
 }
 
-TEST_CASE("an unknown type is refused, not_key among them") {
+TEST_CASE("an unknown filter type, such as not_key, is refused") {
   CHECK(Refused("not_key", "x"));
   CHECK(Refused("LITERAL_OR", "x"));
 }
@@ -105,7 +105,8 @@ TEST_CASE("legacy tag values become filters") {
 }
 
 TEST_CASE(
-    "filters are equal by their literals, by the text between outer stars, or by their pattern") {
+    "filters are equal if their literals, the texts between their outer stars, or their "
+    "patterns are") {
   auto spec = [](const char* type, const char* text) { return FilterSpec{type, "host", text}; };
   FilterSpec grouping = spec("literal_or", "a|b");
   grouping.group_by = true;
@@ -210,9 +211,9 @@ TEST_CASE("invalid filters are equal only if their texts are equal") {
   CHECK_FALSE(Same({"literal_or", "host", "ab"}, {"literal_or", "hosta", "b"}));
 }
 
-TEST_CASE("lower case covers Latin-1") {
+TEST_CASE("conversion to lower case covers Latin-1") {
   CHECK(LowerUtf8("A\xC3\x84Z") == "a\xC3\xA4z");
-  CHECK(LowerUtf8("\xC3\x97") == "\xC3\x97");  // the multiplication sign has none
+  CHECK(LowerUtf8("\xC3\x97") == "\xC3\x97");  // the multiplication sign has no lower case
 }
 
 }  // namespace

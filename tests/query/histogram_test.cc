@@ -63,7 +63,7 @@ TEST_CASE("adding merges equal buckets and keeps the others in order") {
   CHECK(*sum.Take() == SimpleHistogram{0, {{0, 1, 7}, {0, 2, 1}, {3, 4, 7}, {5, 6, 9}}, 4, 4});
 }
 
-TEST_CASE("each series adds one histogram to an instant of its group") {
+TEST_CASE("a merge adds at most one histogram of each series to an instant") {
   const HistogramColumn a{{1000, Two(1, 0)}, {1000, Two(2, 0)}, {3000, Two(4, 0)}};
   const HistogramColumn b{{1000, Two(0, 1)}, {2000, Two(0, 2)}};
   const HistogramColumn* columns[] = {&a, &b};
@@ -77,7 +77,7 @@ TEST_CASE("each series adds one histogram to an instant of its group") {
   CHECK(merged[3].time_ms == 3000);
 }
 
-TEST_CASE("a column ends at the instant 0") {
+TEST_CASE("a histogram at time 0 ends its series, so that later ones are left out") {
   const HistogramColumn a{{0, Two(1, 0)}, {1000, Two(2, 0)}};
   const HistogramColumn b{{1000, Two(0, 1)}};
   const HistogramColumn* columns[] = {&a, &b};
@@ -86,12 +86,12 @@ TEST_CASE("a column ends at the instant 0") {
   CHECK(merged[0].histogram.buckets == Two(0, 1).buckets);
 }
 
-TEST_CASE("outputs are the percentiles in ascending order, then the buckets") {
+TEST_CASE("the outputs of histograms are the percentiles in ascending order, then the buckets") {
   const HistogramColumn column{{1000, Two(12, 16)}, {2000, {0, {{0, 5, 3}}, 0, 9}}};
   RequestContext& context = RequestContext::Unlimited();
   const auto outputs = *HistogramOutputs(column, {99.9, 50}, &column[0].histogram, context);
   CHECK(HistogramOutputs(column, {50}, nullptr, context)->size() == 1);
-  // With no points.
+  // Without points there is still an output for each bucket.
   CHECK(HistogramOutputs({}, {}, &column[0].histogram, context)->size() == 4);
   REQUIRE(outputs.size() == 6);
   const char* const suffixes[] = {"_pct_50.0", "_pct_99.9", "_UNDERFLOW",
@@ -109,7 +109,7 @@ TEST_CASE("several percentiles equal those computed one by one") {
     SimpleHistogram histogram;
     for (uint64_t i = 0; i < random() % 20; ++i) {
       const auto lower = static_cast<float>(i);
-      // Counts beyond 31 bits are negative ones.
+      // Counts of more than 31 bits are negative in 32 bits.
       histogram.buckets.push_back({lower, lower + 1, random() >> (random() % 3 == 0 ? 32 : 60)});
     }
     std::vector<double> wanted = {0, 0.5, 1, 1, 100, 100.5};

@@ -92,7 +92,7 @@ TEST_CASE_FIXTURE(EngineFixture, "very many sub-queries that find nothing report
   CHECK(engine.Last(query, &watch).status().code() == StatusCode::kDeadlineExceeded);
 }
 
-TEST_CASE("with tracking the meta table tells the hour") {
+TEST_CASE("with tsuid_tracking the hour of the last point is read from the meta table") {
   Options options = EngineFixture::UtcOptions();
   options.tsuid_tracking = true;
   EngineFixture f(options);

@@ -88,7 +88,7 @@ TEST_CASE("a file sets limits for single metrics and is read again") {
   CHECK(LimitsFor(options, &limits, "cpu.user", watch, false, false)->bytes_max == 7);
   CHECK(LimitsFor(options, &limits, "cpu.user", watch, true, true)->cells_max == 0);
   CHECK(LimitsFor(options, &limits, "cpu.user", watch, true, true)->bytes_max ==
-        7);  // lifting the limit of bytes is not allowed
+        7);  // the limit of bytes cannot be lifted
   CHECK(LimitsFor(options, &limits, "bus", watch, false, false)->cells_max == 9);
   CHECK(LimitsFor(options, &limits, "mem", watch, false, false)->cells_max == 100);
   file.Write(R"([{"regex":"mem","dataPointsLimit":5}])");

@@ -28,7 +28,7 @@ struct Limited : EngineFixture {
     return options;
   }
 
-  /// Returns the maximum memory of a query, or −1 if it was refused because of it.
+  /// Returns the maximum memory of a query, or −1 if it was refused because of its memory.
   int64_t Most(const SubQuery& query) {
     Result<Answer> answer = Run(query, kMemoryHour, kMemoryHour + kSpan);
     if (answer.ok()) return engine.running().Completed()[0]->memory_most_bytes;
@@ -69,15 +69,16 @@ TEST_CASE_FIXTURE(Limited, "memory is free after a query") {
   CHECK(engine.running().budget().taken() == 0);
 }
 
-TEST_CASE("everything that grows is refused beyond the limit") {
+TEST_CASE(
+    "scanned points, values of a bucket and filled buckets are refused beyond the memory limit") {
   constexpr int64_t kLittle = 400'000;
   Limited limited(kLittle);
-  // The scanned points, or the merged ones.
+  // The scanned points or the merged points exceed the limit.
   CHECK(limited.Most(Sum()) == -1);
-  // A bucket whose function needs all its values.
+  // The function of this bucket needs all values.
   CHECK(limited.Most(Downsampled("12h-p99")) == -1);
   CHECK(limited.Most(Downsampled("12h-avg")) > 0);
-  // Buckets that a fill policy adds.
+  // The fill policy adds many buckets.
   CHECK(limited.Most(Downsampled("100ms-sum-zero")) == -1);
   CHECK(limited.engine.running().budget().taken() == 0);
 }
@@ -150,7 +151,7 @@ TEST_CASE("merging reports its steps and charges the result") {
   }
 }
 
-TEST_CASE("a tally charges in pieces and returns everything") {
+TEST_CASE("a memory tally charges in pieces and returns everything") {
   FakeWatch watch;
   {
     MemoryTally tally(&watch);
@@ -202,7 +203,7 @@ TEST_CASE("an exception of a part is rethrown after all parts have ended, on any
   }
 }
 
-TEST_CASE("parts run on their own thread while no other one is free") {
+TEST_CASE("the calling thread runs all parts while no thread of the pool is free") {
   WorkerPool pool(1, 100);
   std::atomic<bool> go_on{false};
   REQUIRE(pool.Post([&](WorkerPool::Turn&) {
@@ -214,7 +215,7 @@ TEST_CASE("parts run on their own thread while no other one is free") {
   go_on = true;
 }
 
-TEST_CASE("without memory for a helper the parts still run, and nothing outlives them") {
+TEST_CASE("without memory for a helper the parts still run, and none runs after the call") {
   const std::function<bool(size_t)>* alive = nullptr;
   std::atomic<int> calls{0}, late{0};
   const std::function<bool(size_t)> task = [&](size_t) {
@@ -227,7 +228,7 @@ TEST_CASE("without memory for a helper the parts still run, and nothing outlives
     CAPTURE(n);
     WorkerPool pool(1, 100);
     std::atomic<bool> go_on{false};
-    REQUIRE(pool.Post([&](WorkerPool::Turn&) {  // helpers come when everything is done
+    REQUIRE(pool.Post([&](WorkerPool::Turn&) {  // helpers start only after all parts are done
       while (!go_on) std::this_thread::yield();
     }));
     calls = late = 0;

@@ -83,7 +83,7 @@ TEST_CASE("series with equal instants give the same result as the general algori
   }
 }
 
-TEST_CASE("rates are not interpolated, and the first ones make no instant") {
+TEST_CASE("rates are not interpolated, and the first rate of a series adds no instant") {
   constexpr int64_t t = 1'500'000'000;
   std::vector<PointColumns> series = {
       OfInts({{t, 100}, {t + 10, 200}, {t + 20, 300}, {t + 40, 500}}),
@@ -136,7 +136,7 @@ TEST_CASE("integers at the limits wrap around when interpolated") {
         "0:-9223372036854775808 1:-9223372036854775808 2:9223372036854775807");
 }
 
-TEST_CASE("series with equal instants are merged as value by value, bit for bit") {
+TEST_CASE("series with equal instants are merged to the same bits as value by value") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double special[] = {
       0.0, -0.0, std::numeric_limits<double>::quiet_NaN(), -kInfinity, kInfinity, 1e308, 5e-324};

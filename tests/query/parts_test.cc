@@ -28,7 +28,7 @@ namespace {
 constexpr int64_t kPartsStart = 1'700'006'400;
 constexpr int kHosts = 60, kHours = 6;
 
-/// The same points through scans that cannot be divided and return every point.
+/// Passes all calls to another point store. Its scans cannot be divided and return every point.
 class WholeScans : public Points {
  public:
   explicit WholeScans(Points& points) : points_(points) {}
@@ -160,7 +160,7 @@ class PartsFixture {
     request.start = std::to_string(kPartsStart + start_s);
     request.end = std::to_string(kPartsStart + kHours * 3600 - 1);
     for (size_t i = 1; i <= times; ++i) {
-      // Different from the others: equal sub-queries are evaluated once.
+      // Each sub-query differs from the others, because equal sub-queries are evaluated only once.
       request.queries.push_back(query);
       const size_t minutes = query.downsample ? 60 + i : i;  // at least an hour, if it is used
       if (i > 1) request.queries.back().downsample = std::to_string(minutes) + "m-sum";
@@ -372,8 +372,9 @@ TEST_CASE_FIXTURE(PartsFixture,
   }
 }
 
-TEST_CASE_FIXTURE(PartsFixture,
-                  "hundreds of groups equal those of single queries, and fail in order") {
+TEST_CASE_FIXTURE(
+    PartsFixture,
+    "hundreds of groups equal those of single queries, and the first failing group is reported") {
   constexpr size_t kMany = 600;
   const Bytes tagk = Id(UidKind::kTagk, "host");
   for (size_t i = 0; i < kMany; ++i) {
@@ -459,8 +460,10 @@ TEST_CASE_FIXTURE(PartsFixture, "sub-queries of one request give the same result
   CHECK(shared > 100);
 }
 
-TEST_CASE_FIXTURE(PartsFixture, "the first unreadable row is the failure, in parts too") {
-  // A time that occurs twice, with two widths of value, in series of several parts.
+TEST_CASE_FIXTURE(PartsFixture,
+                  "a query in parts, too, fails with the error of the first unreadable row") {
+  // Each of these series has two values of different widths at one time. The series belong to
+  // different parts.
   for (const int host : {55, 31, 12}) {
     Put(host, 7777, PointValue::Int(1));
     Put(host, 7777, PointValue::Int(70'000));

@@ -29,7 +29,7 @@ TEST_CASE("a calendar interval counts with its nominal length") {
 TEST_CASE("a range that ends after the year 2106 ends in 1970") {
   const ScanWindow window = PlanScan(1'300'000'000'000, 9'999'999'999'999, 0);
   CHECK(window.end_s == 10'000'000'800);
-  CHECK(window.end_ms() == 10'000'000'800);  // milliseconds: 1970-04-26
+  CHECK(window.end_ms() == 10'000'000'800);  // read as milliseconds: 1970-04-26
   CHECK(PlanScan(1'300'000'000'000, 4'294'960'000'000, 0).end_ms() == 4'294'962'000'000);
 }
 

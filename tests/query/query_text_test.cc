@@ -25,7 +25,7 @@ Request Example() {
 
 }  // namespace
 
-TEST_CASE("a request is shown as one would write it") {
+TEST_CASE("a request is shown in the form of a query string") {
   CHECK(QueryText(Example(), 1000) ==
         "start=1h-ago&end=now&m=sum:1m-avg:rate:value>90:sys.cpu{host=wildcard(*)}{dc=regexp(a.)}"
         "&tsuid=max:000001000001000001,000001000001000002");
@@ -38,7 +38,7 @@ TEST_CASE("a long request is cut between characters") {
   CHECK(QueryText(request, 9) == "start=ä…");
 }
 
-TEST_CASE("a request cannot break its line") {
+TEST_CASE("control characters of a request are replaced, so that its text stays on one line") {
   Request request;
   request.start = "1h\nago\x7F";
   CHECK(QueryText(request, 1000) == "start=1h?ago?");

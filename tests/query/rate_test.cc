@@ -36,7 +36,7 @@ TEST_CASE("the first rate is relative to zero at time zero") {
   CHECK(Text(points) == "1500000015:1000.0 1500000025:2.0");
 }
 
-TEST_CASE("NaN makes two rates NaN, and a fill of zero none") {
+TEST_CASE("NaN makes the rates before and after it NaN, and a value of zero does not") {
   double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(Rates(OfDoubles({{kT, 1}, {kT + 10, 2}, {kT + 20, nan}, {kT + 30, 5}, {kT + 40, 9}})) ==
         "0.1 NaN NaN 0.4");
@@ -45,7 +45,8 @@ TEST_CASE("NaN makes two rates NaN, and a fill of zero none") {
   CHECK(Rates(OfDoubles({{kT, 1}, {kT + 10, 2}, {kT + 30, 5}, {kT + 40, 9}})) == "0.1 0.15 0.4");
 }
 
-TEST_CASE("counters roll over, reset and drop resets") {
+TEST_CASE(
+    "a counter that decreases has rolled over, was reset, or is dropped, as the options say") {
   PointColumns points = OfInts({{kT, 65000}, {kT + 10, 65530}, {kT + 20, 100}, {kT + 30, 200}});
   CHECK(Rates(points, {true, 65535, 0, false}) == "53.0 10.5 10.0");
   CHECK(Rates(points, {true, 65535, 5, false}) == "53.0 0.0 10.0");

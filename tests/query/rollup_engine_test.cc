@@ -60,12 +60,12 @@ class RollupFixture : public EngineFixture {
 const Bytes kSum(1, '\0');
 const Bytes kCount(1, '\1');
 
-TEST_CASE("cells of the older form are read together with others") {
+TEST_CASE("rollup cells of the older form are read together with those of the newer form") {
   RollupFixture f;
   f.PutRollup("a", "sum:", 1, 7);
   f.PutRollup("a", kSum, 2, 8);
   f.PutRollup("a", "count:", 1, 2);
-  f.PutRollup("a", "SUM:", 3, 9);  // there is no such form
+  f.PutRollup("a", "SUM:", 3, 9);  // no form has a name in upper case
   f.PutRollup("a", kCount, 2, 4);
   CHECK(f.Text(f.Downsampled("1h-sum"), kMidnight, kMidnight + 4 * kAnHour) ==
         "host=a 1499994000:7.0 1499997600:8.0");
@@ -93,7 +93,7 @@ TEST_CASE("with explicit tags the row after the window is read as an empty group
   CHECK(f.Text(query, kDayBefore, kDayBefore + kAnHour) == " ");
 }
 
-TEST_CASE("an interval in both forms is a duplicate") {
+TEST_CASE("a rollup that is stored in both forms is a duplicate") {
   RollupFixture f;
   f.PutRollup("a", "sum:", 1, 7);
   f.PutRollup("a", kSum, 1, 8);
@@ -108,7 +108,7 @@ TEST_CASE("a query that reaches into delaySla reads raw points from there") {
     f.Put("m", {{"host", "a"}}, kMidnight + hour * kAnHour, hour);
   f.Put("m", {{"host", "b"}}, kMidnight + 4 * kAnHour, 50);
 
-  SUBCASE("rollups before, raw points after, and the hour that both read twice") {
+  SUBCASE("rollups before, raw points after, and both for the hour between") {
     CHECK(f.Text(f.Downsampled("1h-sum", true), kMidnight, kMidnight + 5 * kAnHour) ==
           "host=a 1499990400:100.0 1499994000:100.0 1499997600:100.0 1500001200:100.0 "
           "1500001200:3.0 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
@@ -119,7 +119,7 @@ TEST_CASE("a query that reaches into delaySla reads raw points from there") {
     CHECK(f.Text(query, kMidnight, kMidnight + 5 * kAnHour) ==
           "host=a 1500001200:3.0 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
   }
-  SUBCASE("groups without a tag key are one") {
+  SUBCASE("without grouping, all series are one group") {
     CHECK(f.Text(f.Downsampled("1h-sum"), kMidnight + 2 * kAnHour, kMidnight + 5 * kAnHour) ==
           "host=a/host 1499997600:100.0 1500001200:100.0 1500001200:3.0 1500004800:54.0 "
           "1500008400:5.0");

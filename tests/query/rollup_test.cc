@@ -55,7 +55,7 @@ TEST_CASE("a rollup is selected by the interval and the usage") {
   }
 }
 
-TEST_CASE("a function needs its stored aggregate, and an average sum and count") {
+TEST_CASE("a function needs its stored aggregate, and an average needs sum and count") {
   codec::RollupTables tables = Tables();
   const auto plan = [&](const char* text) {
     const auto downsample = ParseDownsample(text);
@@ -73,7 +73,9 @@ TEST_CASE("a function needs its stored aggregate, and an average sum and count")
   CHECK(plan("1h-avg").status().message() == "No ID found mapping to aggregator: avg");
 }
 
-TEST_CASE("rows of rollups are read from that of the start to one after the end") {
+TEST_CASE(
+    "a scan of rollups covers the rows from the start to the end, and for a rate one row "
+    "before them") {
   const codec::RollupTables tables = Tables();
   const codec::RollupInterval& hourly = tables.levels[1].interval;
   constexpr int64_t kDay = 86400;
@@ -85,7 +87,7 @@ TEST_CASE("rows of rollups are read from that of the start to one after the end"
         kStart - kDay);
 }
 
-TEST_CASE("a usage has OpenTSDB's name, and an unknown one is the default") {
+TEST_CASE("a rollup usage has the name that OpenTSDB gives it, and an unknown one is the default") {
   CHECK(RollupUsageName("rollup_raw") == "ROLLUP_RAW");
   CHECK(RollupUsageName("Rollup_Fallback_Raw") == "ROLLUP_FALLBACK_RAW");
   CHECK(RollupUsageName("x") == "ROLLUP_NOFALLBACK");

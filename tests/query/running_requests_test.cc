@@ -12,7 +12,7 @@
 namespace hg::query {
 namespace {
 
-constexpr uint64_t kManySteps = 1 << 20;  // it includes a check
+constexpr uint64_t kManySteps = 1 << 20;  // enough steps for a check of the limits
 
 /// Queries of one daemon.
 struct Queries {
@@ -152,7 +152,9 @@ TEST_CASE("a query can be ended by its id, and a response that has begun is cut"
   CHECK_FALSE(queries.running.Kill(id));
 }
 
-TEST_CASE("an equal query of the same address is refused while one runs, if the option says so") {
+TEST_CASE(
+    "with simultaneous_duplicates off, an equal query of the same address is refused while "
+    "one runs") {
   Options options;
   options.simultaneous_duplicates = false;
   Queries queries(options);
@@ -195,7 +197,7 @@ TEST_CASE("completed queries are kept once per address, newest first, and counte
 }
 
 TEST_CASE(
-    "of a very long query only the beginnings of its times are kept, whichever text is long") {
+    "if any text of a query is very long, only the beginnings of its start and end are kept") {
   const std::string much(1 << 20, 'x');
   std::vector<Request> requests(9);
   for (Request& request : requests) {
@@ -385,7 +387,7 @@ TEST_CASE("no large query starts while half of the memory is in use") {
   CHECK(went.ok());
 }
 
-TEST_CASE("the threads of one query take one place together") {
+TEST_CASE("the threads of one large query take one place together") {
   Options options;
   options.large_steps = 1;
   options.large_queries.width = 1;
@@ -403,7 +405,9 @@ TEST_CASE("the threads of one query take one place together") {
   CHECK(queries.running.large_queries().working() == 1);
 }
 
-TEST_CASE("a query on an event loop stays small, and is forgotten when it is given up") {
+TEST_CASE(
+    "a query on an event loop is refused before it is large, and is forgotten when it is "
+    "withdrawn") {
   Queries queries;
   {
     auto query = queries.Begin();

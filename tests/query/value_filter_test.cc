@@ -36,7 +36,7 @@ SubQuery OfValues(const std::string& aggregator, const std::string& values,
   return query;
 }
 
-/// Rows of one series with these statistics. Their points have the values 0 and 90.
+/// Returns rows of one series with the given statistics. Their points have the values 0 and 90.
 class StatisticsScan : public PointScan {
  public:
   explicit StatisticsScan(std::vector<RowStatistics> rows) : rows_(std::move(rows)) {}
@@ -143,7 +143,7 @@ TEST_CASE("NaN differs from every number") {
   for (const char* text : {"> 1", ">= 1", "< 1", "<= 1", "== 1"}) CHECK_FALSE(Of(text).Admits(nan));
 }
 
-TEST_CASE("invalid value filters are refused by name") {
+TEST_CASE("invalid value filters are refused, and the error contains them") {
   for (const char* text : {"", "90", "=90", ">", "> ", "> x", ">> 1", "> 1 2", "> nan", "< inf",
                            "> 1e999", "=> 1", ">=90%"}) {
     CAPTURE(text);
@@ -154,7 +154,7 @@ TEST_CASE("invalid value filters are refused by name") {
   }
 }
 
-TEST_CASE("statistics tell like the points whether some or all points of a row are admitted") {
+TEST_CASE("row statistics and points agree on whether some or all points of a row are admitted") {
   for (const char* sign : {">", ">=", "<", "<=", "==", "!="}) {
     for (const char* number : {"0", "2", "2.5", "5", "7", "-1"}) {
       const ValueFilter filter = Of(std::string(sign) + number);

@@ -214,7 +214,7 @@ void TheSamePointAgainOverwritesAndAnotherFormOfItsInstantStandsBesideIt(Driver&
   CHECK(Read(d, Everything(), fix).text == RowText("1=1", "0=4"));
   d.Disturb();
   CHECK(Read(d, Everything(), fix).text == RowText("1=1", "0=4"));
-  // By series number, not by age.
+  // With use_otsdb_timestamp the largest value is read, not the newest one.
   CHECK(Read(d, Everything(), {.use_otsdb_timestamp = true}).text == RowText("1=1", "0=300"));
   CHECK(Read(d, Everything(), {.use_otsdb_timestamp = true, .use_max_value = false}).text ==
         RowText("1=1", "0=4"));
@@ -335,7 +335,7 @@ void CellsOfOtherWritersAreReadAsPoints(Driver& d) {
   CHECK(Read(d, Everything()).text == expected);
   d.Disturb();
   CHECK(Read(d, Everything()).text == expected);
-  // Points written over a compacted cell.
+  // These points are written after the compacted cell.
   d.Write(Tsuid("1=1"), kBase + 3, PointValue::Int(1));
   PointScanSpec first = Everything();
   first.matcher.tsuids = {Tsuid("1=1")};
@@ -595,7 +595,7 @@ void NumbersAreStableAndBadOnesRefused(Driver& d) {
 
 void PointsAreCellsOfTheDataTable(Driver& d) {
   const Bytes series = Tsuid("1=1");
-  // A future hour: neither engine may compact its cells.
+  // The hour is in the future, so that no store compacts its cells.
   const uint32_t base = 4102444800;
   d.Write(series, base + 1, PointValue::Int(24));
   d.Write(series, base, PointValue::Double(0.5));

@@ -223,7 +223,7 @@ void CompareAndMutateChangesTheRowOnlyIfItIsAsExpected(StoreSubject& s) {
         StatusCode::kNotFound);
 }
 
-// The work and memory of single columns, as reported to a context.
+// Checks the work and the memory that a context reports for reads and changes of single columns.
 void AColumnOfAWideRowIsReadAndChangedByItself(StoreSubject& s) {
   constexpr int kColumns = 600;
   const auto name = [](int i) { return "q" + std::to_string(i); };

@@ -61,7 +61,8 @@ class RandomSteps {
 
   void Compare() {
     ScanSpec spec = Spec("", "", 2);
-    // Puts of one moment are one version for a store whose clock advances by itself.
+    // A store with a clock of its own may give several puts one time, and then has only one
+    // version.
     if (subject_->obeys_clock() && Below(2) == 0) {
       spec.max_versions = static_cast<int32_t>(1 + Below(5));
       spec.min_ms = subject_->clock().NowMs() - static_cast<int64_t>(Below(30)) * 1000 - 300;

@@ -137,7 +137,8 @@ void AReversedScanIsTheScanTurnedRound(StoreSubject& s) {
   std::mt19937 random(4);
   for (int i = 0; i < 60; ++i) {
     ScanSpec forward = Spec();
-    // Both get keys of the table, or none. The bounds differ in which end is excluded.
+    // Both scans begin and end at keys of the table, or have no bounds. They exclude different
+    // ends.
     Bytes low = random() % 4 == 0 ? Bytes() : keys[random() % keys.size()];
     Bytes high = random() % 4 == 0 ? Bytes() : keys[random() % keys.size()];
     if (!low.empty() && !high.empty() && high < low) std::swap(low, high);
@@ -251,7 +252,7 @@ void RowsAreFilteredByTheirKeys(StoreSubject& s) {
               }));
     }
   }
-  // Letters in both cases.
+  // A substring is found without regard to case.
   Put(s, "Letters", "a", "q", "v");
   CHECK(given(CompareKey(Op::kEqual, Comparator::kSubstring, "eTT")) ==
         std::vector<Bytes>{"Letters"});

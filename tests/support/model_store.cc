@@ -13,8 +13,8 @@
 namespace hg {
 namespace {
 
-// The tombstones of a column and of its whole family, for all times up to theirs and for exactly
-// theirs.
+// The following two functions distinguish four kinds of tombstones. A tombstone is for a column or
+// for a whole family, and for all times up to its time or for exactly its time.
 bool OfColumn(CellChange::Kind kind) {
   return kind == CellChange::Kind::kDeleteColumn || kind == CellChange::Kind::kDeleteVersion;
 }
@@ -195,7 +195,7 @@ std::vector<Status> ModelStore::MutateRows(const std::string& name,
 void ModelStore::Apply(Table* table, const RowMutation& mutation) {
   if (mutation.changes.empty()) return;
   StoredRow& row = table->rows[mutation.key];
-  // A delete of the newest version means the newest one before the mutation.
+  // A delete of the newest version deletes the version that was the newest before the mutation.
   const bool of_newest =
       std::any_of(mutation.changes.begin(), mutation.changes.end(), [](const CellChange& change) {
         return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
@@ -232,7 +232,8 @@ void ModelStore::Add(const Table& table, StoredRow* row, Event event) {
     });
     if (event.kind != CellChange::Kind::kPut) return;
   }
-  // Otherwise counters of a plain family would accumulate versions.
+  // A visible put into a family with default attributes replaces older puts. Otherwise counters
+  // would accumulate versions.
   const auto family =
       std::find_if(table.descriptor.families.begin(), table.descriptor.families.end(),
                    [&](const FamilyDescriptor& f) { return f.name == event.column.first; });
@@ -267,7 +268,7 @@ bool ModelStore::Hidden(const FamilyDescriptor& family, const std::vector<const 
                              : mark.timestamp_ms < put.timestamp_ms) {
       continue;
     }
-    // Both are stored in the row in the order in which they were written.
+    // Events are stored in the order of writing, so the event with the lower address is older.
     if (family.new_version_behavior && event < &put) continue;
     if (range != nullptr && !InRange(*range, mark.timestamp_ms)) continue;
     return true;
@@ -397,7 +398,7 @@ void ModelStore::PutOver(const Table& table, StoredRow* row, const Column& colum
   int64_t time = stamp;
   if (old != nullptr) {
     time = std::max(stamp, old->timestamp_ms);
-    const Event* last = nullptr;  // of equal times, the event that arrived last is visible
+    const Event* last = nullptr;  // at equal times, the event that arrived last is visible
     for (const Event& event : row->events) {
       const bool same = event.kind == CellChange::Kind::kPut && event.column == column &&
                         event.timestamp_ms == old->timestamp_ms;

@@ -8,7 +8,7 @@
 namespace hg::tsd {
 namespace {
 
-/// The text after seconds, level, thread and logger.
+/// Returns the text of the newest log line, without seconds, level, thread and logger.
 std::string LastText() {
   const std::string line = RecentLogLines().at(0);
   return line.substr(line.rfind('\t') + 1);

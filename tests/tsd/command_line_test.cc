@@ -31,7 +31,7 @@ TEST_CASE("\"--\" ends the options") {
   CHECK(Parse({"--", "-", "--port"})->words() == std::vector<std::string>{"-", "--port"});
 }
 
-TEST_CASE("an unknown word that begins with a dash is refused by name") {
+TEST_CASE("an unknown word that begins with a dash is refused, and the error names it") {
   for (const char* word : {"-", "-x", "--nosuch", "--nosuch=1", "--ports"}) {
     const auto line = Parse({word});
     CHECK(line.status().code() == StatusCode::kInvalidArgument);

@@ -51,7 +51,9 @@ std::vector<Cell> OnlyRow(Backend& backend) {
   return rows[0].cells;
 }
 
-TEST_CASE("the directory of a running process is busy, and the error has its description") {
+TEST_CASE(
+    "the directory of a running process is busy, and the error has the description of the "
+    "process") {
   const Folder folder;
   const auto first = OpenEmbeddedBackend(folder.Settings(), "the first one");
   REQUIRE(first.ok());
@@ -62,7 +64,7 @@ TEST_CASE("the directory of a running process is busy, and the error has its des
   CHECK(OpenEmbeddedBackend(folder.Settings(), "the third one").ok());
 }
 
-TEST_CASE("an empty batch is refused as long as any other one would be, for /readyz") {
+TEST_CASE("an empty batch, which /readyz uses, is refused while other batches are") {
   const Folder folder;
   const auto backend = OpenEmbeddedBackend(folder.Settings(), "", StoreUse::kLook);
   REQUIRE(backend.ok());
@@ -106,7 +108,7 @@ TEST_CASE("other id widths than those of the directory are refused") {
   CHECK(OpenEmbeddedBackend(config, "").status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("tsd.storage.ttl sets the TTL of the data table; empty keeps it, and 0 is for ever") {
+TEST_CASE("tsd.storage.ttl sets the TTL of the data table: empty keeps it, and 0 means for ever") {
   const Folder folder;
   const auto ttl_with = [&](const char* text) {
     Config config = folder.Settings();
@@ -158,14 +160,14 @@ TEST_CASE(
         std::vector<uint64_t>{1, 2, 3});
 }
 
-// A quarter of the limit of unflushed memory, one mebibyte per region.
-TEST_CASE("too many regions for the memory give a warning, from the first one too many") {
+// The advised number of regions is a quarter of the limit of unflushed memory, in MiB.
+TEST_CASE("the first region too many for the memory gives a warning") {
   for (const bool many : {false, true}) {
     const Folder folder;
     Config config = folder.Settings();
     config.Set("tsd.memory.limit", "104857600");  // 40 MiB unflushed: 10 regions
     config.Set("tsd.storage.salt.width", "1");
-    config.Set("tsd.storage.salt.buckets", many ? "8" : "7");  // and three other tables
+    config.Set("tsd.storage.salt.buckets", many ? "8" : "7");  // there are three other tables, too
     const size_t before = RecentLogLines().size();
     REQUIRE(OpenEmbeddedBackend(config, "").ok());
     const auto lines = RecentLogLines();

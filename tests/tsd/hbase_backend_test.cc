@@ -98,7 +98,7 @@ TEST_CASE("the daemon acknowledges points while HBase is unreachable, and writes
   cluster.gateway.Stop();
   const PointEntry entry = MakePointEntry(*series, Timestamp{1356998405}, PointValue::Int(7));
   REQUIRE(points.Append({&entry, 1}).ok());
-  CHECK(points.Append({}).ok());  // there is space for more
+  CHECK(points.Append({}).ok());  // the spool has space for more
   const auto shown = [&](const std::string& wanted) {
     int64_t shown = -1;
     (*backend)->CollectStats([&](const std::string& name, const std::string&, int64_t value) {
@@ -109,7 +109,7 @@ TEST_CASE("the daemon acknowledges points while HBase is unreachable, and writes
   CHECK(shown("hbase.spool.taken") == 1);
   CHECK(shown("hbase.spool.bytes") > 0);
   CHECK((*backend)->WritesWait());
-  // A daemon that would not replay the points does not start.
+  // A daemon whose settings would not replay the points does not start.
   cluster.config.Set("tsd.storage.hbase.spool.size", "0");
   const Status without = ReadSpoolOptions(cluster.config).status();
   CHECK(without.code() == StatusCode::kInvalidArgument);
@@ -151,7 +151,7 @@ TEST_CASE("without a spool the daemon reports that HBase is unreachable") {
   CHECK(points.Append({}).ok());
 }
 
-TEST_CASE("existing tables are used as they are, unless a family is missing") {
+TEST_CASE("existing tables are used with their own attributes, unless a family is missing") {
   Cluster cluster;
   TableDescriptor foreign{"tsdb", {{"t"}, {"more"}}, false};
   foreign.families[0].compression = "ZSTD";
@@ -181,7 +181,8 @@ TEST_CASE("a tool that only reads creates nothing, and gets an error for a missi
   CHECK(missing.code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("points whose table is missing must be kept by their sender") {
+TEST_CASE(
+    "points whose table is missing are refused as unavailable, so that their sender keeps them") {
   for (const char* appends : {"false", "true"}) {
     Cluster cluster;
     cluster.config.Set("tsd.storage.enable_appends", appends);

@@ -28,7 +28,7 @@ TEST_CASE("the message of a text line is followed by the component and the field
         R"(said="a \"b\"\n=c" back="C:\\x" error="busy: now")");
 }
 
-TEST_CASE("no value can be mistaken for another field or line") {
+TEST_CASE("no value of a text line can be mistaken for another field or line") {
   const std::string line =
       Line(LogFormat::kText, LogLevel::kInfo, "query", "slow",
            {{"query", "m user=root\n2026-01-01 00:00:00.000 error: forged \" user=root"}});

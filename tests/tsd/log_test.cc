@@ -7,7 +7,7 @@
 namespace hg::tsd {
 namespace {
 
-/// The thread follows seconds and level; its name is not known here.
+/// Returns the line without its seconds and thread. The name of the thread is not known here.
 std::string Shown(const std::string& line) {
   const size_t level = line.find('\t') + 1;
   const size_t thread = line.find('\t', level);
@@ -15,7 +15,7 @@ std::string Shown(const std::string& line) {
   return line.substr(level, thread - level) + line.substr(logger);
 }
 
-TEST_CASE("the last log lines are kept, newest first, and those below the level are not") {
+TEST_CASE("the last log lines are kept, newest first, and lines below the log level are not") {
   LogInfo("", "one");
   SetLogLevel(LogLevel::kError);
   LogWarning("", "dropped");

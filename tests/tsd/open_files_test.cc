@@ -18,7 +18,7 @@ TEST_CASE("the limit of open files is raised as far as the system allows") {
   CHECK(limit.rlim_cur == limit.rlim_max);
 }
 
-TEST_CASE("clients leave open files for the store, whatever the settings say") {
+TEST_CASE("the limit of connections leaves open files for the store, whatever the settings say") {
   CHECK(ConnectionsWithin(1024, 0) == 768);
   CHECK(ConnectionsWithin(1024, 100) == 100);
   CHECK(ConnectionsWithin(1024, 5000) == 768);

@@ -23,7 +23,7 @@ http::graph::Plot TwoLines() {
   return plot;
 }
 
-TEST_CASE("words with a plus describe the plot") {
+TEST_CASE("words with a plus sign are parameters of the plot") {
   const auto parameters = PlotWords({"1h-ago", "+wxh=200x100", "+title=a=b", "sum", "m"});
   REQUIRE(parameters.ok());
   CHECK(*parameters->Find("wxh") == "200x100");
@@ -48,7 +48,7 @@ TEST_CASE("a plot consists of a data file per line, a script and an image") {
   CHECK(failed.message().find(base) != std::string_view::npos);
 }
 
-TEST_CASE("the script names the lines and their axis") {
+TEST_CASE("the gnuplot script has the titles of the lines and their axis") {
   const std::string script = GnuplotScript("B", TwoLines());
   CHECK(script.find("plot 'B_0.dat' using 1:2 with lines title 'm{host=a}', \\\n"
                     "     'B_1.dat' using 1:2 with lines title 'm{host=b}' axes x1y2\n") !=
@@ -56,7 +56,7 @@ TEST_CASE("the script names the lines and their axis") {
   CHECK(script.find("set y2tics") != std::string::npos);
 }
 
-TEST_CASE("no text can end its quotes, so the script can only plot") {
+TEST_CASE("no text can end its quotes in the gnuplot script, so the script can only plot") {
   http::graph::Plot plot = TwoLines();
   const std::string hostile = "x' ; system \"reboot\"\n!reboot `reboot` $(reboot)\r";
   plot.style.title = plot.style.left.label = plot.style.right.label = hostile;

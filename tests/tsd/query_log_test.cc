@@ -22,7 +22,7 @@ query::CompletedQuery Ended(int64_t took_ms, Status failure = {}) {
   return out;
 }
 
-/// The event as a line of text; "" = no event.
+/// Returns the logged event as a line of text; "" = no event.
 std::string Text(const query::CompletedQuery& query, int64_t slow_ms) {
   const auto entry = LogEntryOf(query, slow_ms);
   if (!entry) return "";

@@ -19,7 +19,7 @@ TEST_CASE("times are truncated to seconds, and the end may be missing") {
   CHECK(ParseWords({"1h-ago", "sum", "m"})->start_s == 1'700'000'000 - 3600);
 }
 
-TEST_CASE("the second of more than three words is an end if it looks like a time") {
+TEST_CASE("the second of more than three words is the end time if it looks like a time") {
   CHECK(*ParseWords({"1", "2", "sum", "m"})->end_s == 2);
   CHECK(*ParseWords({"1", "2023/11/14-22:00", "sum", "m"})->end_s == 1699999200);
   CHECK(*ParseWords({"1", "1m-ago", "sum", "m"})->end_s == 1'700'000'000 - 60);

@@ -12,7 +12,7 @@
 namespace hg::tsd {
 namespace {
 
-/// The other end: an abstract socket, as containers use it.
+/// Stands for the service manager: it listens on an abstract socket, as in containers.
 class Listener {
  public:
   Listener() : name_("@service_manager_test." + std::to_string(getpid())) {
@@ -26,7 +26,7 @@ class Listener {
   ~Listener() { ::close(socket_); }
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// "" = nothing was received.
+  /// Returns the next message; "" = nothing was received.
   [[nodiscard]] std::string Next() const {
     char text[256];
     const ssize_t length = ::recv(socket_, text, sizeof(text), MSG_DONTWAIT);

@@ -81,11 +81,12 @@ TEST_CASE("limits of connections and telnet replies reach the HTTP options") {
   CHECK_FALSE(ReadHttpOptions(With("tsd.rpc.telnet.return_errors", "false"))->telnet_return_errors);
 }
 
-TEST_CASE("known raw series keys may take an eighth of the memory limit") {
+TEST_CASE("known raw series keys may use an eighth of the memory limit") {
   CHECK(ReadIngestOptions(With("tsd.memory.limit", "1073741824"))->raw_key_bytes_max == 134217728);
 }
 
-TEST_CASE("bodies may take six times the largest one, but at most half of the memory limit") {
+TEST_CASE(
+    "request bodies may use six times the largest one, but at most half of the memory limit") {
   const auto bytes_max = [](const char* limit) {
     return ReadHttpOptions(With("tsd.memory.limit", limit))->request_memory_bytes_max;
   };
@@ -94,7 +95,7 @@ TEST_CASE("bodies may take six times the largest one, but at most half of the me
   CHECK(bytes_max("268435456") == 134217728);
 }
 
-TEST_CASE("queries may take a quarter of the memory limit, one query half of that") {
+TEST_CASE("queries may use a quarter of the memory limit, and one query half of this") {
   Config config = With("tsd.memory.limit", "1073741824");
   CHECK(ReadQueryOptions(config)->memory_bytes_max == 268435456);
   CHECK(ReadQueryOptions(config)->query_memory_bytes_max == 134217728);
@@ -156,7 +157,7 @@ TEST_CASE("an invalid setting is refused with its key") {
   refused(ReadIngestOptions(With("tsd.ingest.max_tags", "0")).status(), "tsd.ingest.max_tags");
 }
 
-TEST_CASE("only the exact text switches the API, pages and the remote stop") {
+TEST_CASE("only the exact texts in the settings enable the API, the pages and the remote stop") {
   CHECK_FALSE(ReadHttpOptions(With("tsd.core.enable_api", "yes"))->api_enabled);
   CHECK_FALSE(ReadHttpOptions(With("tsd.core.enable_ui", "TRUE"))->ui_enabled);
   CHECK_FALSE(ReadHttpOptions(With("tsd.no_diediedie", "0"))->diediedie_enabled);
@@ -164,18 +165,18 @@ TEST_CASE("only the exact text switches the API, pages and the remote stop") {
   CHECK(ReadHttpOptions(Config())->diediedie_enabled);
 }
 
-TEST_CASE("an unknown mode means read and write") {
+TEST_CASE("an unknown tsd.mode means read and write") {
   CHECK(ReadHttpOptions(With("tsd.mode", "ro"))->mode == http::Mode::kReadOnly);
   CHECK(ReadHttpOptions(With("tsd.mode", "wo"))->mode == http::Mode::kWriteOnly);
   CHECK(ReadHttpOptions(With("tsd.mode", "x"))->mode == http::Mode::kReadWrite);
 }
 
-TEST_CASE("extra name characters are read as ISO-8859-1 and trimmed of blanks outside only") {
+TEST_CASE("extra name characters are read as ISO-8859-1, and blanks around them are removed") {
   CHECK(ReadIngestOptions(With("tsd.core.tag.allow_specialchars", "  : \xe9 "))
             ->extra_name_characters == ": \xc3\xa9");
 }
 
-TEST_CASE("tables have the names from the settings, and rollups add theirs") {
+TEST_CASE("table names come from the settings, and rollups add their tables") {
   Config config = With("tsd.storage.hbase.data_table", "points");
   CHECK(DescribeTables(config)->size() == 4);
   config.Set("tsd.rollups.enable", "true");
@@ -194,7 +195,7 @@ TEST_CASE("tables have the names from the settings, and rollups add theirs") {
   CHECK(DescribeTables(config).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("plot options are separated by semicolons, including the empty one") {
+TEST_CASE("allowed plot options are separated by semicolons, and an empty list is kept") {
   CHECK(ReadHttpOptions(Config())->graph_options == http::Options().graph_options);
   CHECK(ReadHttpOptions(With("tsd.gnuplot.options.allowlist", "a;b c"))->graph_options ==
         std::vector<std::string>{"a", "b c"});
@@ -307,7 +308,7 @@ TEST_CASE("the port of the Thrift2 protocol is off, and on the loopback address 
   CHECK(ReadThrift2Options(config).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("write limits are off by default, and must be numbers") {
+TEST_CASE("write limits are off by default, and invalid numbers are refused") {
   CHECK_FALSE(ReadWriteLimits(Config())->client.any());
   CHECK_FALSE(ReadWriteLimits(Config())->metric.any());
   CHECK(ReadWriteLimits(With("tsd.limits.client.points", "1"))->client.points_per_s == 1);
@@ -317,7 +318,7 @@ TEST_CASE("write limits are off by default, and must be numbers") {
   CHECK_FALSE(ReadWriteLimits(With("tsd.limits.metric.series", "few")).ok());
 }
 
-TEST_CASE("caches of names have the configured size and content of the mode") {
+TEST_CASE("caches of names have the configured size, and tsd.mode decides what they contain") {
   CHECK(ReadNamesOptions(Config())->cache.ids_max == 0);
   Config sized = With("tsd.uid.lru.id.size", "10");
   CHECK(ReadNamesOptions(sized)->cache.ids_max == 0);
@@ -342,7 +343,9 @@ TEST_CASE("names are preloaded only if the setting says so") {
   CHECK(**ReadPreloadedRows(config) == 7);
 }
 
-TEST_CASE("new names pass the built-in filter, and no other filter is possible") {
+TEST_CASE(
+    "new names pass the built-in filter, and a filter without plug-in or with a bad pattern "
+    "is refused") {
   CHECK(*ReadNameFilter(Config()) == nullptr);
   Config config = With("tsd.uidfilter.enable", "true");
   CHECK(ReadNameFilter(config).status().code() == StatusCode::kInvalidArgument);
@@ -424,7 +427,9 @@ std::string RollupInterval(const std::string& interval, const std::string& span)
          R"(","rowSpan":")" + span + R"("},)";
 }
 
-TEST_CASE("automatic rollups are on where possible, and an invalid setting has a reason") {
+TEST_CASE(
+    "the settings of automatic rollups are read, and the error for an invalid one names its "
+    "key or value") {
   CHECK_FALSE(ReadAutomaticRollups(Config())->has_value());
   Config good = Automatic(RollupInterval("10m", "6h") + RollupInterval("1h", "1d") +
                           RollupInterval("1d", "1n"));

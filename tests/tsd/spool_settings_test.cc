@@ -14,7 +14,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE("the spool is below the data directory, and tables of ids and metadata have none") {
+TEST_CASE("the spool is below the data directory, and tables of ids and metadata do not use it") {
   Config config;
   config.Set("tsd.storage.path", "/there");
   auto spool = ReadSpoolOptions(config);
@@ -101,7 +101,9 @@ TEST_CASE("the folder of a spool is recorded, and checked when the settings chan
   CHECK(*ReadWholeFile(left.disk, left.Path("data/spool-folder")) == left.Path("third"));
 }
 
-TEST_CASE("the default spool folder needs no record, and a failed record stops nothing") {
+TEST_CASE(
+    "the default spool folder is not recorded, and a failure to record another one is only "
+    "logged") {
   FaultyFileSystem disk(1);
   Config config;
   config.Set("tsd.storage.path", "/there");

@@ -67,7 +67,8 @@ TEST_CASE("an annotation above 64 KiB is refused, and the stored one stays") {
   CHECK(stored->notes.empty());
 }
 
-TEST_CASE("annotations are next to the points of their series, and global ones in their own rows") {
+TEST_CASE(
+    "annotations are in the rows of their series, and global annotations in rows of their own") {
   AnnotationsFixture f;
   f.Write(kSeries, 1369141261, "local");
   f.Write("", 1369141261, "global");
@@ -77,7 +78,9 @@ TEST_CASE("annotations are next to the points of their series, and global ones i
   CHECK(f.Cells() == expected);
 }
 
-TEST_CASE("an annotation of a salted series has its bucket in front, and a global one zero") {
+TEST_CASE(
+    "the row of an annotation begins with the salt of its series, and that of a global one "
+    "with 0") {
   AnnotationsOptions options;
   options.layout.salt_width = 1;
   AnnotationsFixture f(options);
@@ -89,7 +92,9 @@ TEST_CASE("an annotation of a salted series has its bucket in front, and a globa
   CHECK(cells[1].starts_with("08000001519B6FD0000001000001 "));
 }
 
-TEST_CASE("times in seconds and milliseconds mean one annotation, which keeps its earlier start") {
+TEST_CASE(
+    "equal times in seconds and milliseconds identify one annotation, which keeps the start "
+    "as first written") {
   AnnotationsFixture f;
   f.Write(kSeries, 1369141261, "first");
   f.Write(kSeries, 1369141261000, "second");
@@ -100,7 +105,7 @@ TEST_CASE("times in seconds and milliseconds mean one annotation, which keeps it
   CHECK(found->description == "second");
 }
 
-TEST_CASE("a write keeps omitted fields, and a replacement does not") {
+TEST_CASE("a write keeps omitted fields of the stored annotation, and a replacement resets them") {
   AnnotationsFixture f;
   codec::Annotation request;
   request.tsuid = kSeries;
@@ -182,7 +187,9 @@ std::vector<std::string> Descriptions(const Result<std::vector<codec::Annotation
   return out;
 }
 
-TEST_CASE("global annotations are listed by start and by their end, hour by hour") {
+TEST_CASE(
+    "global annotations are listed from their start to the last hour of the range, unless "
+    "they end later") {
   AnnotationsFixture f;
   f.Write("", 1700000111, "open");
   f.Write("", 1700000121, "span", 1700000151);
@@ -200,7 +207,8 @@ TEST_CASE("global annotations are listed by start and by their end, hour by hour
   CHECK(f.annotations.Globals(2, 1, unlimited).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a range delete deletes those of series or the global ones, including both ends") {
+TEST_CASE(
+    "a range delete deletes annotations of the given series or global ones, including both ends") {
   AnnotationsOptions options;
   SUBCASE("without salt") {}
   SUBCASE("salted") { options.layout.salt_width = 1; }
@@ -231,7 +239,7 @@ TEST_CASE("A range delete of many series reads each row of their metric once") {
   for (int host = 1; host <= kSeriesCount; ++host) f.Write(Tsuid(host), 1700000101, "x");
   std::vector<std::string> tsuids;
   for (int host = 1; host <= kSeriesCount; ++host) tsuids.push_back(Tsuid(2 * host));
-  tsuids.push_back(Tsuid(2));  // counts twice
+  tsuids.push_back(Tsuid(2));  // the annotation of a repeated TSUID counts twice
   FakeWatch watch;
   CHECK(*f.annotations.DeleteRange(tsuids, 1, 1800000000000, watch) == kSeriesCount / 2 + 1);
   CHECK(f.Cells().size() == kSeriesCount / 2);
@@ -263,7 +271,7 @@ TEST_CASE("Global annotations are charged before they are listed") {
   for (int i = 1; i <= 500; ++i) f.Write("", 1700000000 + 7 * i, std::string(200, 'x'));
   FakeWatch watch;
   REQUIRE(f.annotations.Globals(1700000000, 1700010000, watch)->size() == 500);
-  CHECK(watch.bytes > 500 * 200);  // of the list
+  CHECK(watch.bytes > 500 * 200);  // the list is charged
   FakeWatch small;
   small.bytes_max = 100'000;
   CHECK(f.annotations.Globals(1700000000, 1700010000, small).status().code() ==
@@ -274,14 +282,16 @@ TEST_CASE("Global annotations are charged before they are listed") {
         StatusCode::kDeadlineExceeded);
 }
 
-TEST_CASE("a range delete does not find a start divisible by 1000") {
+TEST_CASE(
+    "a range delete does not find an annotation whose start in seconds is divisible by 1000") {
   AnnotationsFixture f;
   f.Write("", 1700001000, "quirk");
   CHECK(*f.annotations.DeleteRange({""}, 1700001000000, 1700001000000, unlimited) == 0);
   CHECK(f.annotations.Find("", 1700001000, unlimited).ok());
 }
 
-TEST_CASE("cells have the time of the annotation if the option says so") {
+TEST_CASE(
+    "with use_otsdb_timestamp annotation cells have the start of the annotation as their time") {
   AnnotationsOptions options;
   options.use_otsdb_timestamp = true;
   AnnotationsFixture f(options);

@@ -183,11 +183,11 @@ TEST_CASE("patterns that Java refuses are refused, and so is PCRE2's own syntax"
   }
 }
 
-TEST_CASE("an exponential pattern matches nothing and ends") {
+TEST_CASE("a search with a pattern of exponential cost ends without a match") {
   CHECK_FALSE(Found("^(a+)+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"));
 }
 
-// Each of these took seconds to minutes, or did not match after a million steps.
+// Without a limit of steps, searches with these patterns can take minutes.
 constexpr const char* kHeavyPatterns[] = {
     "(?:a|aa|aaa)+[bc]",  "(a*)(a*)(a*)(a*)\\1\\2\\3[bc]",
     "(?:(a+)\\1*)+[bc]",  "(?i)(a+)(a+)\\1\\2[bc]",
@@ -227,7 +227,8 @@ TEST_CASE("a running match ends when its request ends") {
   }
 }
 
-TEST_CASE("matching several values reports the true cost") {
+TEST_CASE(
+    "searches in several values report their steps, which add up to the limit of the request") {
   const auto compiled = JavaPattern::Compile("(?:a|aa|aaa)+[bc]");
   REQUIRE(compiled.ok());
   FakeWatch watch;
@@ -304,7 +305,7 @@ TEST_CASE("classes that are nested too deeply are refused") {
   CHECK(JavaPattern::Compile(deep).status().code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a long text is matched as a short one") {
+TEST_CASE("a long text is matched like a short one") {
   for (const size_t size : {1'000, 1'100, 10'000, 30'000}) {
     CAPTURE(size);
     std::string text(size, 'a');

@@ -40,7 +40,7 @@ struct MetadataFixture {
   Metadata metadata;
 };
 
-TEST_CASE("an id without stored metadata has an object with default values") {
+TEST_CASE("an id without stored metadata has a UIDMeta with default values") {
   MetadataFixture f;
   const Result<UidMeta> meta = f.metadata.FindUid(UidKind::kTagk, kOne, unlimited);
   REQUIRE(meta.ok());
@@ -54,7 +54,8 @@ TEST_CASE("an id without stored metadata has an object with default values") {
         StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("given fields of an id are stored in fixed order and merged") {
+TEST_CASE(
+    "the given fields of a UIDMeta are stored in a fixed order and merged with the stored ones") {
   MetadataFixture f;
   UidMeta request;
   request.id = kOne;
@@ -90,7 +91,7 @@ TEST_CASE("given fields of an id are stored in fixed order and merged") {
   CHECK(f.names.NameOf(UidKind::kMetric, kOne).ok());
 }
 
-TEST_CASE("an object larger than the limit is refused, and the stored one stays") {
+TEST_CASE("a metadata object larger than the limit is refused, and the stored one stays") {
   MetadataFixture f;
   UidMeta request;
   request.id = kOne;
@@ -116,7 +117,7 @@ TEST_CASE("an object larger than the limit is refused, and the stored one stays"
   CHECK(f.metadata.FindSeries(kSeriesId, unlimited)->notes == "short");
 }
 
-TEST_CASE("a request without fields writes nothing") {
+TEST_CASE("a metadata request without fields writes nothing") {
   MetadataFixture f;
   UidMeta request;
   request.id = kOne;
@@ -127,7 +128,7 @@ TEST_CASE("a request without fields writes nothing") {
   CHECK_FALSE(f.metadata.WriteSeries(series, true, unlimited)->has_value());
 }
 
-TEST_CASE("the object of a series is created, found with its ids, merged and replaced") {
+TEST_CASE("the TSMeta of a series is created, found with its ids, merged and replaced") {
   MetadataFixture f;
   TsMeta request;
   request.tsuid = kSeriesId;
@@ -155,7 +156,7 @@ TEST_CASE("the object of a series is created, found with its ids, merged and rep
   TsMeta more;
   more.tsuid = kSeriesId;
   more.units = "%";
-  more.max_said = true;  // to NaN
+  more.max_said = true;  // sets `max` to NaN
   auto written = f.metadata.WriteSeries(more, false, unlimited);
   REQUIRE(written.ok());
   CHECK((*written)->display_name == "Cpu");
@@ -177,7 +178,9 @@ TEST_CASE("the object of a series is created, found with its ids, merged and rep
   CHECK(f.Cell("tsdb-meta", kSeriesId, "ts_ctr") == Bytes(8, '\0'));
 }
 
-TEST_CASE("series are listed by metric and tags, and counters alone are not objects") {
+TEST_CASE(
+    "the TSMeta of series are listed by metric and tags, and a series with only a counter "
+    "has none") {
   MetadataFixture f;
   TsMeta request;
   request.tsuid = kSeriesId;
@@ -196,7 +199,7 @@ TEST_CASE("series are listed by metric and tags, and counters alone are not obje
   CHECK(count(Bytes("\0\0\2", 3), {}) == 0);
 }
 
-TEST_CASE("an id without a name makes the object of a series unreadable") {
+TEST_CASE("the TSMeta of a series cannot be written if one of its ids has no name") {
   MetadataFixture f;
   TsMeta request;
   request.tsuid = Bytes("\0\0\1\0\0\1\0\0\x09", 9);
@@ -206,7 +209,7 @@ TEST_CASE("an id without a name makes the object of a series unreadable") {
         StatusCode::kCorruption);
 }
 
-TEST_CASE("texts of stored objects are UTF-8, whatever their escapes say") {
+TEST_CASE("texts of stored objects are decoded to UTF-8, even if their escapes are invalid") {
   UidMeta meta;
   REQUIRE(DecodeUidMeta(R"({"description":"x\udc00","custom":{"k\udc00":"v"}})", &meta).ok());
   CHECK(IsUtf8(*meta.description));

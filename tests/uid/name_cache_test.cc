@@ -41,7 +41,7 @@ TEST_CASE("a cache for readers keeps names, and one for writers keeps ids") {
   CHECK(writer.Count().size == 1);
 }
 
-TEST_CASE("removed entries are gone from both generations") {
+TEST_CASE("removed names are not found in either generation of the cache") {
   NameCache cache({.ids_max = 4, .names_max = 4});
   for (const char* name : {"a", "b", "c"}) cache.Add(name, name);
   for (const char* name : {"a", "b", "c"}) cache.Remove(name, name);
@@ -49,7 +49,9 @@ TEST_CASE("removed entries are gone from both generations") {
   CHECK_FALSE(KnowsId(cache, "a"));
 }
 
-TEST_CASE("names replace those that were not used for long, within a number of bytes") {
+TEST_CASE(
+    "new names replace names that were not used for long, so that the cache stays within "
+    "its bytes") {
   bool assigned = false;
   SUBCASE("names that are read") {}
   SUBCASE("names that just got their ids") { assigned = true; }

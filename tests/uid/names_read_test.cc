@@ -1,4 +1,4 @@
-// Names that are found, suggested, visited and cached; caches beside renames and deletes.
+// Names that are found, suggested, visited and cached; caches during renames and deletes.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -164,7 +164,7 @@ TEST_CASE(
   CHECK(store.Trace().back() == "DEL 000001 name:metric_meta");
 }
 
-TEST_CASE("caches are used without the store until they are dropped") {
+TEST_CASE("cached names are found without the store until the caches are dropped") {
   TracingStore store;
   Names names(store, {});
   const Bytes id = *names.FindOrAssign(UidKind::kTagk, "host");
@@ -291,7 +291,7 @@ TEST_CASE("data read before a rename or delete is not cached after it") {
                          : names.Delete(UidKind::kMetric, "old"))
                     .ok());
       };
-      // It was true at the time of the check.
+      // The result is that of the read, which was before the rename or delete.
       if (by_id) {
         CHECK(*names.NameOf(UidKind::kMetric, id) == "old");
       } else {

@@ -56,7 +56,8 @@ TEST_CASE("metrics, tag keys and tag values have their own counters and share ro
 }
 
 TEST_CASE(
-    "a counter behind its ids loses one id per attempt, and the assignment gives up after two") {
+    "if ids beyond the counter are in use, each attempt loses one id, and an assignment "
+    "fails after two") {
   {
     TracingStore store;
     store.Put("000001", "name", "tagk", "78");
@@ -78,7 +79,7 @@ TEST_CASE(
   CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagk, "host")) == "000003");
 }
 
-TEST_CASE("failures of the store use up attempts and are reported") {
+TEST_CASE("an assignment is retried after one failure of the store, and fails after a second one") {
   TracingStore store;
   Names names(store, {});
   store.FailIncrements(1);
@@ -107,7 +108,9 @@ TEST_CASE("if another writer assigns the same name first, its id is used") {
   CHECK(store.Get("tsdb-uid", Hex("000001"), "name", {"tagk"})->cells.at(0).value == "host");
 }
 
-TEST_CASE("when all ids are assigned, a refused name moves the counter and is reported") {
+TEST_CASE(
+    "when all ids are assigned, a new name is refused and reported, and the counter still "
+    "increases") {
   TracingStore store;
   NamesOptions options;
   options.layout.tagv_width = 1;
@@ -143,7 +146,7 @@ TEST_CASE("random metric ids do not use the counter and are retried nine times")
   CHECK(names.Stats(UidKind::kMetric).random_collisions == 10);
   CHECK(*names.HighestId(UidKind::kMetric) == 0);
   CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagk, "k")) ==
-        "000001");  // only metrics are random
+        "000001");  // only ids of metrics are random
 }
 
 TEST_CASE("unknown names and ids give OpenTSDB's errors") {
@@ -171,7 +174,7 @@ TEST_CASE("a stored id of another width is corruption") {
 }
 
 TEST_CASE(
-    "names beyond ISO-8859-1 share ids: the first spelling is given back, a second one is "
+    "names outside ISO-8859-1 share an id: the first name is returned, and a second one is "
     "refused") {
   TracingStore store;
   Names names(store, {});
@@ -250,7 +253,7 @@ TEST_CASE("two processes on one store assign the same ids") {
   CHECK(ids.size() == 200);
 }
 
-TEST_CASE("a name that the filter refuses gets no id, and known names stay") {
+TEST_CASE("a metric that the filter refuses gets no id, and names that it allows get one") {
   TracingStore store;
   NamesOptions options;
   options.may_assign = [](UidKind kind, std::string_view name) {
@@ -265,7 +268,7 @@ TEST_CASE("a name that the filter refuses gets no id, and known names stay") {
   CHECK(names.FindOrAssign(UidKind::kTagk, "my.key").ok());
 }
 
-TEST_CASE("a name without memory uses no id, and known names are still found") {
+TEST_CASE("without memory for a new name no id is used, and known names are still found") {
   TracingStore store;
   bool full = false;
   std::vector<uint64_t> asked;

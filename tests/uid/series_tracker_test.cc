@@ -43,7 +43,7 @@ const std::string kObject =
     R"(ts_meta={"tsuid":"000001000001000001","displayName":"","description":"","notes":"","created":1700000000,)"
     R"("custom":null,"units":"","dataType":"","retention":0,"max":"NaN","min":"NaN"})";
 
-TEST_CASE("three options determine what is stored for points") {
+TEST_CASE("three options of tracking determine which metadata cells the points of a series write") {
   struct {
     bool tracking, realtime_ts, incrementing;
     std::string once, twice;
@@ -69,7 +69,7 @@ TEST_CASE("three options determine what is stored for points") {
   }
 }
 
-TEST_CASE("an object written by users is not created again") {
+TEST_CASE("the tracker does not overwrite a TSMeta that a user has created") {
   TrackerFixture f(true, true, false);
   Names names(f.store, {});
   for (UidKind kind : kUidKinds) REQUIRE(names.FindOrAssign(kind, "x").ok());

@@ -141,14 +141,14 @@ TEST_CASE("a strict tree accepts only series that match each level") {
   CHECK(t.Cells() == std::vector<std::string>{kRoot});
 }
 
-TEST_CASE("a leaf at the root is not stored") {
+TEST_CASE("a leaf directly below the root is not stored") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kMetric)});
   REQUIRE(t.trees.Sort(tree, t.Series("cpu", "web01"), true, unlimited).ok());
   CHECK(t.Cells() == std::vector<std::string>{kRoot});
 }
 
-TEST_CASE("the first series keeps its place, and a collision is recorded if configured") {
+TEST_CASE("the first series keeps its leaf, and a collision is recorded if configured") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)}, false, true);
   TreeRule last = Rule(1, 0, TreeRuleType::kTagk, "host");
@@ -167,7 +167,7 @@ TEST_CASE("the first series keeps its place, and a collision is recorded if conf
   CHECK(t.trees.Failures(1, TreeFailure::kNotMatched, {}, unlimited)->empty());
 }
 
-TEST_CASE("a purge keeps the definition unless it is requested") {
+TEST_CASE("a purge deletes the definition of the tree only on request") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
   REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), false, unlimited).ok());
@@ -212,7 +212,7 @@ TEST_CASE("the rules of a tree are replaced in one write, or not at all") {
   CHECK(t.trees.Find(1, unlimited)->rules.empty());
 }
 
-TEST_CASE("ids follow the highest one, and the list skips branches") {
+TEST_CASE("a new tree gets the id after the highest one, and the list of trees skips branches") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
   REQUIRE(t.trees.Sort(tree, t.Series("sys.cpu", "web01"), false, unlimited).ok());
@@ -236,7 +236,8 @@ TEST_CASE("the sorter reads the list of trees every five minutes") {
   CHECK(t.Cells().size() == 4);
 }
 
-TEST_CASE("rules about names do not read the objects of names, rules about custom fields do") {
+TEST_CASE(
+    "tree rules about names read no metadata objects, and rules about custom fields read them") {
   Trees t;
   const TsMeta meta = t.Series("sys.cpu", "web01");
   const auto key_of_host = *t.names.Find(UidKind::kTagk, "host");
@@ -317,7 +318,8 @@ TEST_CASE("of two concurrent changes of a tree none is lost") {
             .code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("a rule is changed based on its stored form") {
+TEST_CASE(
+    "an update of a rule that another writer has changed meanwhile starts from the new rule") {
   ManualClock clock{1700000000000};
   RacingStore store(clock);
   REQUIRE(store.CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
@@ -384,7 +386,7 @@ struct Sorted {
   }
 };
 
-TEST_CASE("of equal names one below the other the upper branch is left out") {
+TEST_CASE("if a branch has the same name as the one below it, the upper one is left out") {
   Sorted f;
   f.Add(0, TreeRuleType::kTagk, "host");
   f.Add(1, TreeRuleType::kTagk, "host");
@@ -393,7 +395,7 @@ TEST_CASE("of equal names one below the other the upper branch is left out") {
   CHECK(f.Says("Depth [3] Current was the same as previous"));
 }
 
-TEST_CASE("a level without a match is skipped") {
+TEST_CASE("a level of a tree without a matching rule is skipped") {
   Sorted f;
   f.Add(0, TreeRuleType::kTagk, "host");
   f.Add(1, TreeRuleType::kTagk, "dc");
@@ -403,7 +405,7 @@ TEST_CASE("a level without a match is skipped") {
   CHECK(f.Says("Depth [4] Skipping a non-matched branch, returning: Name: [sys]"));
 }
 
-TEST_CASE("a test reports why a pattern gave no name") {
+TEST_CASE("a test of a tree reports why a pattern gave no name") {
   Sorted f;
   f.Add(0, TreeRuleType::kTagk, "host").regex = "w(x?)";
   CHECK(f.Says("Extracted value for rule [1:0:0:TAGK] was null or empty"));

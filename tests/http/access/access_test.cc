@@ -19,7 +19,8 @@ std::string File(const std::string& password_of_ann, const std::string& token_of
 }
 
 TEST_CASE(
-    "a hash differs from the password and from other hashes of it, and fits that password only") {
+    "a hash of a password differs from the password and its other hashes, and matches only this "
+    "password") {
   const std::string hash = *HashPassword("open sesame");
   CHECK(hash.starts_with("$y$"));
   CHECK(hash.find("sesame") == std::string::npos);

@@ -29,7 +29,7 @@ TEST_CASE(
   CHECK(limits.OfAddress("busy")->AskForPoints(1).code() == StatusCode::kLimitExceeded);
 }
 
-TEST_CASE("addresses beyond the maximum share one limit, and users do not") {
+TEST_CASE("addresses beyond the maximum share one limit, and users have their own") {
   ManualClock clock(1'700'000'000'000);
   ClientLimits limits(kOnePointASecond, clock);
   for (int i = 0; i < kAddresses; ++i) limits.OfAddress(Address(i))->ChargePoints(10);

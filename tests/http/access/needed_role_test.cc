@@ -246,9 +246,9 @@ TEST_CASE(
   edge.options.cors_domains = {"*"};
   CHECK(edge.PutStatus({kEvil, kBearer}) == 204);
   CHECK(edge.PutStatus({kEvil, kBasic}) == 403);
-  CHECK(edge.PutStatus({kEvil}) == 403);  // a certificate
+  CHECK(edge.PutStatus({kEvil}) == 403);  // the browser may have sent a client certificate
   CHECK(edge.Ask("GET", "/api/suggest?type=metrics", {kEvil, kBasic}).status == 200);
-  edge.services.access = nullptr;  // as in OpenTSDB
+  edge.services.access = nullptr;  // without authentication, as in OpenTSDB
   CHECK(edge.PutStatus({kEvil}) == 204);
 }
 
@@ -297,7 +297,7 @@ TEST_CASE("tools may make changes by GET, but pages may not") {
     }
     CHECK(edge.Ask("HEAD", "/diediedie", {kEvil, kBasic}).status == 403);
     CHECK(edge.Ask("GET", "/diediedie", {{"sec-fetch-site", "cross-site"}}).status == 403);
-    // These only show data, to administrators or writers, so links to them are allowed.
+    // These requests only show data, to administrators or writers, so links to them are allowed.
     for (const char* look : {"/logs", "/query?q=SHOW%20DATABASES", "/api/stats"}) {
       CAPTURE(look);
       CHECK(edge.Ask("GET", look, {kBrowser, kBasic, {"sec-fetch-site", "cross-site"}}).status !=
@@ -371,7 +371,7 @@ TEST_CASE("only a plain name is accepted and returned as jsonp callback") {
   CHECK(status(129) == 400);
 }
 
-TEST_CASE("telnet commands have their roles") {
+TEST_CASE("each telnet command needs its role") {
   for (const char* command : {"put", "rollup", "histogram"})
     CHECK(RoleOfCommand(command) == Role::kWrite);
   CHECK(RoleOfCommand("stats") == Role::kRead);

@@ -43,7 +43,8 @@ class IdleMaintenance : public Maintenance {
 
 constexpr const char* kHere = "127.0.0.1:51000";
 
-/// The endpoint over its own store. Maintenance works once it is attached.
+/// The endpoint /api/admin over a store of its own. A test attaches a Maintenance object before it
+/// calls backups, checks or repairs.
 struct AdminApi : ApiFixture {
   BufferResponse AskFrom(const std::string& remote, std::string_view method,
                          std::string_view target, bool from_page = false) {
@@ -72,7 +73,7 @@ TEST_CASE("only clients on this machine may use /api/admin, unless a setting all
     CHECK(f.AskFrom(there, "POST", "/api/admin/flush").status == 403);
   }
   CHECK(f.AskFrom(kHere, "POST", "/api/admin/flush", true).status == 403);
-  // A proxy on this machine forwards requests of others.
+  // A proxy on this machine forwards requests of other machines.
   const auto forwarded = [&f](const char* name, const char* value) {
     Request request = MakeRequest("GET", "/api/admin/tables");
     request.remote = kHere;

@@ -15,7 +15,7 @@ std::string Shown(const std::string& tsuid, int64_t start, const std::string& de
          R"(","startTime":)" + std::to_string(start) + R"(,"endTime":)" + std::to_string(end) + "}";
 }
 
-TEST_CASE("an unchanged annotation is 304 without a content type, and a missing one 404") {
+TEST_CASE("an unchanged annotation gets 304 without a content type, and a missing one gets 404") {
   ApiFixture f;
   const std::string key = R"("startTime":1700000101,"tsuid":")" + kSeries + "\"";
   CHECK(f.Ask("POST", "/api/annotation", "{" + key + R"(,"notes":"more"})").status == 200);
@@ -47,7 +47,7 @@ TEST_CASE("a range without an end, or with an end in milliseconds, extends to no
   CHECK(f.Ask("GET", "/api/annotations?start_time=1700000100&end_time=1700000300").body == "[]");
 }
 
-TEST_CASE("a request gets OpenTSDB's status") {
+TEST_CASE("each request for annotations gets OpenTSDB's status") {
   ApiFixture f;
   struct {
     const char* method;
@@ -116,7 +116,7 @@ TEST_CASE("a bulk request stores many annotations, and the response omits unchan
   }
 }
 
-TEST_CASE("an invalid item ends a bulk request") {
+TEST_CASE("an invalid item ends a bulk request, and the items before it are stored") {
   ApiFixture f;
   Check(
       f, "POST", "/api/annotation/bulk",
@@ -128,7 +128,9 @@ TEST_CASE("an invalid item ends a bulk request") {
   CHECK(f.Ask("GET", "/api/annotation?start_time=1700000152").status == 404);
 }
 
-TEST_CASE("a bulk delete without an end deletes up to now, and counts a series given twice twice") {
+TEST_CASE(
+    "a bulk delete without an end deletes up to now, and counts the annotations of a "
+    "repeated series twice") {
   ApiFixture f;
   f.Ask(
       "POST", "/api/annotation/bulk",

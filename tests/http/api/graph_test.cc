@@ -38,7 +38,7 @@ TEST_CASE("the format ascii has one line per point") {
              .Header("Cache-Control") == "max-age=0");
 }
 
-TEST_CASE("tz applies to dates") {
+TEST_CASE("the parameter tz applies only to dates") {
   ApiFixture f;
   f.AddSeries("room.temp", {{"host", "a"}});
   const std::string hour =
@@ -50,7 +50,9 @@ TEST_CASE("tz applies to dates") {
   CHECK(f.Ask("GET", kRange + "&m=sum:room.temp&png&tz=Nowhere").status == 200);
 }
 
-TEST_CASE("lines have their tags in the order of /api/query and ignore plot options") {
+TEST_CASE(
+    "lines of the format ascii have their tags in the order of /api/query and ignore plot "
+    "options") {
   ApiFixture f;
   f.AddSeries("room.temp", {{"dc", "x"}, {"host", "a"}, {"site", "b"}});
   const BufferResponse lines = f.Ask("GET", kRange + "&m=sum:room.temp&ascii&o=nonsense");
@@ -106,8 +108,8 @@ TEST_CASE("invalid plot parameters are refused in every format") {
     for (const char* looks :
          {"&wxh=1x1", "&yrange=[1:0]", "&style=x", "&o=axis+x2y2", "&o=&o=", "&title="}) {
       const std::string text = looks;
-      // The format for lines has no plot options, and too many options count as a sub-query without
-      // a line.
+      // The format ascii has no plot options, and too many options count as a sub-query without a
+      // line.
       const bool fine = text == "&title=" || text == "&o=&o=" ||
                         (text.starts_with("&o=") && std::string(form) == "&ascii");
       const int status = f.Ask("GET", kRange + "&m=sum:room.temp" + looks + form).status;

@@ -90,7 +90,7 @@ TEST_CASE("each numeric field becomes a point of MEASUREMENT.FIELD with the tags
                               "load host=a 1700000001000 3"});
 }
 
-TEST_CASE("the path of version 2 accepts the same lines") {
+TEST_CASE("lines are stored through the write path of InfluxDB 2") {
   EdgeFixture edge;
   CHECK(edge.Post("/api/v2/write?org=o&bucket=b&precision=ms", "m,h=a v=t 1700000000123").status ==
         204);
@@ -298,7 +298,8 @@ TEST_CASE("the paths of InfluxDB may have the prefix /influx and a slash at the 
     CHECK(ask("POST", path, "m,a=b v=1").status == 404);
 }
 
-TEST_CASE("the setting joins measurement and field of all lines, also on the fast path") {
+TEST_CASE(
+    "the configured separator joins measurement and field of all lines, also on the fast path") {
   RunningServer edge;
   edge.options.influx_separator = "_";
   ClientSocket client(edge.server.port());

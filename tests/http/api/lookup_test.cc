@@ -22,7 +22,7 @@ struct Lookup : ApiFixture {
   }
 };
 
-// The printed form of the series.
+// The series as lookup prints them.
 const std::string kLgaA =
     R"({"tsuid":"000001000001000001000002000002","metric":"sys.cpu","tags":{"host":"a","dc":"lga"}})";
 const std::string kLgaB =
@@ -31,7 +31,7 @@ const std::string kFra =
     R"({"tsuid":"000001000001000004000002000002000003000005","metric":"sys.cpu","tags":{"host":"a","core":"0","dc":"fra"}})";
 const std::string kMem = R"({"tsuid":"000002000002000002","metric":"sys.mem","tags":{"host":"a"}})";
 
-/// The elements of the results array of a response.
+/// Returns the elements of the results array of a response.
 std::string Results(const BufferResponse& reply) {
   const size_t from = reply.body.find("\"results\":["), to = reply.body.find("],\"startIndex\"");
   REQUIRE_MESSAGE(from != std::string::npos, reply.body);
@@ -87,16 +87,16 @@ TEST_CASE("lookup returns at most as many series as its limit") {
           kLgaA + "," + kLgaB + "," + kFra);
 }
 
-TEST_CASE("lookup returns series with new tags first if the setting is on") {
+TEST_CASE("with lookup_distinct_first, lookup returns series with new tags first") {
   Lookup f;
   const auto ask = [&](const char* words) {
     return Results(f.Ask("GET", "/api/search/lookup?m=" + std::string(words)));
   };
   CHECK(ask("sys.cpu&limit=2") == kLgaA + "," + kLgaB);
   f.options.lookup_distinct_first = true;
-  // New tag keys, if no key is given: dc and host, then core.
+  // Without given keys, series with new tag keys come first: dc and host, then core.
   CHECK(ask("sys.cpu&limit=2") == kLgaA + "," + kFra);
-  // New values of the given keys, and of no other keys.
+  // With given keys, series with new values of these keys come first.
   CHECK(ask("sys.cpu{dc=*}&limit=2") == kLgaA + "," + kFra);
   CHECK(ask("sys.cpu{host=*}&limit=2") == kLgaA + "," + kLgaB);
   CHECK(ask("{host=*}&limit=2") == kLgaA + "," + kLgaB);
@@ -136,7 +136,7 @@ TEST_CASE("an empty tag name is an error") {
           500);
 }
 
-TEST_CASE("lookup names unknown names and invalid input") {
+TEST_CASE("the errors of lookup contain the unknown name or the invalid input") {
   Lookup f;
   const auto error = [&](const char* query) {
     const BufferResponse reply = f.Ask("GET", "/api/search/lookup?" + std::string(query));
@@ -218,7 +218,7 @@ TEST_CASE("A failure after the first bytes of a response cuts the connection") {
   CHECK(late.body.empty());
 }
 
-TEST_CASE("a large document gives up its place in the queue before it is sent") {
+TEST_CASE("a large response gives up its place among the large queries before it is sent") {
   ManualClock clock{1'500'000'000'000};
   query::Options options;
   options.large_bytes = 1;

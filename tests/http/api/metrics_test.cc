@@ -26,7 +26,7 @@ TEST_CASE("/metrics has the numbers of /api/stats with types, units and labels")
   f.services.collect_stats = [](const auto& add) {
     add("storage.files", "", 4);
     add("hbase.spool.age", "", 1500);
-    add("hbase.gateway.latency_95pct", "method=put", 20);  // the histogram has it
+    add("hbase.gateway.latency_95pct", "method=put", 20);  // the histogram replaces it
   };
   const BufferResponse reply = f.Ask("GET", "/metrics");
   CHECK(reply.status == 200);
@@ -88,7 +88,7 @@ TEST_CASE("/metrics describes the process and its resources") {
   CHECK(text.find("\nprocess_open_fds 0\n") == std::string::npos);
 }
 
-TEST_CASE("a number without a mapping is shown untyped under its own name") {
+TEST_CASE("a statistic without a mapping is shown untyped under its own name") {
   ApiFixture f;
   f.services.collect_stats = [](const auto& add) { add("lsm.new-files", "table=tsdb", 3); };
   const std::string text = f.Ask("GET", "/metrics").body;
@@ -179,7 +179,7 @@ TEST_CASE("/readyz gives the reason, and /healthz needs no store") {
   CHECK(reply.body ==
         "ready\nnew series and names are refused: series (5 MB), names (3 MB) and indexes of files "
         "(1 MB) fill their budget of 10 MB\n");
-  // Writes are not possible there anyway.
+  // A read-only daemon does not accept writes anyway.
   f.options.mode = Mode::kReadOnly;
   CHECK(ask("/readyz").status == 200);
   services.collect_stats = [](const auto& show) { show("stopping", "", 1); };

@@ -15,7 +15,7 @@ namespace {
 const Headers kJson = {{"content-type", "application/json"}};
 const Headers kProtobuf = {{"content-type", "application/x-protobuf"}};
 
-/// A gauge with that number of tags and a valid time.
+/// Returns a gauge with `tags` tags and a valid time.
 std::string Gauge(const std::string& value, int tags = 1) {
   std::string attributes;
   for (int i = 0; i < tags; ++i) {
@@ -103,7 +103,8 @@ TEST_CASE_FIXTURE(EdgeFixture,
   CHECK_FALSE(names.Find(UidKind::kTagk, "process.pid").ok());
 }
 
-TEST_CASE_FIXTURE(EdgeFixture, "large series are stored before more of them are collected") {
+TEST_CASE_FIXTURE(EdgeFixture,
+                  "points of large series are stored in parts, before all of them are collected") {
   constexpr int kPoints = 600;
   otlp::ExportMetricsServiceRequest request;
   auto& scope = *request.add_resource_metrics()->add_scope_metrics();
@@ -218,7 +219,8 @@ TEST_CASE_FIXTURE(EdgeFixture,
   CHECK(Cells().empty());
 }
 
-TEST_CASE_FIXTURE(EdgeFixture, "points are accepted as long as the request may work") {
+TEST_CASE_FIXTURE(EdgeFixture,
+                  "no more points are accepted once the request has done too much work") {
   FakeWatch watch;
   watch.steps_max = 100'000;
   LabelledPoints points(services, watch, nullptr);

@@ -43,7 +43,7 @@ class PromFixture : public ApiFixture {
     REQUIRE(points.Append({&entry, 1}).ok());
   }
 
-  /// The body of a response, preceded by its status if that is not 200.
+  /// Returns the body of a response, preceded by its status if that is not 200.
   std::string Get(const std::string& target) { return Text(Ask("GET", target)); }
   std::string Post(const std::string& target, const std::string& form) {
     return Text(Ask("POST", target, form, {{"content-type", "application/x-www-form-urlencoded"}}));
@@ -88,7 +88,7 @@ TEST_CASE("printing a long series ends when its client has gone") {
   CHECK(CpuSecondsOf([&] { WriteInstant(value, 0, &json); }) < 0.1);
 }
 
-TEST_CASE("a limit shortens a result, which says so") {
+TEST_CASE("a limit shortens a result, and the response has a warning about it") {
   PromFixture f;
   CHECK(f.Get("/api/v1/query?query=%7Bhost!%3D%22%22%7D&time=1700000000&limit=1") ==
         Truncated(R"({"resultType":"vector","result":[{"metric":{"__name__":"sys.cpu.user",)"
@@ -128,7 +128,7 @@ TEST_CASE("the paths of Prometheus may end with a slash") {
   CHECK(f.Get("/metrics/").starts_with("404 "));
 }
 
-TEST_CASE("remarks about a query come with its result") {
+TEST_CASE("warnings and infos about a query are in its response") {
   PromFixture f;
   CHECK(
       f.Get("/api/v1/query?query=rate(up%5B1m:10s%5D)&time=1700000060")
@@ -203,7 +203,7 @@ TEST_CASE("a range query returns a matrix sorted by labels") {
         Success(R"({"resultType":"matrix","result":[]})"));
 }
 
-TEST_CASE("a form in the body is parsed like the query string, and is preceded by it") {
+TEST_CASE("a form in the body is parsed like the query string, and takes precedence over it") {
   PromFixture f;
   const std::string one = Success(R"({"resultType":"scalar","result":[7,"1"]})");
   CHECK(f.Post("/api/v1/query", "query=1&time=7") == one);
@@ -366,7 +366,7 @@ TEST_CASE("the default tag is no label of the series in a time range") {
   CHECK(f.Get("/api/v1/label/source/values?start=1700086400") == Success("[]"));
 }
 
-TEST_CASE("the series of many metrics in a time range are those of each metric") {
+TEST_CASE("a request for many metrics in a time range lists the series of each metric") {
   PromFixture f;
   f.points.lists_from_index = true;
   std::string expected;
@@ -644,7 +644,7 @@ TEST_CASE("the settings are shown as YAML and as flags") {
   CHECK(f.Get("/api/v1/status/flags") == Success(R"({"tsd.a":"x\"y","tsd.b":""})"));
 }
 
-TEST_CASE("facts about the process are shown") {
+TEST_CASE("/api/v1/status/runtimeinfo shows facts about the process") {
   PromFixture f;
   f.settings = {{"tsd.storage.ttl", "3600"}};
   const std::string info = f.Get("/api/v1/status/runtimeinfo");

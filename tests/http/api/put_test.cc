@@ -15,8 +15,8 @@ std::string Point(const std::string& time, const std::string& value) {
          R"(,"tags":{"host":"a"}})";
 }
 
-/// Returns flags and value of the one cell that a body stores, or its error, or the HTTP status of
-/// a refused body.
+/// Returns the flags and the value of the one cell that a body stores. If none is stored, returns
+/// the error of the point, or the HTTP status of the refused body.
 std::string Outcome(const std::string& body) {
   EdgeFixture edge;
   const BufferResponse reply = edge.Post("/api/put?details", body);
@@ -206,7 +206,7 @@ TEST_CASE("points before an unusual one are stored together, and each is counted
   CHECK(edge.counters.put_illegal_arguments.load() == 1);
 }
 
-TEST_CASE("a name that must not be created is an unknown metric") {
+TEST_CASE("a metric that must not be created gives the error Unknown metric") {
   tsd::IngestOptions options;
   EdgeFixture edge(options);
   const BufferResponse reply = edge.Post("/api/put?details", Point("1700000000", "1"));
@@ -263,7 +263,8 @@ TEST_CASE("ids are assigned in the order of OpenTSDB's map") {
 }
 
 TEST_CASE(
-    "rollups and histograms say that they are not configured, after the checks that come first") {
+    "without configuration, rollups and histograms get an error, after the errors of "
+    "earlier checks") {
   EdgeFixture edge;
   const auto error = [&](const std::string& fields) {
     std::string body = Point("1700000000", "1");
@@ -274,7 +275,7 @@ TEST_CASE(
   };
   CHECK(error(R"("interval":"1h","aggregator":"SUM")") ==
         "No rollup or aggregations were configured");
-  // The tag of a pre-aggregate then has no key and cannot be shown.
+  // Without a configuration, the tag of a pre-aggregate has no key and cannot be shown.
   std::string grouped = Point("1700000000", "1");
   grouped.back() = ',';
   grouped += R"("groupByAggregator":"SUM"})";

@@ -1,4 +1,4 @@
-// Limits, endings and statistics of /api/query. The recorded suites query-* test its results.
+// Limits, cancellation and statistics of /api/query. The recorded suites query-* test its results.
 #include "http/api/query.h"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,8 @@ struct QueryFixture : ApiFixture {
   }
 };
 
-/// Calls functions when it is checked, and when bytes are written. Bytes are sent at once.
+/// A response that calls functions when it is asked whether it is cancelled, and when bytes are
+/// written.
 class InterruptedResponse : public BufferResponse {
  public:
   std::function<void()> on_look, on_write;
@@ -80,7 +81,7 @@ TEST_CASE("exceeding the memory of one query gives 413 with the query, and of al
 
 TEST_CASE_FIXTURE(
     QueryFixture,
-    "a query that fails while it runs gives the reason in both places and is counted") {
+    "a query that fails while it runs has the reason in message and details, and is counted") {
   CHECK(Ask("GET", "/api/query?start=1699999999&m=sum:nope").body ==
         R"({"error":{"code":400,"message":"No such name for 'metrics': 'nope'",)"
         R"("details":"No such name for 'metrics': 'nope'"}})");
@@ -121,9 +122,9 @@ TEST_CASE_FIXTURE(QueryFixture, "a response that fails in the middle is cut off"
   CHECK_FALSE(completed[0]->end.failure.ok());
 }
 
-TEST_CASE_FIXTURE(
-    QueryFixture,
-    "an empty callback name is an error of last points, and absent for other queries") {
+TEST_CASE_FIXTURE(QueryFixture,
+                  "an empty callback name is an error in queries of last points, "
+                  "and is ignored in other queries") {
   const std::string last = "/api/query/last?timeseries=m{host=a}&back_scan=24";
   const BufferResponse refused = Ask("GET", last + "&jsonp=");
   CHECK(refused.status == 400);
@@ -154,7 +155,9 @@ TEST_CASE("a large query asks for another handler thread") {
   CHECK(fixture.services.queries.running().large_queries().working() == 0);
 }
 
-TEST_CASE("a query is refused while the same address runs an equal one, if the setting says so") {
+TEST_CASE(
+    "with simultaneous_duplicates off, a query is refused while the same address runs an "
+    "equal one") {
   QueryFixture fixture(QueryFixture::With([](auto& o) { o.simultaneous_duplicates = false; }));
   const auto ask = [&](ResponseWriter& reply) {
     Request request = MakeRequest("GET", kQuery);

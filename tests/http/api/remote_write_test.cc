@@ -357,7 +357,8 @@ std::string Written(const BufferResponse& reply) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(RemoteWrite2, "2.0 stores what 1.0 stores, and its response counts it") {
+TEST_CASE_FIXTURE(RemoteWrite2,
+                  "remote write 2.0 stores the same cells as 1.0, and its response counts them") {
   Add({{"__name__", "up"}, {"job", "node:1"}}, 1);
   const BufferResponse first = Send();
   CHECK(first.status == 204);

@@ -35,7 +35,7 @@ void AddMetrics(ApiFixture& f) {
   REQUIRE(f.names.FindOrAssign(UidKind::kTagk, "host").ok());
 }
 
-TEST_CASE("methods that HTTP does not define for an endpoint are 405, as TRACE is") {
+TEST_CASE("TRACE, CONNECT and unknown methods get 405 at every endpoint") {
   ApiFixture f;
   for (const char* method : {"TRACE", "CONNECT", "FOO"}) {
     for (const char* target : {"/", "/q?start=1h-ago&m=sum:m", "/s/main.js", "/favicon.ico",
@@ -139,7 +139,7 @@ TEST_CASE("config/filters names the seven filters") {
   }
 }
 
-TEST_CASE("dropcaches makes names and writers look up names again") {
+TEST_CASE("dropcaches empties the caches of names and the table of raw series keys") {
   ApiFixture f;
   AddMetrics(f);
   REQUIRE(f.names.Stats(UidKind::kMetric).size > 0);

@@ -56,7 +56,7 @@ TEST_CASE("at most the requested number of values per key is shown, but all are 
       R"({"metric":"sys.mem","series":1,"tags":[{"key":"host","series":1,"values":1,"largest":[]}]})");
 }
 
-TEST_CASE("invalid requests are refused by name") {
+TEST_CASE("invalid requests are refused, and the error names the fault") {
   Counted f;
   const struct {
     const char* words;
@@ -134,7 +134,7 @@ TEST_CASE("counting ends if its client has gone") {
   CHECK(f.Ask("GET", "/api/stats/query").body.find(R"("sentToClient":false)") != std::string::npos);
 }
 
-TEST_CASE("a page of this server is not a foreign page, whatever domains are allowed") {
+TEST_CASE("a page of this server is not a page of another site, whatever domains are allowed") {
   Counted f;
   f.options.cors_domains = {"http://dash.example"};
   const auto ask = [&](const char* origin) {

@@ -22,7 +22,7 @@ TEST_CASE("rules are written up to the first invalid one") {
   REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);
   const std::string place = R"({"treeId":1,"level":0,"order":0)";
   CHECK(f.StatusOf("POST", "/rule", place + "}") == 304);  // the request has no fields
-  // If the query string has it, it is found before the tree is looked up.
+  // An invalid pattern in the query string is reported before the tree is looked up.
   CHECK(f.StatusOf("GET", "/rule?treeid=9&level=0&order=0&regex=(&method_override=post") == 400);
   CHECK(f.StatusOf("POST", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 204);
   CHECK(f.StatusOf("POST", "/rules", "null") == 400);
@@ -81,7 +81,7 @@ TEST_CASE("a tree request is parsed, and its tree looked up, before its method i
   CHECK(f.StatusOf("GET", "/nothing?method_override=x") == 404);
 }
 
-TEST_CASE("a branch shows its leaves, and a test shows its reasons") {
+TEST_CASE("a branch shows its leaves, and a test of a tree shows its messages") {
   TreeApi f;
   f.AddSeries("sys.cpu", {{"host", "a"}});
   REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);

@@ -51,7 +51,7 @@ TEST_CASE("extreme numbers cause no endless loop and no overflow") {
   }
 }
 
-TEST_CASE("a logarithmic axis has a tick mark per power of ten, and no place for zero") {
+TEST_CASE("a logarithmic axis has a tick mark per power of ten and cannot show zero") {
   ValueAxis axis;
   axis.logarithmic = true;
   CHECK(Scale(3, 4000, axis) == "1 10 100 1000 10000");

@@ -28,7 +28,7 @@ class Picture {
   [[nodiscard]] int width() const { return cairo_image_surface_get_width(surface_.get()); }
   [[nodiscard]] int height() const { return cairo_image_surface_get_height(surface_.get()); }
 
-  /// 0xRRGGBB.
+  /// Returns the color of a pixel as 0xRRGGBB.
   [[nodiscard]] uint32_t At(int x, int y) const {
     uint32_t pixel = 0;
     const int stride = cairo_image_surface_get_stride(surface_.get());
@@ -36,7 +36,7 @@ class Picture {
                 cairo_image_surface_get_data(surface_.get()) + ptrdiff_t{y} * stride + x * 4, 4);
     return pixel & 0xFFFFFF;
   }
-  /// Pixels of that color in a part of the picture.
+  /// Returns the number of pixels with that color in a part of the picture.
   [[nodiscard]] int Count(Color color, int left, int top, int right, int bottom) const {
     const uint32_t wanted = uint32_t{color.red} << 16 | uint32_t{color.green} << 8 | color.blue;
     int n = 0;
@@ -89,7 +89,8 @@ Picture Drawn(const Plot& plot) {
   return Picture(*png);
 }
 
-/// The number of pixels that are not background, where the labels of an axis are.
+/// Returns the number of pixels without the color of the background, where the labels of an axis
+/// are.
 int Ink(const Picture& picture, int left, int top, int right, int bottom) {
   return (right - left) * (bottom - top) - picture.Count(kWhite, left, top, right, bottom);
 }
@@ -143,7 +144,7 @@ TEST_CASE("a huge number of points and of lines is drawn") {
         StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("drawing is charged to its context and ends with it") {
+TEST_CASE("drawing is charged to its request and ends when the request exceeds a limit") {
   const Plot plot = OfLines(500, 10'000);
   FakeWatch hasty;
   hasty.steps_max = 1'000'000;
@@ -170,7 +171,7 @@ class SlowestWatch : public FakeWatch {
   std::optional<double> last_;
 };
 
-TEST_CASE("a line that crosses millions of pixels is checked often while it is drawn") {
+TEST_CASE("a request is checked often while a line across millions of pixels is drawn") {
   Plot plot = OfLines(1, 8000);
   plot.style.width = plot.style.height = 3160;
   for (size_t i = 0; i < plot.lines[0].points.size(); ++i)
@@ -187,7 +188,7 @@ TEST_CASE("a line that crosses millions of pixels is checked often while it is d
   }
 }
 
-/// The sum of the three components of 0xRRGGBB.
+/// Returns the sum of the three components of 0xRRGGBB.
 uint32_t Brightness(uint32_t pixel) { return (pixel >> 16) + (pixel >> 8 & 0xFF) + (pixel & 0xFF); }
 
 TEST_CASE("a line of many points has no gap") {
@@ -252,7 +253,7 @@ TEST_CASE("every form, smoothing, place of the key and extreme number can be dra
   Drawn(plot);
 }
 
-TEST_CASE("colors are as requested, or none") {
+TEST_CASE("the background has the requested color, or none") {
   Plot plot = OfLines(1);
   plot.style.background = Color{0x10, 0x20, 0x30};
   CHECK(Drawn(plot).At(1, 1) == 0x102030);

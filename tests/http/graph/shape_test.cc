@@ -21,7 +21,8 @@ TEST_CASE("a million points are reduced to a few per column, with every peak") {
 }
 
 TEST_CASE(
-    "few points stay as they are; points out of range are removed except for the neighbours") {
+    "few points are not reduced; points out of range are removed, except the one next to "
+    "each end") {
   const std::vector<Point> points = {{0, 1}, {10, 2}, {20, 3}, {30, 4}, {40, 5}};
   const std::vector<Point> seen = Reduced(points, 15, 25, 100);
   REQUIRE(seen.size() == 3);
@@ -30,7 +31,7 @@ TEST_CASE(
   CHECK(Reduced({}, 0, 1, 100).empty());
 }
 
-TEST_CASE("a distant neighbour is moved closer along its line") {
+TEST_CASE("the point next to the range is moved closer along its line if it is far away") {
   const std::vector<Point> seen = Reduced({{0, 0}, {1'000'000, 1000}}, 999'000, 1'000'000, 100);
   REQUIRE(seen.size() == 2);
   CHECK(seen[0].time_ms == 998'000);

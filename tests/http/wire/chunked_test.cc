@@ -37,7 +37,7 @@ TEST_CASE("chunks are joined, whatever pieces they arrive in") {
   }
 }
 
-TEST_CASE("extensions and trailers are printable, and their lines end with CRLF") {
+TEST_CASE("extensions and trailers must be printable, and their lines must end with CRLF") {
   for (const char* coded :
        {"2\nab\r\n0\r\n\r\n", "2\r\nab\n0\r\n\r\n", "2\r\nab\r\n0\n\r\n", "2\r\nab\r\n0\r\n\n",
         "2\rab", "2;a\nb\r\n", "2;a\x01\r\n", "2;a\x7F\r\n", "2;a\rb\r\n", "2x\r\n", "0x2\r\n",

@@ -82,7 +82,7 @@ TEST_CASE("a Graphite line has a path with tags, a value and a time") {
         std::string::npos);
 }
 
-TEST_CASE("plain lines are parsed like on the slow path, and others are left to it") {
+TEST_CASE("the fast path parses plain lines like the slow path, and leaves other lines to it") {
   const char* const words[][8] = {
       {"a.b;host=x;dc=y", "c", "a:b;c=d", ";a=b", "a;", "a\tb", " a", ""},
       {" ", " ", " ", " ", "  ", "\t", "", " \t"},
@@ -163,14 +163,14 @@ TEST_CASE("points pickled by Python are parsed, in every pickle protocol") {
 
 TEST_CASE("a pickle may memoize objects under any numbers") {
   using namespace std::string_view_literals;
-  // Numbers from 1 on by Python 2. Each path except the first is a reference to the first one.
+  // Python 2 numbers objects from 1 on. Each path except the first is a reference to the first one.
   std::string counted = "]q\x01(Va\nq\x02I1\nI5\n\x86\x86", shown = "a 1 5\n";
   for (int i = 3; i < 200; ++i) {
     counted += std::string("h\x02I1\nI5\n\x86q") + static_cast<char>(i) + "\x86";
     shown += "a 1 5\n";
   }
   CHECK(Pickle(counted + "e.") == shown);
-  // Numbers far apart, numbers in between, and repeated numbers.
+  // The numbers are far apart, in between, or repeated.
   CHECK(Pickle("((Va\nr\x00\x0f\x00\x00p5\np1000\n(I1\nI2\ntt(j\x00\x0f\x00\x00(I3\nI4\ntt"
                "(g5\n(I5\nI6\ntt(Vb\np1000\n(I7\nI8\ntt(g1000\n(I9\nI10\ntp5\nt(Vc\ng5\ntt."sv) ==
         "a 1 2\na 3 4\na 5 6\nb 7 8\nb 9 10\nc 9 10\n");
@@ -240,7 +240,7 @@ TEST_CASE("a pickle of very many objects is refused") {
         std::string::npos);
 }
 
-TEST_CASE("numbers in a pickle cannot cause slow hash collisions") {
+TEST_CASE("memo numbers in a pickle cannot cause slow hash collisions") {
   // 107897 is a possible size of std::unordered_map; a number and its multiples would fall into one
   // slot.
   std::string pickle = "((Va\nI1\n";
@@ -250,7 +250,7 @@ TEST_CASE("numbers in a pickle cannot cause slow hash collisions") {
     for (int byte = 0; byte < 4; ++byte) pickle += static_cast<char>(number >> 8 * byte);
   }
   CHECK(CpuSecondsOf([&] { (void)Pickle(pickle + "tt."); }) < 3);
-  // Repeats multiples of each prime that is a size of the growing table.
+  // Uses multiples of each prime that is a size of the table while it grows.
   for (const uint64_t prime :
        {13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753, 42043, 85229, 172933}) {
     std::string multiples = "((Va\nI1\n";

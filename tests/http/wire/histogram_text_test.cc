@@ -43,7 +43,8 @@ TEST_CASE("base64 is decoded without the codec's id, and other characters are sk
         "Byte array shorter than 6 bytes detected: \"\"");
   CHECK(DecodeHistogramText("AAD/", 0).status().message() ==
         "Byte array shorter than 6 bytes detected: [0, 0, -1]");
-  CHECK(DecodeHistogramText("AAE", 0).status().message() ==  // fewer than four are dropped
+  // A group of fewer than four digits is dropped.
+  CHECK(DecodeHistogramText("AAE", 0).status().message() ==
         "Byte array shorter than 6 bytes detected: \"\"");
   CHECK(DecodeHistogramText("YWI=", 0).status().message() ==
         "Byte array shorter than 6 bytes detected: \"ab\"");

@@ -43,7 +43,7 @@ struct LineCase {
 
 }  // namespace
 
-// The caller can then end a request that has very many comments.
+// Because lines are returned one by one, the caller can end a request with very many comments.
 TEST_CASE("empty lines and comments are returned one by one, as empty lines") {
   InfluxLineReader reader("# a\n\n  # b\n# c=\"\r\ncpu v=1\n#\n");
   std::vector<std::string> lines;

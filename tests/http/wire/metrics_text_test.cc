@@ -36,7 +36,8 @@ TEST_CASE("no label or help text can end its line or its quotes") {
         "a{l=\"one\\ntwo \\\\ \\\"three\\\"\"} 0\n");
 }
 
-TEST_CASE("a histogram has a bucket for each bound, one for all, the sum and the count") {
+TEST_CASE(
+    "a histogram has a bucket for each bound, a bucket for all values, the sum and the count") {
   std::string out;
   MetricsText text(&out);
   Latency latency;

@@ -9,7 +9,7 @@
 namespace hg::http {
 namespace {
 
-/// Returns all calls as one text.
+/// Records all calls as one text.
 class Told : public LabelledSink {
  public:
   std::string text;
@@ -37,7 +37,7 @@ void CheckBothWays(const std::string& body) {
   if (in_place.text != by_protobuf.text) FAIL_CHECK(body);
 }
 
-// Fields that are written by hand: real encoders write them in order and none twice.
+// Writes fields by hand, because encoders write fields only in order and only once.
 std::string Sized(int field, const std::string& bytes) {
   REQUIRE(bytes.size() < 128);
   return std::string{static_cast<char>(field << 3 | 2), static_cast<char>(bytes.size())} + bytes;
@@ -199,7 +199,9 @@ TEST_CASE("a truncated or damaged body gives the same result as protobuf, for ev
   }
 }
 
-TEST_CASE("messages in a piece may be nested as deeply as protobuf allows in the body") {
+TEST_CASE(
+    "a message that is parsed by itself may be nested as deeply as protobuf allows in the "
+    "whole body") {
   const auto nested = [](int lists) {
     otlp::ExportMetricsServiceRequest request;
     otlp::ResourceMetrics& of_resource = *request.add_resource_metrics();

@@ -76,7 +76,7 @@ TEST_CASE("requests in the form of exporters are parsed") {
   }
 }
 
-TEST_CASE("other forms are left to protobuf") {
+TEST_CASE("JSON of other forms is left to protobuf") {
   const std::string deep = R"("arrayValue":{"values":[{)";
   std::string nested;
   for (int i = 0; i < 10; ++i) nested = deep + nested + "}]}";

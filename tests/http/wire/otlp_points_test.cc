@@ -52,7 +52,7 @@ otlp::ExportMetricsServiceRequest RequestOf(std::string_view json) {
   return request;
 }
 
-/// By protobuf's objects and in place, with the same result.
+/// Returns the items of a request. Protobuf's objects and in-place parsing must give the same ones.
 Items ItemsOf(std::string_view json, const OtlpNaming& naming = {{"host"}}) {
   const otlp::ExportMetricsServiceRequest request = RequestOf(json);
   ToldPoints told, in_place;
@@ -149,7 +149,7 @@ TEST_CASE("each point of an exponential histogram is refused") {
   CHECK(items[0].starts_with("m{a=b,host=h} exponential histograms cannot be stored"));
 }
 
-TEST_CASE("named resource attributes become labels, and the scope's name if it is named") {
+TEST_CASE("resource attributes and scope names become labels if the settings name them") {
   const std::string request = R"({"resourceMetrics":[{"resource":{"attributes":[
       {"key":"host","value":{"stringValue":"h"}},{"key":"pid","value":{"intValue":"7"}},
       {"key":"shared","value":{"stringValue":"resource"}}]},
@@ -235,7 +235,7 @@ TEST_CASE("points without their own attributes do not copy the shared ones") {
   metric.mutable_histogram()->set_aggregation_temporality(otlp::AGGREGATION_TEMPORALITY_CUMULATIVE);
   constexpr size_t kPoints = 50'000;
   for (size_t i = 0; i < kPoints; ++i) metric.mutable_histogram()->add_data_points();
-  // Only counts.
+  // Only counts the calls.
   struct Counting : LabelledSink {
     size_t items = 0, points = 0, labels = 0;
     void SetSeries(std::string_view, std::span<const Label> of) override { labels = of.size(); }

@@ -65,7 +65,7 @@ TEST_CASE("among short texts exactly the JSON numbers are plain") {
     PointValue fast, exact;
     NumberError error;
     const bool plain = ParsePlainValue(text, EntryPath::kHttp, &fast);
-    // With hundreds of digits the exponent may be out of range, which is not plain.
+    // With hundreds of digits the exponent may be out of range, and such a text is not plain.
     const bool far = text.size() > 3 && text.find('e') < text.size() - 3;
     const bool same = ParseValue(text, EntryPath::kHttp, &exact, &error) && fast == exact;
     const bool good = (plain == is_number(text) || (!plain && far)) && (!plain || same);

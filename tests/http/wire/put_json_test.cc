@@ -38,13 +38,13 @@ TEST_CASE("fields may have any order, and their bytes are returned unchanged") {
   CHECK(points[0].value == PointValue::Double(-1.5));
 }
 
-TEST_CASE("a body without content is not plain") {
+TEST_CASE("the fast path does not accept a body without content") {
   std::vector<KeyedPoint> points;
   CHECK_FALSE(Parse("", &points));
   CHECK_FALSE(Parse(" ", &points));
 }
 
-TEST_CASE("long arrays are parsed in windows, whatever is between the points") {
+TEST_CASE("long arrays are parsed piece by piece, whatever is between the points") {
   for (const char* separator : {",", ", ", " ,\r\n\t"}) {
     std::string body = "[";
     constexpr int kCount = 40000;  // some 3 MB
@@ -57,7 +57,7 @@ TEST_CASE("long arrays are parsed in windows, whatever is between the points") {
   }
 }
 
-TEST_CASE("a long array with an error anywhere is not plain") {
+TEST_CASE("the fast path does not accept a long array with an error anywhere") {
   std::string body = "[";
   for (int i = 0; i < 40000; ++i) body += (i > 0 ? "," : "") + Point(i);
   std::vector<KeyedPoint> points;
@@ -84,7 +84,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("raw series keys are found next to points that are not plain") {
+TEST_CASE("raw series keys are found next to points that the fast path does not accept") {
   PutJsonParser parser;
   std::string body =
       "[" + Point(1) +

@@ -114,7 +114,8 @@ TEST_CASE("omit_nan leaves out NaN and nothing else") {
             .find(R"("dps":{"1":9221120237041090560})") != std::string::npos);
 }
 
-TEST_CASE("annotations of the rows show their key even if none is in range") {
+TEST_CASE(
+    "if rows have annotations, their key is in the response even if none of them is in range") {
   query::ValidQuery query = OneQuery();
   query::Answer answer = OneGroup({});
   codec::Annotation outside;
@@ -139,7 +140,9 @@ TEST_CASE("annotations are sorted by their stored start, seconds before millisec
   CHECK(out.find("1500000010,") < out.find("1500000005000"));
 }
 
-TEST_CASE("a computed group shows the first sub-query, and always a list of annotations") {
+TEST_CASE(
+    "the result of an expression shows the first sub-query as its query, and always a list "
+    "of annotations") {
   query::ValidQuery query = OneQuery();
   query.request.show_tsuids = true;
   query::Answer answer = OneGroup(query::OfDoubles({{1, 5}}));
@@ -194,7 +197,8 @@ TEST_CASE("several threads print the same as one, and their times are added") {
   std::mt19937 random(3);
   for (int i = 0; i < 3000; ++i) {
     answer.groups.push_back(group);
-    // Groups without points, with few points, and one that is too long to wait in a text.
+    // Groups without points, groups with few points, and one group that is too long to be buffered
+    // as a text.
     query::Ints points;
     const int64_t count = i == 1700 ? 20'000 : random() % 3 * 10;
     for (int64_t t = 1; t <= count; ++t) points.emplace_back(t, i);

@@ -72,7 +72,7 @@ TEST_CASE("the first braces group, and the second ones only filter") {
   CHECK(Filters("sum:m{host=a}{host=a}") == "m host:literal_or(a)+");
 }
 
-TEST_CASE("errors that OpenTSDB answers with 500 are distinguished") {
+TEST_CASE("errors for which OpenTSDB returns 500 have a status code of their own") {
   for (const char* text :
        {"sum:", "sum:m{host=*", "sum:m{host}", "sum:m{=x}", "sum:m{host=}", "sum:m{host==*}",
         "sum:m{host=foo(x)}", "sum:m{host=regexp(()}", "sum::m"}) {
@@ -85,7 +85,7 @@ TEST_CASE("errors that OpenTSDB answers with 500 are distinguished") {
   }
 }
 
-TEST_CASE("all tsuid precede all m, and flags count by their presence") {
+TEST_CASE("sub-queries of tsuid precede those of m, and a flag is true if it is present") {
   Parameters parameters;
   parameters.Add("start", "1h-ago");
   parameters.Add("m", "sum:a");

@@ -233,7 +233,7 @@ TEST_CASE("a series with only empty labels is charged before it is parsed") {
   CHECK(share.held() == 0);
 }
 
-TEST_CASE("series of 2.0 are read through the table of symbols, wherever it stands") {
+TEST_CASE("series of 2.0 are read through the table of symbols, wherever it is in the request") {
   prometheus::WriteRequest2 message = Request2({"__name__", "up", "job", "node"}, {1, 2, 3, 4});
   message.mutable_timeseries(0)->add_samples()->set_timestamp(5);
   const std::string expected = "__name__=up,job=node,0@5,0\n";
@@ -245,7 +245,7 @@ TEST_CASE("series of 2.0 are read through the table of symbols, wherever it stan
   CHECK(Shown2("").empty());
 }
 
-TEST_CASE("a series of 2.0 with references that mean nothing has a fault, and others are read") {
+TEST_CASE("a series of 2.0 with invalid references has a fault, and other series are read") {
   for (const auto& [refs, fault] : std::vector<std::pair<std::vector<uint32_t>, std::string>>{
            {{1, 3}, "refers to the symbol 3 of a table of 3"},
            {{1, 4294967295U}, "refers to the symbol 4294967295 of a table of 3"},

@@ -216,14 +216,14 @@ TEST_CASE("protobuf data points that need much more memory than bytes are charge
   CHECK_FALSE(refused(Field('\x12', Field('\x4A', empties.substr(0, 2000))), 100));
 }
 
-TEST_CASE("restored numbers are charged too") {
+TEST_CASE("numbers out of range, which are restored after parsing, are charged, too") {
   RequestMemory memory(2 * kMiB);
   RequestMemory::Share share(memory, 0);
   const std::string text = "{\"a\":1e400,\"b\":" + std::string(60000, '[') + ArrayOf("1e1", 90000);
   CHECK(ParseJson(text, &share).status().code() == StatusCode::kLimitExceeded);
 }
 
-TEST_CASE("elements that are passed on one by one take the memory of one") {
+TEST_CASE("elements that are passed on one by one take only the memory of one element") {
   const std::string text = ArrayOf(R"({"a":[1,2,{"b":"c"}]})", 40000);
   RequestMemory memory(kMiB);
   RequestMemory::Share share(memory, 0);

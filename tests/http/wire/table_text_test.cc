@@ -38,7 +38,7 @@ TEST_CASE("families are read with and without quotes, blanks and braces") {
       Shown("f, {NUMREGIONS => 3, SPLITALGO => 'HexStringSplit'}").ends_with("55555555,aaaaaaaa,"));
 }
 
-TEST_CASE("what HBase's shell prints is read") {
+TEST_CASE("the output of HBase's shell is read") {
   CHECK(Shown("{NAME => 'f1', VERSIONS => '2', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING "
               "=> 'NONE', TTL => '86400 SECONDS (1 DAY)', MIN_VERSIONS => '0', REPLICATION_SCOPE "
               "=> '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', "
@@ -46,7 +46,7 @@ TEST_CASE("what HBase's shell prints is read") {
         "f1 ttl=86400 versions=2; ");
 }
 
-TEST_CASE("what the store lacks is refused with attribute and value") {
+TEST_CASE("attributes and values that the store lacks are refused, and the error names both") {
   const std::pair<const char*, const char*> refused[] = {
       {"{NAME => 'f', REPLICATION_SCOPE => '1'}", "REPLICATION_SCOPE '1'"},
       {"{NAME => 'f', COMPRESSION => 'LZO'}", "COMPRESSION 'LZO'"},
@@ -90,7 +90,7 @@ TEST_CASE("a split policy is read inside and outside of METADATA and braces, and
   }
 }
 
-TEST_CASE("a syntax error names the place") {
+TEST_CASE("an error of syntax names the place") {
   for (const char* text : {"", "{", "{}", "{NAME", "{NAME =>", "{NAME => 'f1'", "{NAME => 'f1}",
                            "f g", "f,", "f, METADATA => {", "f, METADATA => {a => b",
                            "f, SPLITS => ['a'", "{NAME => f1} {NAME => f2}", "f]"}) {

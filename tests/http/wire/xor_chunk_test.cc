@@ -34,7 +34,7 @@ TEST_CASE("a chunk has the bytes that Prometheus writes") {
         std::string("\x00\x02\xd0\x0f\x3f\xf0\x00\x00\x00\x00\x00\x00\x0a\x00", 14));
 }
 
-TEST_CASE("all sizes of changes of time are decoded to the same times") {
+TEST_CASE("times with differences of all encoded sizes are decoded to the same times") {
   std::vector<XorSample> samples = {{-5, 0}, {10, 0}};
   for (const int64_t change : {0, 1, -1, 8191, -8191, 8192, -8192, 8193, -8193, 65536, -65536,
                                65537, 524288, -524288, 524289, 5'000'000, -5'000'000})

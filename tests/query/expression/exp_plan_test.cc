@@ -33,7 +33,7 @@ ExpRequest Minimal() {
   return request;
 }
 
-TEST_CASE("a metric becomes a sub-query, with its own settings before those of the time") {
+TEST_CASE("a metric becomes a sub-query, and its own settings precede those of the time section") {
   ExpRequest request = Minimal();
   request.time->downsampler.emplace();
   request.time->downsampler->interval = "1m";

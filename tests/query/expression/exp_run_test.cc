@@ -27,7 +27,7 @@ ExpCase WorkedExample(std::optional<NumericFill> fill = {}) {
   return c;
 }
 
-TEST_CASE("a joined series has the tags of the first variable and all of its metrics") {
+TEST_CASE("a joined series has the tags of its first variable and the metrics of all variables") {
   ExpCase c = WorkedExample();
   c.expressions = {{"e", "a + b"}};
   Result<std::vector<ExpResult>> results = c.Run();
@@ -41,9 +41,9 @@ TEST_CASE("a joined series has the tags of the first variable and all of its met
   CHECK(series[2].metrics[0].name == "m.b");
 }
 
-TEST_CASE("the first variable is the first of a Java map, not of the text") {
+TEST_CASE("the first variable is the first one in the order of a Java map, not in the text") {
   ExpCase c = WorkedExample();
-  // In a map with four slots d comes before a.
+  // In a Java hash map with four slots, d (slot 0) comes before a (slot 1).
   c.metrics[1].id = "d";
   c.expressions = {{"e", "a + d"}};
   Result<std::vector<ExpResult>> results = c.Run();
@@ -54,7 +54,7 @@ TEST_CASE("the first variable is the first of a Java map, not of the text") {
 
 TEST_CASE("variables in one slot of Java's map have the order of the request's metrics") {
   ExpCase c = WorkedExample();
-  c.metrics[1].id = "q";  // in the slot of a
+  c.metrics[1].id = "q";  // in the same slot as a
   c.expressions = {{"e", "q + a"}};
   CHECK_FALSE((*c.Run())[0].table->series[1].tags.empty());
   std::swap(c.metrics[0].id, c.metrics[1].id);
@@ -64,7 +64,7 @@ TEST_CASE("variables in one slot of Java's map have the order of the request's m
 TEST_CASE("a repeated metric has the position of its first sub-query") {
   ExpCase c = WorkedExample();
   c.metrics[0].id = "m1";
-  c.metrics[1].id = "q";  // in the slot of a
+  c.metrics[1].id = "q";  // in the same slot as a
   c.metrics.push_back({"a", {}, {}});
   c.metrics[0].name = c.metrics[2].name = "m.a";
   c.expressions = {{"e", "q + a"}};
@@ -93,7 +93,7 @@ TEST_CASE("an expression has no query tags") {
   c.expressions = {{"e", "a"}, {"f", "a + e", false, true}, {"g", "a + b", false, true}};
   const auto results = c.Run();
   REQUIRE(results.ok());
-  // All series of e under one key, next to two of a.
+  // All series of e share one key. The two series of a have keys of their own.
   CHECK((*results)[1].table->series.size() == 3);
   CHECK((*results)[2].table->series.size() == 3);  // h1, h2, h3
 }
@@ -128,7 +128,7 @@ TEST_CASE("metrics are shown completely, with zeros in their gaps") {
   CHECK(Rows(results, 1) == "10:5.0,100.0 20:0.0,200.0 30:7.0,300.0");
 }
 
-TEST_CASE("an expression may use others, in any order, row by row") {
+TEST_CASE("an expression may use other expressions, in any order") {
   ExpCase c = WorkedExample();
   c.expressions = {{"g", "e * a", true}, {"e", "a + b", true}, {"k", "g - e", true}};
   Result<std::vector<ExpResult>> results = c.Run();
@@ -139,9 +139,10 @@ TEST_CASE("an expression may use others, in any order, row by row") {
   CHECK(Rows(c.Run()) == "10:0.0 20:2.0 30:20.0");
 }
 
-TEST_CASE("an inner series with NaN fails nothing if another one of its key is used") {
-  // The sum of m and b has two series without tags: of a, which is one host of several, and of b,
-  // which a lacks. The second one represents both.
+TEST_CASE(
+    "an inner series with NaN does not fail the request if another series with its key is used") {
+  // The sum of a and b has two series without tags. One has the group of a, which several hosts
+  // share. The other one has the group of b, whose key a lacks. The second one represents both.
   ExpCase c = WorkedExample(kNanFill);
   Group several = HostGroup(0, "m.a", "h1", OfInts({{10, 1}}));
   several.aggregate_tags = {"host"};
@@ -194,7 +195,7 @@ TEST_CASE("ids in upper case have no results") {
   CHECK(Rows(c.Run()).find("error: Missing results for variable A") == 0);
 }
 
-TEST_CASE("a group without points fails what uses it") {
+TEST_CASE("a group without points fails the outputs that use it, unless no group has points") {
   ExpCase c = WorkedExample();
   c.metrics[0].groups[1].points = PointColumns();
   c.expressions = {{"e", "a + b"}};
@@ -205,7 +206,7 @@ TEST_CASE("a group without points fails what uses it") {
   CHECK(Rows(c.Run(), 0) == "");
 }
 
-TEST_CASE("no groups give no rows, and an intersection fails only if there are some") {
+TEST_CASE("a metric without groups gives no rows, and an intersection with other groups fails") {
   ExpCase c;
   c.metrics.push_back({"x", {}, {}});
   c.expressions = {{"e", "x"}};

@@ -141,8 +141,9 @@ TEST_CASE("a moving average over a time is 0 without numbers, and needs a valid 
   }
 }
 
-TEST_CASE("highest series are found by the slots of the active series") {
-  // Both end at the same time, so the scores are right.
+TEST_CASE(
+    "highestCurrent and highestMax score series by the slots of active series, as OpenTSDB does") {
+  // Both series end at the same time, so each score is the series' own last value.
   CHECK(Evaluate("highestCurrent(sum:m,1)",
                  {{A(OfInts({{0, 1}, {10, 3}})), B(OfInts({{0, 7}, {10, 9}}))}}) ==
         "g.a{host=b} 0:7 10:9");
@@ -150,7 +151,7 @@ TEST_CASE("highest series are found by the slots of the active series") {
   CHECK(Evaluate("highestCurrent(sum:m,1)",
                  {{A(OfInts({{0, 1}, {20, 100}})), B(OfInts({{0, 3}, {50, 9}}))}}) ==
         "g.a{host=a} 0:1 20:100");
-  // Instants with integers and with doubles have separate slots.
+  // Instants with integers and instants with doubles have separate slots.
   CHECK(Evaluate("highestCurrent(sum:m,3)",
                  {{A(OfInts({{0, 1}, {20, 100}})), B(OfInts({{0, 3}, {20, 5}, {50, 9}})), C([] {
                      PointColumns mixed = OfInts({{10, 0}, {50, 2}});
@@ -192,7 +193,7 @@ TEST_CASE("highest needs points in the range, and a number") {
   }
 }
 
-TEST_CASE("sets are combined by position, not by time") {
+TEST_CASE("points of several series are combined by their position, not by time") {
   std::vector<std::vector<Group>> found = {
       {HostGroup(0, "g.a", "h", OfInts({{10, 1}, {20, 2}, {30, 3}}))},
       {HostGroup(1, "g.b", "h", OfInts({{11, 2}, {21, 2}, {31, 2}}))}};
@@ -200,8 +201,8 @@ TEST_CASE("sets are combined by position, not by time") {
   CHECK(Evaluate("diffSeries(sum:m,sum:n)", found, 15, 25) == "g.a{host=h} 20:0.0");
   found[1][0].points = OfInts({{11, 2}, {21, 2}});
   CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: No more elements") == 0);
-  // Of series with equal tags only the last one is read further up, so an earlier one may have a
-  // failure. Tags that the first set lacks are not shown.
+  // Outer functions read only the last one of several series with equal tags, so an earlier one may
+  // have a failure. Tags that the first set lacks are not shown.
   const std::vector<std::vector<Group>> sparse = {
       {HostGroup(0, "g.a", "x", OfInts({{10, 1}}))},
       {HostGroup(1, "g.b", "h", OfInts({{11, 2}, {21, 2}})),
@@ -242,7 +243,8 @@ TEST_CASE("combined series have the lowest metric and the tags of the first set"
 }
 
 TEST_CASE(
-    "what was averaged to nothing cannot be combined, even where another series stands for it") {
+    "a series that a moving average leaves empty cannot be combined, even if another one "
+    "represents it") {
   // B, which is outside of the range, and C have no tags after the inner sum, so C represents both.
   const std::vector<std::vector<Group>> found = {{A(OfInts({{10, 1}}))},
                                                  {A(OfInts({{10, 2}}))},
@@ -263,7 +265,7 @@ TEST_CASE("functions apply to all of their sets and to results of other function
   CHECK(Evaluate("scale(sum:m,2,sum:n)", found).find("error: ") == 0);
 }
 
-TEST_CASE("a metric that shares a sub-query with another one is not found") {
+TEST_CASE("a second metric with an equal sub-query is not found") {
   std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
   CHECK(Evaluate("sum(sum:m,sum:m)", found).find("error: Metric 1") == 0);
 }

@@ -53,7 +53,7 @@ std::string Joined(const JoinRule& rule, const std::vector<JoinSide>& sides) {
 
 const std::vector<SeriesIdentity> kA = {Series({{"h", "1"}}), Series({{"h", "2"}})};
 const std::vector<SeriesIdentity> kB = {Series({{"h", "1"}}), Series({{"h", "3"}})};
-// A second tag that is not requested.
+// Series with a second tag "z", which the other sides lack.
 const std::vector<SeriesIdentity> kD = {Series({{"h", "1"}, {"z", "x"}}),
                                         Series({{"h", "2"}, {"z", "x"}}),
                                         Series({{"h", "3"}, {"z", "y"}})};
@@ -64,14 +64,14 @@ TEST_CASE("a union has all keys in order, and an intersection the keys of every 
   CHECK(Joined({}, {Side(kA), Side(kD)}) == "0-. .-0 1-. .-1 .-2");
 }
 
-TEST_CASE("an intersection without series is an error") {
+TEST_CASE("an intersection without common series is an error, unless all sides are empty") {
   CHECK(Joined({true, false, true}, {Side(kA), Side(kD)}).find("No intersections found") == 0);
   CHECK(Joined({true, false, true}, {Side({}), Side(kA)}).find("No intersections found") == 0);
   CHECK(Joined({true, false, true}, {Side({}), Side({})}).empty());
   CHECK(Joined({}, {Side({}), Side({})}).empty());
 }
 
-TEST_CASE("query tags are the filtered tags of each side") {
+TEST_CASE("a join by query tags uses the filtered tags of each side") {
   JoinRule rule{false, true, false};
   CHECK(Joined(rule, {Side(kA, {"h"}), Side(kD, {"h"})}) == "0-0 1-1 .-2");
   // Without filters all series of a side share a key, and the last one counts.

@@ -43,7 +43,7 @@ std::optional<double> NumberOf(const std::string& text) {
   return {};
 }
 
-/// 0 if the text is not a duration.
+/// Returns a duration in milliseconds, or 0 if the text is not a duration.
 int64_t MsOf(const std::string& text) {
   const Result<int64_t> ms = ParseDurationMs(text);
   return ms.ok() ? *ms : 0;
@@ -104,7 +104,7 @@ struct Described {
   bool start_times = false;  // the line has start timestamps instead of values
 };
 
-/// The length of the labels in front of the values.
+/// Returns the length of the metric name and the labels, which are before the values.
 size_t LabelsEnd(std::string_view line) {
   size_t at = std::min(line.find_first_of("{@ \t"), line.size());
   if (at == line.size() || line[at] != '{') return at;
@@ -196,7 +196,7 @@ class CaseStore : public SampleReader {
     return {};
   }
 
-  /// What a case read that Hourglass does not have.
+  /// The last feature that a case needed and Hourglass lacks; "" if there is none.
   std::string missing;
 
  private:
@@ -206,7 +206,7 @@ class CaseStore : public SampleReader {
     bool start_times = false;
   };
 
-  /// "load_with_nhcb" makes native histograms of buckets.
+  /// Loads a series for "load_with_nhcb", which makes native histograms of buckets.
   void LoadHistogram(const Described& series, int64_t step_ms) {
     std::string name(series.labels.Get(kNameLabel));
     for (const std::string_view suffix : {"_bucket", "_count", "_sum"}) {
@@ -282,7 +282,7 @@ std::string TextOf(const Series& series) {
   return out;
 }
 
-/// Returns what differs; empty = nothing. The expected samples begin at `start_ms`.
+/// Returns the difference, or "" if there is none. The expected samples begin at `start_ms`.
 std::string Difference(const Case& wanted, const std::vector<Series>& found, int64_t start_ms,
                        int64_t step_ms, bool ordered) {
   std::vector<Series> expected;
@@ -341,8 +341,8 @@ std::string RemarksDifference(const Remarks& wanted, const std::vector<std::stri
   return "";
 }
 
-/// Fixes all selectors outside of fixed subqueries at a time. Returns false if the result depends
-/// on the time of the evaluation in another way.
+/// Adds "@ at_ms" to all selectors and subqueries without "@". What is inside a subquery stays
+/// unchanged. Returns false if the result depends on the time of the evaluation in another way.
 bool Pin(Expr* expr, int64_t at_ms) {
   const auto pin = [&](TimeShift* shift) {
     if (shift->at != TimeShift::At::kNone) return false;
@@ -412,7 +412,7 @@ class Runner {
     results_.push_back(std::move(result));
   }
 
-  /// The lines until an empty one.
+  /// Returns the lines before the next empty one.
   std::vector<std::string> Block() {
     std::vector<std::string> block;
     while (at_ + 1 < lines_.size() && !lines_[at_ + 1].empty()) block.push_back(lines_[++at_]);
@@ -514,7 +514,7 @@ class Runner {
     Report(out.line, out.command, Check(out));
   }
 
-  /// Formats an expression and parses the text. Returns why its format is wrong.
+  /// Formats an expression and parses the text. Returns the error of its format.
   static std::string Reformat(const Expr& expr, ExprPtr* again) {
     const Result<std::string> text = FormatExpression(expr);
     if (!text.ok()) return std::string(text.status().message());

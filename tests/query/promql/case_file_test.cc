@@ -24,7 +24,7 @@ std::string WhyNot(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("our cases of PromQL pass") {
+TEST_CASE("the PromQL cases of this project pass") {
   std::ifstream in(HG_SOURCE_DIR "/tests/query/promql/cases.test");
   REQUIRE(in);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -32,7 +32,7 @@ TEST_CASE("our cases of PromQL pass") {
   CHECK(WhyNot(text) == "");
 }
 
-TEST_CASE("a wrong result fails") {
+TEST_CASE("a case with a wrong result fails") {
   const std::string load = "load 10s\n  m{a=\"1\"} 1 2 3\n\n";
   for (const char* wrong : {
            "eval instant at 20s m\n  m{a=\"1\"} 4\n",
@@ -55,7 +55,7 @@ TEST_CASE("a wrong result fails") {
   }
 }
 
-TEST_CASE("a case that needs what is not supported is told apart") {
+TEST_CASE("a case that needs an unsupported feature is reported as unsupported, not as failed") {
   const auto results = RunCases(
       "load 10s\n  h {{schema:0 count:1}}x3\n  m 1\n\n"
       "eval instant at 20s h\n  h {{schema:0 count:1}}\n\n"

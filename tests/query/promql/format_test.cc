@@ -116,7 +116,7 @@ TEST_CASE("each expression that the comparison with Prometheus sends keeps its m
   CHECK(count > 300);
 }
 
-TEST_CASE("times behind @ that are beyond whole milliseconds are printed as the same time") {
+TEST_CASE("@ times beyond 2^53 milliseconds are printed as a text that means the same time") {
   for (const char* time : {"1e13", "9007199254740.993", "123456789012345.678", "9.1e15", "-7e14"}) {
     CAPTURE(time);
     Formatted(std::string("m @ ") + time);

@@ -153,7 +153,9 @@ TEST_CASE_FIXTURE(Labelled, "a tag __name__ does not replace the metric") {
   CHECK(Find({{"__name__", kEqual, "up"}}).empty());
 }
 
-TEST_CASE_FIXTURE(Labelled, "names stored under other settings are found in either form") {
+TEST_CASE_FIXTURE(
+    Labelled,
+    "metrics and tags that are stored plain or escaped are both found by their plain names") {
   Put("a:b", {{"host", "x"}, {"k:1", "v:1"}});
   Put("a_x003A_b", {{"host", "y"}, {"k_x003A_1", "v_x003A_1"}});
   CHECK(Hosts({{"__name__", kEqual, "a:b"}}) == "a:b:x a:b:y ");
@@ -161,14 +163,15 @@ TEST_CASE_FIXTURE(Labelled, "names stored under other settings are found in eith
   CHECK(Hosts({{"k:1", kNotEqual, "v:1"}}).empty());
 }
 
-TEST_CASE_FIXTURE(Labelled, "names that the settings allow partly are found by their texts") {
+TEST_CASE_FIXTURE(Labelled, "a stored name that is partly escaped is found by its plain text") {
   naming.extra_name_characters = " ";
   Put("GET /a_x003A_b", {{"host", "GET /a_x003A_b"}});
   CHECK(Hosts({{"__name__", kEqual, "GET /a:b"}}) == "GET /a:b:GET /a:b ");
   CHECK(Hosts({{"host", kEqual, "GET /a:b"}}) == "GET /a:b:GET /a:b ");
 }
 
-TEST_CASE_FIXTURE(Labelled, "names that other settings allow partly are found in lists of texts") {
+TEST_CASE_FIXTURE(Labelled,
+                  "a name that other settings escape partly is found in lists of plain texts") {
   Put("GET /a_x003A_b", {{"host", "GET /a_x003A_b"}});
   Put("m", {{"host", "_x043F_:"}});
   CHECK(Hosts({{"__name__", kMatches, "GET /a:b|x"}}) == "GET /a:b:GET /a:b ");
@@ -217,7 +220,7 @@ TEST_CASE_FIXTURE(Labelled, "an id without a name fails where the name is needed
   Put("m", {{"host", "a"}});
   REQUIRE(names.Delete(UidKind::kTagv, "a").ok());
   names.DropCaches();
-  // Nothing needs its name.
+  // These matchers do not need the name of the id.
   CHECK(Find({{"host", kEqual, "b"}}).empty());
   CHECK(Find({{"host", kMatches, "b|c"}}).empty());
   for (const Condition& c :
@@ -286,7 +289,9 @@ TEST_CASE_FIXTURE(Labelled, "with underscored metrics, both names of a metric se
   CHECK(Hosts({{"host", kEqual, "a"}}) == "room.temp:a ");
 }
 
-TEST_CASE_FIXTURE(Labelled, "a metric of exactly the name hides those that are shown under it") {
+TEST_CASE_FIXTURE(
+    Labelled,
+    "a metric with exactly the underscored name hides metrics that are only shown under it") {
   naming.underscored_metrics = true;
   Put("room.temp", {{"host", "a"}});
   Put("room-temp", {{"host", "b"}});

@@ -67,7 +67,7 @@ TEST_CASE("duplicates on the one side are found without examining all of the oth
         samples.AskRange("(a > 1e18) * on(host) group_left() {__name__=~\"a|b\"}", 0, 10'000, 3);
   });
   CHECK(answer.empty());
-  CHECK(seconds < 1);  // a quadratic search took seconds
+  CHECK(seconds < 1);  // a quadratic search takes seconds
   CHECK(watch.steps > kSeries * 2);
   // A many side with samples is still refused, whichever series they belong to.
   CHECK(samples.Ask("a * on(host) group_left() {__name__=~\"a|b\"}", 0).find("found duplicate") ==
@@ -75,7 +75,7 @@ TEST_CASE("duplicates on the one side are found without examining all of the oth
   CHECK(samples.Ask("(a > 1e18) * on(host) group_left() {__name__=~\"a|b\"}", 0).empty());
 }
 
-TEST_CASE("groups, matches and the names of results are charged and watched") {
+TEST_CASE("groups, matches and the names of results are charged and counted as work") {
   constexpr int kSeries = 2000;
   TextSamples samples;
   for (int i = 0; i < kSeries; ++i)
@@ -99,7 +99,7 @@ TEST_CASE("groups, matches and the names of results are charged and watched") {
   }
 }
 
-TEST_CASE("labels of a grouping are looked up, however many they are") {
+TEST_CASE("labels are looked up in a long list of a grouping, not compared with each entry") {
   TextSamples samples;
   std::string labels, both;
   for (int i = 0; i < 5000; ++i) labels += "l" + std::to_string(i) + ",";

@@ -70,7 +70,7 @@ TEST_CASE("selectors accept names, matchers and ranges") {
   CHECK(Parsed(R"(up{a="\n\t\"\x41\u00e9\101"})") == "{up,a=\n\t\"A\u00e9A}");
 }
 
-TEST_CASE("offset and @ follow anything with a time, in any order") {
+TEST_CASE("offset and @ may follow selectors and subqueries, in any order") {
   CHECK(Parsed("up offset 5m") == "{up} offset 300000");
   CHECK(Parsed("up offset -1h") == "{up} offset -3600000");
   CHECK(Parsed("up[5m] offset 1d @ 12.5") == "{up}[300000] offset 86400000 @ 12500");
@@ -101,7 +101,7 @@ TEST_CASE("vector matching is parsed with its sides") {
   CHECK(Parsed("a and on() b") == "(and on() {a} {b})");
 }
 
-TEST_CASE("calls are checked against the signatures of functions") {
+TEST_CASE("calls with the arguments of the function's signature are parsed") {
   CHECK(Parsed("rate(up[5m])") == "(rate {up}[300000])");
   CHECK(Parsed("round(up)") == "(round {up})");
   CHECK(Parsed("round(up, 5)") == "(round {up} 5)");
@@ -110,7 +110,7 @@ TEST_CASE("calls are checked against the signatures of functions") {
         "(label_join {up} \"d\" \",\" \"a\" \"b\")");
 }
 
-TEST_CASE("errors have line and byte") {
+TEST_CASE("a parse error names the line and the byte") {
   const std::pair<const char*, const char*> cases[] = {
       {"", "1:1: parse error: no expression found in input"},
       {"up up", "1:4: parse error: unexpected \"up\""},
@@ -255,7 +255,7 @@ TEST_CASE("the tree of a text is charged, and the number of its tokens is limite
         std::string::npos);
 }
 
-TEST_CASE("a single selector is parsed for the endpoints of labels") {
+TEST_CASE("ParseSelector accepts a single selector and refuses ranges and expressions") {
   const Result<Matchers> matchers = ParseSelector("up{job!=\"a\"}");
   REQUIRE(matchers.ok());
   REQUIRE(matchers->size() == 2);

@@ -37,7 +37,7 @@ class Fixture {
     Write(kHours * 3600 / 2, kHours * 3600);
   }
 
-  /// Labels and the bits of each value.
+  /// Returns the labels and the bits of each value.
   std::string Ask(const std::string& text, bool in_parts) {
     ReadingThreads threads;
     if (in_parts) {
@@ -122,7 +122,7 @@ TEST_CASE_FIXTURE(Fixture, "an error for work or memory ends all parts") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "a query of many rows does not start on an event loop") {
-  (void)Ask("m{host=\"h2\"}", true);  // its blocks are in memory then
+  (void)Ask("m{host=\"h2\"}", true);  // now its blocks are in memory
   watch.StayOnLoop();
   CHECK(Ask("m{host=\"h2\"}", true).starts_with("{__name__"));
   CHECK(!watch.refused());

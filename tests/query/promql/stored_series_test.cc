@@ -26,7 +26,7 @@ class TextSink : public SampleSink {
   std::vector<std::string> lines;
 };
 
-/// Lists series like the embedded engine, if configured so.
+/// Lists series from an index, like the embedded engine, if `from_index` is true.
 class IndexedPoints : public points::PointsOverCells {
  public:
   IndexedPoints(Store* store, const bool& from_index)
@@ -129,7 +129,7 @@ TEST_CASE("series with the default tag only have no labels except the name") {
   CHECK(fixture.Read("up") == Lines{"{__name__=\"up\"} 2.000000@100000"});
 }
 
-TEST_CASE("series are listed whenever they have samples") {
+TEST_CASE("all series with samples are listed, whatever the times of their samples") {
   SeriesFixture fixture;
   fixture.Put("m", {{"host", "a"}}, 100, int64_t{1});
   fixture.Put("m", {{"host", "b"}}, 2000000000, int64_t{1});

@@ -55,7 +55,7 @@ Labels Named(size_t number) {
   return Labels({{"__name__", "m"}, {"number", std::to_string(number)}});
 }
 
-/// Passes the sink the samples between two moments of a series.
+/// Passes the samples of a series between two times to the sink.
 Status Give(const Samples& samples, int64_t from_ms, int64_t until_ms, size_t series,
             SampleSink* sink) {
   const auto place = [&](int64_t ms) {
@@ -126,7 +126,7 @@ TEST_CASE("windows computed while samples arrive equal those over all samples") 
   }
 }
 
-TEST_CASE("parts are joined in order, after the earlier samples") {
+TEST_CASE("the samples of parts are joined in order, after the samples before them") {
   std::mt19937_64 random(8);
   const Steps steps{60'000, 60'000, 40};
   const WindowCall call("sum_over_time", steps, steps, 300'000, {});

@@ -9,7 +9,7 @@
 namespace hg {
 namespace {
 
-/// Random keys, of which many are equal, with their places.
+/// Returns random keys, many of which are equal, with their positions.
 std::vector<std::pair<uint32_t, size_t>> Shuffled(size_t count) {
   std::mt19937 random(7);
   std::vector<std::pair<uint32_t, size_t>> all;
@@ -36,7 +36,7 @@ TEST_CASE("lists of all lengths are sorted, and equal elements keep their order"
   }
 }
 
-TEST_CASE("a sort ends with its request, wherever it is") {
+TEST_CASE("a sort ends with its request, at any moment") {
   constexpr size_t kCount = 100'000;
   FakeWatch whole;
   MemoryTally tally(&whole);

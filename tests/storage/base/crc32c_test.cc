@@ -40,8 +40,8 @@ TEST_CASE("CRC32C of the vectors of RFC 3720 B.4, by instruction and by table") 
 }
 
 TEST_CASE(
-    "a checksum extended piece by piece is that of the whole, and the twins agree at any length "
-    "and alignment") {
+    "a checksum that is extended piece by piece is that of the whole, and both "
+    "implementations agree at any length and alignment") {
   std::mt19937_64 random(7);
   Bytes bytes;
   for (int i = 0; i < 600; ++i) bytes.push_back(static_cast<char>(random()));

@@ -16,7 +16,7 @@ class LoopContext final : public RequestContext {
 
 }  // namespace
 
-TEST_CASE("only a request on an event loop is refused to wait, on every thread that works for it") {
+TEST_CASE("only a request on an event loop may not wait, on every thread that works for it") {
   CHECK(RequestContext::Unlimited().MayWait().ok());
   CHECK_FALSE(RequestContext::Unlimited().on_loop());
   LoopContext first, second;

@@ -32,7 +32,7 @@ TEST_CASE("the first occurrence of a byte is found at any position") {
   }
 }
 
-TEST_CASE("blanks and control characters are found, and no others") {
+TEST_CASE("blanks and control characters are found, and no other bytes") {
   for (int c = 0; c < 256; ++c) {
     for (const size_t before : {0, 20}) {
       const std::string text = std::string(before, 'x') + static_cast<char>(c) + "y";

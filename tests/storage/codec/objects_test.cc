@@ -14,7 +14,7 @@
 namespace hg::codec {
 namespace {
 
-TEST_CASE("annotations have OpenTSDB's position (opentsdb-schema.md §11.1)") {
+TEST_CASE("annotations have OpenTSDB's row keys and qualifiers (opentsdb-schema.md §11.1)") {
   const struct {
     int64_t start;
     const char* local_key;
@@ -71,8 +71,8 @@ TEST_CASE("an annotation's JSON has OpenTSDB's order, escapes and nulls, and is 
   REQUIRE(read_global.ok());
   CHECK(*read_global == global);
 
-  // Java orders by UTF-16 units: the emoji's surrogates come before U+FB01, though its UTF-8 comes
-  // after.
+  // Java orders by UTF-16 units: the surrogates of the emoji come before U+FB01, although its bytes
+  // in UTF-8 come after.
   Annotation ordered;
   ordered.custom = Annotation::Custom{{"ﬁ", "1"}, {"😀", "2"}, {"z", "3"}};
   CHECK(EncodeAnnotation(ordered).find("{\"z\":\"3\",\"😀\":\"2\",\"ﬁ\":\"1\"}") !=
@@ -164,11 +164,12 @@ TEST_CASE("simple histograms have OpenTSDB's bytes (opentsdb-schema.md §12)") {
   REQUIRE(read.ok());
   CHECK(read->buckets == std::vector<HistogramBucket>{{0, 1, 300}, {1, 2, 5}});
   CHECK(read->overflow == 2);
-  // Without buckets: OpenTSDB stores these five bytes, too, but fails each query that reads them.
+  // This histogram has no buckets. OpenTSDB stores its five bytes, too, but fails each query that
+  // reads them.
   const Result<SimpleHistogram> empty = DecodeSimpleHistogram(Hex(vectors[1].hex));
   REQUIRE(empty.ok());
   CHECK(*empty == vectors[1].histogram);
-  // Nine bytes: eight of seven bits, one of eight.
+  // The largest number takes nine bytes: eight with seven bits each, and one with eight bits.
   const Result<Bytes> widest = EncodeSimpleHistogram({0, {}, UINT64_MAX, 0});
   REQUIRE(widest.ok());
   CHECK(ToHexUpper(*widest) == "000000FFFFFFFFFFFFFFFFFF00");
@@ -198,7 +199,7 @@ RollupInterval Interval(uint32_t interval_s, RollupSpanUnit unit, uint32_t count
   return {interval_s, unit, count, RollupIntervalsPerRow(interval_s, unit, count)};
 }
 
-TEST_CASE("rollup rows and qualifiers (opentsdb-schema.md §13.4)") {
+TEST_CASE("rollups have OpenTSDB's row keys and qualifiers (opentsdb-schema.md §13.4)") {
   using Unit = RollupSpanUnit;
   constexpr int64_t kNewYear = 1357016400;  // 2013-01-01 05:00:00
   constexpr int64_t kMarch = 1362873600;    // 2013-03-10 00:00:00

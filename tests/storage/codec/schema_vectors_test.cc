@@ -152,7 +152,9 @@ TEST_CASE("salted keys equal the recorded ones and are decoded again (S01…S08)
   }
 }
 
-TEST_CASE("salt widths and bucket counts other than the default (opentsdb-schema.md §4.3)") {
+TEST_CASE(
+    "other salt widths and bucket counts than the default give OpenTSDB's salts "
+    "(opentsdb-schema.md §4.3)") {
   const Bytes low = TsuidOfText("000001", "000001=000001");
   const Bytes high = TsuidOfText("FF00FE", "000080=0000FF");
   const struct {

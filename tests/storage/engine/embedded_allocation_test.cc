@@ -1,6 +1,6 @@
-// Memory runs out at every allocation in turn. The work fails and nothing else: earlier and later
-// writes are there, and the work succeeds once there is memory. If a write was half applied the
-// process ends, and the next start has it completely or not at all.
+// Memory runs out at every allocation in turn. Only the work itself fails: earlier and later writes
+// are there, and the work succeeds once there is memory. If a write was only partly applied, the
+// process ends, and the next start has the write completely or not at all.
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -48,8 +48,7 @@ struct Rig {
   }
 };
 
-TEST_CASE(
-    "a flush that breaks off at any allocation loses no row, and the next one comes through") {
+TEST_CASE("a flush that fails at any allocation loses no row, and the next flush succeeds") {
   bool failed = true;
   for (int64_t n = 0; failed; ++n) {
     CAPTURE(n);
@@ -66,7 +65,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("work that fails at any allocation holds no region") {
+TEST_CASE("a merge or a split that fails at any allocation does not keep its region locked") {
   const std::function<Status(Store&)> works[] = {
       [](Store& cells) { return cells.Compact(); },
       [](Store& cells) { return cells.Split("tsdb-uid", "b", Bytes("b")).status(); },
@@ -82,7 +81,7 @@ TEST_CASE("work that fails at any allocation holds no region") {
       for (const char* row : {"a", "b", "z"}) rig.Put(row, n);
       REQUIRE(cells.Flush().ok());
       (void)Starve(n, &failed, [&] { return work(cells); });
-      REQUIRE(cells.Compact().ok());  // it would wait for ever
+      REQUIRE(cells.Compact().ok());  // a locked region would make it wait for ever
       for (const char* row : {"a", "b", "z"}) REQUIRE(rig.Has(row, n));
       REQUIRE(rig.store->Close().ok());
     }
@@ -129,7 +128,7 @@ class WritingProcess {
                  int report) {
     const rlimit no_core = {0, 0};
     (void)::setrlimit(RLIMIT_CORE, &no_core);
-    // The message of std::terminate.
+    // Hides the message of std::terminate.
     if (std::freopen("/dev/null", "w", stderr) == nullptr) return 2;
     std::signal(SIGABRT, SIG_DFL);
     auto store = Embedded::Open(OptionsOf(path));

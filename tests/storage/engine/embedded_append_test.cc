@@ -46,7 +46,7 @@ Bytes Stored(Embedded& store) {
   return row->cells[0].value;
 }
 
-TEST_CASE("ten thousand appends are stored in order, and none of them reads") {
+TEST_CASE("ten thousand appends are stored in order, and no append reads stored data") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   Bytes expected;
@@ -67,7 +67,7 @@ TEST_CASE("ten thousand appends are stored in order, and none of them reads") {
   CHECK(Stored(*store) == expected + Piece(7));
 }
 
-TEST_CASE("an append after a delete or a put applies to that and nothing older") {
+TEST_CASE("an append after a delete or a put does not extend older values") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
   const Bytes column(codec::kAppendQualifier);
@@ -118,7 +118,7 @@ TEST_CASE("an append to several columns changes all of them or none, in one reco
     REQUIRE(store->cells().Flush().ok());
   }
   CHECK(text("g") == "a:p=11 b:p=22 ");
-  // The last column is refused.
+  // The last column is refused, so no column changes.
   const Bytes too_long(10 << 20, 'x');
   for (const ColumnAppend& last : {ColumnAppend{"c", "p", "3"}, ColumnAppend{"b", "p", too_long}}) {
     CHECK_FALSE(store->cells().AppendColumns("g", "k", {columns[0], last}, {}).ok());
@@ -142,7 +142,7 @@ TEST_CASE("an append to several columns changes all of them or none, in one reco
   }
 }
 
-TEST_CASE("appends of a killed process are there once") {
+TEST_CASE("appends of a killed process are replayed exactly once") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
     FaultyFileSystem disk(n);

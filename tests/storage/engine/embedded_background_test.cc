@@ -49,7 +49,8 @@ void WaitUntil(const std::function<bool()>& holds) {
 }
 
 TEST_CASE(
-    "while flushes fail, other work continues, the health reports it, and delayed work follows") {
+    "while flushes fail, reads and writes continue, the failure is reported, and flushes "
+    "are made up for later") {
   StarvingDisk disk;
   ManualClock clock(1'000'000);
   EmbeddedOptions options;
@@ -73,7 +74,7 @@ TEST_CASE(
   CHECK(store->Stats().background_error.find("broken off") != std::string::npos);
   CHECK(put("b").ok());
   CHECK(count() == 2);
-  // Callers create the tables, not a thread that may have ended.
+  // The caller creates the table itself, so this works while background threads fail.
   CHECK(cells.CreateTable({"t", {{"f"}}, false}).ok());
   CHECK(store->Stats().flushes == 0);
   disk.starves = false;
@@ -113,7 +114,7 @@ TEST_CASE("merges of the same region are committed while a flush writes its file
   CHECK(store->cells().Get("tsdb-uid", "a")->cells.at(0).value == "old");
 }
 
-TEST_CASE("merges are also searched without a flush") {
+TEST_CASE("merges also start without a flush") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);
   EmbeddedOptions options;

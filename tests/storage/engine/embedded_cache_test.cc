@@ -123,7 +123,7 @@ TEST_CASE("merges and checks put nothing into the cache") {
   CHECK(rig.Sum(3) == SumOfSeries(3) + 7);
 }
 
-TEST_CASE("a scan continues with blocks that were merged away and evicted") {
+TEST_CASE("a scan continues after its files were merged away and their blocks left the cache") {
   Rig rig;
   rig.WriteMergedPoints();
   PointScanSpec spec;
@@ -167,7 +167,8 @@ TEST_CASE("a reader of another family does not read the points files") {
   REQUIRE(rig.store->cells().Flush().ok());
   CellSelection other;
   other.family = "x";
-  // A block that was read is not read again.
+  // Returns the number of blocks that a scan of all points still reads after a get of the other
+  // family.
   const auto blocks_left = [&] {
     REQUIRE(rig.store->cells().GetCells("tsdb", key, other)->cells.size() == 1);
     return rig.BlocksReadBy([&] { (void)rig.Sum(); });

@@ -170,7 +170,7 @@ TEST_CASE_FIXTURE(Rig, "completely deleted rows are reported") {
   CHECK(Take() == Heard{"before 1+0", "after 1+0", "before 1+0", "after 1+0"});
 }
 
-TEST_CASE_FIXTURE(Rig, "flushes and merges are not reported, and a new TTL is") {
+TEST_CASE_FIXTURE(Rig, "listeners are informed of a new TTL, and not of flushes and merges") {
   CHECK(Append({Entry(1, kBase)}).ok());
   Take();
   CHECK(store->cells().Flush().ok());
@@ -219,14 +219,14 @@ TEST_CASE_FIXTURE(Rig, "A listener may append points of its own while it is call
   recorder->before = [&] { CHECK(Append(young).ok()); };
   CHECK(Append(old).ok());
   REQUIRE(store->cells().Sync().ok());
-  // The log has both in their original form.
+  // After a restart, the points of both appends are replayed from the log.
   store.reset();
   store = OpenEmbedded(disk, clock, {});
   CHECK(CountPoints(store->points(), 1) == 100);
   CHECK(CountPoints(store->points(), 2) == 100);
 }
 
-TEST_CASE_FIXTURE(Rig, "the horizon never falls") {
+TEST_CASE_FIXTURE(Rig, "RaiseHorizon does not lower the horizon") {
   store->watched().RaiseHorizon(kBase);
   CHECK(store->watched().horizon() == kHorizon);
 }

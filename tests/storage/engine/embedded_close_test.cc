@@ -145,7 +145,7 @@ TEST_CASE("Close reports that points without a log cannot be written") {
   CHECK(!(*store)->Close().ok());
 }
 
-TEST_CASE("a write that began before Close and comes too late is refused") {
+TEST_CASE("a write that began before Close and continues after it is refused") {
   FaultyFileSystem faulty(1);
   WatchedDisk disk(faulty);
   ManualClock clock(kTime * 1000);

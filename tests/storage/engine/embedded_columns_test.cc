@@ -53,7 +53,7 @@ int64_t CpuMs() {
   return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-/// A column of an annotation.
+/// Returns the qualifier of an annotation.
 Bytes ObjectName(uint32_t number) {
   Bytes qualifier(1, '\1');
   AppendBig(&qualifier, number, 4);
@@ -87,7 +87,9 @@ TEST_CASE("Adding columns to a row costs the same, however many the row has") {
   CHECK(CpuMs() - began < kCpuFactor * (in_files ? 25'000 : 5000));
 }
 
-TEST_CASE("The time to change or read many columns of a row grows with their number only") {
+TEST_CASE(
+    "The time to change or read many columns of a row grows only with the number of these "
+    "columns") {
   Fixture f;
   const Bytes table = "tsdb-tree", row = "row";
   constexpr uint32_t kColumns = 50'000;

@@ -126,7 +126,7 @@ TEST_CASE("series in files are found by the days of their rows, after flush, mer
     CHECK(rig.Within(Day(5), Metric(2)).empty());
     CHECK(rig.Within(Day(6)).empty());
     CHECK(rig.Within(Hours(kFirst - kDay, kFirst)).empty());
-    // One hour of a day, at the border of the next one.
+    // The last hour of a day, just before the next day.
     const Set early = rig.Within(Hours(kFirst + kDay - kHour, kFirst + kDay));
     CHECK(early.contains(Tsuid(2)));
     CHECK(!early.contains(Tsuid(3)));
@@ -151,7 +151,7 @@ TEST_CASE("series in files are found by the days of their rows, after flush, mer
 }
 
 // The exact series of the range must be found, and no series without rows in its days.
-TEST_CASE("series of random ranges are those with rows there, whatever is in files") {
+TEST_CASE("the series with rows in random time ranges are found, whatever is in files") {
   std::mt19937 random(7);
   Rig rig;
   std::map<Bytes, std::set<uint32_t>> hours;  // by TSUID
@@ -374,7 +374,7 @@ TEST_CASE("a lookup reads no rows, reports its work, and waits for the disk only
 
 TEST_CASE("the memory of a day index is charged while it is read") {
   Rig rig;
-  // Numbers of every other series take the most space.
+  // A day index takes the most space if it has every other series number.
   for (uint64_t host = 1; host <= 4000; ++host) rig.Append(host, kFirst);
   for (uint64_t day = 1; day < 64; ++day) {
     for (uint64_t host = 1; host <= 4000; host += 2)
@@ -446,7 +446,7 @@ TEST_CASE("the day index takes less than a hundredth of a part, a bit for each s
   Rig rig;
   constexpr uint64_t kSeries = 3000;
   for (uint64_t host = 1; host <= kSeries; ++host) {
-    if (host % 3 == 0) continue;  // holes, so that the numbers are not one run
+    if (host % 3 == 0) continue;  // holes, so that the numbers are not consecutive
     for (uint32_t hour = 0; hour < 24; ++hour) {
       for (uint32_t minute = 0; minute < 60; minute += 10) {
         rig.Append(host, kFirst + hour * kHour + minute * 60 + host % 60);

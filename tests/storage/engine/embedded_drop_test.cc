@@ -75,7 +75,7 @@ struct Rig : EngineRig<HookedDisk> {
                 .ok());
     return engine->Stats().dropped_parts - before;
   }
-  // Returns the rows of the first metric.
+  // Deletes the rows of the first metric before `end`.
   Status Delete(uint32_t end) {
     PointScanSpec spec;
     spec.metric = Metric(1);
@@ -152,7 +152,8 @@ TEST_CASE("a file stays while one of its metrics keeps its rows") {
 }
 
 TEST_CASE(
-    "a metric that comes while it is asked keeps files, as nobody knows how long it is kept") {
+    "a metric that appears while DropFiles asks for others keeps files, because its end is "
+    "not known") {
   Rig rig;
   rig.WriteDay(1, 0);
   rig.Flush();
@@ -180,7 +181,8 @@ TEST_CASE("metrics of other regions do not keep files") {
 }
 
 TEST_CASE(
-    "of a file shared since a split, one region may drop its part and the others keep theirs") {
+    "if two regions share a file after a split, one may drop its part while the other keeps "
+    "its own") {
   Rig rig;
   for (const uint64_t metric : {1, 2}) rig.WriteDay(metric, 0);
   rig.Flush();
@@ -229,7 +231,7 @@ TEST_CASE("rows without a series keep their whole file") {
   CHECK_FALSE(rig.cells->Get("tsdb", odd)->empty());
 }
 
-TEST_CASE("data in memory stays for DeleteRows, and is there after a restart") {
+TEST_CASE("DropFiles leaves points in memory, and DeleteRows deletes them") {
   Rig rig;
   rig.WriteDay(1, 0);
   rig.Flush();

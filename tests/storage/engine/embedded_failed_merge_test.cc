@@ -68,7 +68,7 @@ struct Fixture {
     const auto version = engine->Pin();
     return version->PartsOf(table->id, version->RegionsOf(table->id).IdOf(key));
   }
-  // Or restores it.
+  // Damages the newest file of "bad". A second call restores it.
   void Damage() {
     damaged = engine::Part::CellsPath("d", PartsOf("bad").back()->entry().number);
     disk.FlipBit(damaged, 500, 3);
@@ -100,7 +100,7 @@ TEST_CASE("a region whose merge fails is set aside, reported, and tried again la
   CHECK(f.PartsOf("bad").size() == 4);
   CHECK(f.PartsOf("good").size() == 1);
   f.Damage();
-  fails();  // not tried yet
+  fails();  // the merge is not tried again yet
   f.clock.AdvanceMs(f.options.check_interval_ms);
   CHECK(f.engine->MergePending(kAny).ok());
   CHECK(f.engine->Stats().regions_unmerged == 0);
@@ -128,7 +128,7 @@ TEST_CASE("a region that keeps failing is tried less and less often, but at leas
   CHECK(f.engine->MergePending(kAny).ok());
 }
 
-TEST_CASE("a merge next to the failing one does not make the region be tried more often") {
+TEST_CASE("merges of other files in a region do not cause earlier retries of its failing merge") {
   EmbeddedOptions options = Options();
   options.merge.small_bytes = 0;
   options.merge.parts_max = 3;
@@ -152,7 +152,8 @@ TEST_CASE("a merge next to the failing one does not make the region be tried mor
   CHECK(f.engine->Stats().regions_unmerged == 0);
 }
 
-TEST_CASE("a failure is not forgotten while it is retried, even if nothing else is to be merged") {
+TEST_CASE(
+    "a failed merge stays reported while it is retried, even if nothing else is to be merged") {
   EmbeddedOptions options = Options();
   options.merge.large_bytes = 0;
   Fixture f(options);

@@ -94,7 +94,7 @@ TEST_CASE(
       REQUIRE(store.cells().Mutate("t", {row}).ok());
     }
     REQUIRE(store.cells().Flush().ok());
-    // Ten bits per key, and an entry per block.
+    // A filter has ten bits per key, and an index has an entry per block.
     CHECK(bytes() > before + 2000 * 10 / 8);
     before = bytes();
   }
@@ -133,7 +133,7 @@ TEST_CASE("each copy of a row that a request names several times counts in its m
   CHECK(watch.bytes == 0);
 }
 
-// An observer that writes points of old and new series whenever it is called.
+// The context of a request. At each step of the request, it writes points of old and new series.
 class WriterBeside : public RequestContext {
  public:
   explicit WriterBeside(Embedded& store) : store_(store) {}
@@ -197,7 +197,7 @@ TEST_CASE("deletes leave memory for writers, however many rows they delete") {
   CHECK_FALSE(*(*store->points().Scan(spec, {}))->Next(&row));
 }
 
-TEST_CASE("rows that are deleted one by one during a scan are not refused") {
+TEST_CASE("deletes of single rows during a scan are not refused") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
   const auto store = StoreOfManyRows(disk, clock);
@@ -214,7 +214,9 @@ TEST_CASE("rows that are deleted one by one during a scan are not refused") {
   CHECK(rows == kHosts * kHours);
 }
 
-TEST_CASE("names outside the store count: new ones are refused before new series of known ones") {
+TEST_CASE(
+    "memory of names outside the store counts: new names are refused before new series of "
+    "known names") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
   const auto names = std::make_shared<std::atomic<uint64_t>>(0);
@@ -231,7 +233,7 @@ TEST_CASE("names outside the store count: new ones are refused before new series
   const Status refused = (*store)->MayAddSeries(0);
   CHECK(refused.code() == StatusCode::kExhausted);
   CHECK(refused.message().find("raise tsd.memory.limit") != std::string::npos);
-  // So that names that were just created get their series.
+  // Names that were just created still get their series.
   CHECK((*store)->points().Register(Tsuid(1)).ok());
   CHECK((*store)->Stats().series_full);
   *names = limit;
@@ -297,7 +299,7 @@ TEST_CASE("above four fifths of the memory unflushed data is flushed before a se
   }
 }
 
-TEST_CASE("the flush that a refused series needs is not postponed, and admits it") {
+TEST_CASE("a flush that a refused series needs is not postponed, and then the series is accepted") {
   PressedEngine f(uint64_t{160} << 20, 78);
   const size_t parts = EmbeddedOptions().merge.parts_blocking;
   REQUIRE(f.AddSeries().ok());
@@ -317,7 +319,7 @@ TEST_CASE("the flush that a refused series needs is not postponed, and admits it
   CHECK(f.AddSeries().ok());
 }
 
-TEST_CASE("a series that no flush can admit causes no flush") {
+TEST_CASE("if no flush can make memory for a new series, none is started") {
   PressedEngine f(uint64_t{160} << 20, 20);
   for (int i = 0; i < 10'000; ++i) REQUIRE(f.AddSeries().ok());
   *f.names = f.budget / 100 * 84;

@@ -156,7 +156,8 @@ TEST_CASE("a single group of rows that is too large is not split, and not tried 
 }
 
 TEST_CASE(
-    "a table is split by its own policy, between groups of rows, at once after it was altered") {
+    "a table is split by its own policy, between groups of rows, and at once after a change "
+    "of the policy") {
   using Policy = TableSplitPolicy;
   for (const auto rule : {region::SplitRule::kNone, region::SplitRule::kConstant}) {
     EmbeddedOptions options = Options();
@@ -196,7 +197,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a split at a given key begins with its group of rows") {
+TEST_CASE("a split at a given key is moved to the first key of its group of rows") {
   Fixture f(Options());
   TableDescriptor altered = f.table->descriptor;
   altered.split_policy = {TableSplitPolicy::Kind::kDelimitedKeyPrefix, 0, "-"};
@@ -231,7 +232,7 @@ TEST_CASE("a minor merge keeps tombstones, and a merge of all parts drops them")
   f.Put("row", "old");
   f.Put("other");
   REQUIRE(f.engine->Flush().ok());
-  // It is older than the others together, so only the newer ones are merged.
+  // This file is larger than the later ones together, so a minor merge takes only the later ones.
   for (uint64_t i = 0; i < 40; ++i) f.Put("big" + std::to_string(i), Noise(i, 1 << 19));
   REQUIRE(f.engine->Flush().ok());
   REQUIRE(f.engine->Compact(*f.table).ok());
@@ -248,7 +249,7 @@ TEST_CASE("a minor merge keeps tombstones, and a merge of all parts drops them")
   const auto row = f.engine->rows().Read(*f.engine->Pin(), *f.table, "row");
   REQUIRE(row.ok());
   CHECK(row->cells.HasTombstones());
-  // After its time, automatically (region-store.md C4).
+  // A merge of all files starts by itself after its period (region-store.md C4).
   f.clock.AdvanceMs(int64_t{11} * 24 * 3'600'000);
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
   CHECK(f.PartsOf("row").size() == 1);
@@ -296,7 +297,7 @@ TEST_CASE("a merge keeps an annotation that was written after its row was delete
   }
 }
 
-TEST_CASE("an idle store with one cell is flushed within its time and a tenth") {
+TEST_CASE("the data of an idle store is flushed within its maximum age and a tenth") {
   EmbeddedOptions options = Options();
   Fixture f(options);
   f.Put("row");
@@ -327,7 +328,7 @@ TEST_CASE("while merges lag behind, flushes are postponed: one more file every 9
     REQUIRE(f.engine->FlushIfNeeded().ok());
     CHECK(f.PartsOf("row").size() == 16 + more);
   }
-  // After this merge the next one is in time.
+  // After this merge, merges no longer lag behind.
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
   f.Put("row");
   f.clock.AdvanceMs(2000);
@@ -365,7 +366,7 @@ TEST_CASE("each of the two merge threads runs merges of its size") {
   CHECK(f.PartsOf("a").size() == 1);
 }
 
-TEST_CASE("an idle region does not keep the log of a busy one") {
+TEST_CASE("unflushed data of an idle region does not keep the log files of a busy one") {
   EmbeddedOptions options = Options();
   options.log_file_bytes = 1 << 12;
   options.log_max_bytes = 1 << 16;
@@ -388,8 +389,9 @@ TEST_CASE("an idle region does not keep the log of a busy one") {
   CHECK(log_files_max < 2 * ((1 << 16) / (1 << 12)) + 4);
 }
 
-// Both write one column with the same time. The later write must stay the later one
-// (region-store.md C3), and the small merge need not wait for the large one (region-store.md C5).
+// Both merges have a write of one column with the same time. The later write must stay the later
+// one (region-store.md C3), and the small merge need not wait for the large one (region-store.md
+// C5).
 TEST_CASE("a large merge does not delay a small one of its region, and their order stays") {
   EmbeddedOptions options = Options();
   options.merge.large_bytes = 2000;
@@ -458,7 +460,7 @@ TEST_CASE(
     return key;
   };
   const uint64_t limit = f.engine->Stats().memory_limit_bytes;
-  // However fast files are written, the writers reach the limit first.
+  // The next flush waits, so the writers reach the limit even on a fast disk.
   f.files.HoldNext();
   std::atomic<uint64_t> most{0}, refused{0}, failed{0};
   std::vector<std::thread> writers;

@@ -21,7 +21,7 @@
 namespace hg {
 namespace {
 
-// The points are in a namespace too.
+// The table of points is in the namespace "one".
 EmbeddedOptions Options(const std::string& path) {
   EmbeddedOptions options;
   options.path = path;

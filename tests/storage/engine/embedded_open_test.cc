@@ -64,7 +64,8 @@ TEST_CASE("a directory in use is refused, with the process and its note in the e
   CHECK(Embedded::Open(options).ok());
 }
 
-TEST_CASE("another layout is refused, with the differing width in the error") {
+TEST_CASE(
+    "a key layout other than the stored one is refused, with the differing width in the error") {
   TempFolder folder;
   REQUIRE(Embedded::Open(Options(folder.path())).ok());
   EmbeddedOptions options = Options(folder.path());

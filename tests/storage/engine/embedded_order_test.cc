@@ -71,7 +71,8 @@ std::string Values(Embedded& store) {
 }  // namespace
 
 TEST_CASE(
-    "Of a point and a cell of its instant the later is the newer, however far apart they are") {
+    "Of a point and a cell of one time the one written later is newer, however many writes "
+    "are in between") {
   for (const uint64_t apart : {uint64_t{10}, uint64_t{1} << 31, (uint64_t{1} << 31) + 100,
                                uint64_t{1} << 32, uint64_t{3} << 40}) {
     for (const bool point_last : {true, false}) {
@@ -163,7 +164,8 @@ TEST_CASE("A reader sees the old or the new value of a time, and never none") {
     AppendPoint(*store, kBase, i);
     const uint64_t before = reads;
     while (reads < before + 3) std::this_thread::yield();
-    // A cell with the name of the point that is no point: too long for its flags.
+    // This cell has the qualifier of the point, but it is not a point, because it is too long for
+    // its flags.
     const Bytes odd(3, static_cast<char>(i));
     CHECK(store->cells().Mutate("tsdb", {{Key(), {PutCell("t", Bytes(2, '\0'), odd)}}}).ok());
     CHECK(store->cells().Flush().ok());

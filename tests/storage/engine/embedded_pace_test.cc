@@ -90,7 +90,7 @@ TEST_CASE("merges are spread over time, also at the turn of the hour") {
                   << " of them in a minute, " << turn_most << " at the turn of an hour");
   CHECK(flushes >= 25);
   CHECK(merges > 2 * kRegions);
-  // Regions are flushed together, yet in no minute most of them are merged.
+  // Regions are flushed together, but at most half of them are merged in one minute.
   CHECK(merges_most <= kRegions / 2);
   CHECK(turn_most <= merges_most);
   CHECK(merged_most * 8 < merged_bytes);

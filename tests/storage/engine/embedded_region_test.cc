@@ -214,8 +214,8 @@ TEST_CASE("a split rewrites nothing, and both halves are read exactly up to the 
 }
 
 TEST_CASE(
-    "a region is not split again before its references are rewritten, and files are not removed "
-    "before") {
+    "a region is not split again, and no file of the parent is removed, before its "
+    "references are rewritten") {
   TempFolder folder;
   auto store = Embedded::Open(Options(folder.path()));
   REQUIRE(store.ok());
@@ -226,7 +226,8 @@ TEST_CASE(
   const auto parents = PartFilesIn(folder.path());
   CHECK(cells.Split("tsdb", "", Key(2)).status().code() == StatusCode::kConflict);
   CHECK(cells.Split("tsdb", Key(3), {}).status().code() == StatusCode::kConflict);
-  // Merging regions rewrites them too. A merge of files of one half leaves them to the other half.
+  // A merge of all files rewrites the references of both halves. Then the files of the parent are
+  // removed.
   ScanSpec spec;
   spec.table = "tsdb";
   auto cursor = cells.Scan(spec);  // a reader keeps the files that it reads
@@ -272,7 +273,7 @@ TEST_CASE("merging one half of a split keeps the files of the parent for the oth
   CHECK(numbers().size() == 1);
   CHECK(!std::filesystem::exists(engine::Part::CellsPath(folder.path(), parent)));
   CHECK(PartFilesIn(folder.path()).size() == parents.size());
-  // Another split. Background merges would begin with its halves.
+  // After another split, background merges begin with its halves.
   REQUIRE(e.Split(*table, "", Bytes("c")).ok());
   const uint64_t second = *numbers().begin();
   REQUIRE(e.MergePending(engine::Engine::MergePool::kAny).ok());
@@ -472,7 +473,7 @@ TEST_CASE("the writes and reads of each region are counted, in memory and after 
   CHECK(loads("tsdb", true) == Counts{of_points[0], of_points[1] + 1});
 }
 
-TEST_CASE("memory is reported by region, in proportion to the rows") {
+TEST_CASE("the memory of each region is reported, in proportion to its rows") {
   TempFolder folder;
   auto store = Embedded::Open(Options(folder.path()));
   REQUIRE(store.ok());

@@ -48,8 +48,8 @@ std::vector<std::pair<Bytes, Cell>> CellsOf(Embedded& store, const std::string& 
 
 using Random = std::minstd_rand;
 
-// Batches like those of writers: neighbouring series, mostly of one lane, and random series, and
-// sometimes a repeated time of a series.
+// Returns a batch like those of writers, of neighbouring or of random series. A series may occur
+// several times, also with the same time.
 std::vector<PointEntry> Batch(Random& random, const std::vector<SeriesNumber>& numbers) {
   std::vector<PointEntry> batch;
   const bool neighbours = random() % 2 == 0;
@@ -63,7 +63,7 @@ std::vector<PointEntry> Batch(Random& random, const std::vector<SeriesNumber>& n
   return batch;
 }
 
-// Other changes of rows, in order with points.
+// Changes a row through the cell store. Replay must keep the order of these changes and of points.
 Status ChangeRow(Random& random, Store& cells) {
   const uint32_t base = kBase + static_cast<uint32_t>(random() % 3 * 3600);
   const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(random() % kSeries + 1), base);

@@ -82,7 +82,7 @@ struct Rig : EngineRig<> {
 
 using Set = std::set<Bytes>;
 
-TEST_CASE("a series whose points have expired leaves the index, and its memory") {
+TEST_CASE("a series whose points have expired leaves the index, and its memory is freed") {
   Rig rig;
   rig.SetTtl();
   constexpr uint64_t kGone = 20'000;
@@ -108,7 +108,8 @@ TEST_CASE("a series whose points have expired leaves the index, and its memory")
   CHECK(!rig.IsIndexed(1, 1));
 }
 
-TEST_CASE("a forgotten number takes no points, and its series gets another one") {
+TEST_CASE(
+    "points with the number of a forgotten series are refused, and the series gets a new number") {
   Rig rig;
   rig.SetTtl();
   const SeriesNumber number = rig.Register(Tsuid(1));
@@ -219,7 +220,9 @@ TEST_CASE("readers keep the names of their series while others are forgotten and
   CHECK(CountPoints(*rig.points, 1) == kHosts / 10 * kRounds);
 }
 
-TEST_CASE("deleted series leave after a merge, and stay away after a restart and its first sweep") {
+TEST_CASE(
+    "series without rows are forgotten after a merge, and are not found after a restart and "
+    "its first sweep") {
   Rig rig;
   for (uint64_t host = 1; host <= 3; ++host) rig.Append(rig.Register(Tsuid(host)), kBase);
   rig.Merge();
@@ -264,7 +267,7 @@ TEST_CASE("a start does not read forgotten series, and their numbers are not giv
   CHECK(rig.Register(Tsuid(kGone + 1)) == stays);
   CHECK(rig.Register(Tsuid(1)) == stays + 1);
 
-  // Also if the last numbers are forgotten, and if no series is left.
+  // The same is true if the last numbers are forgotten, and if no series is left.
   rig.clock.AdvanceMs(2 * kTtl * 1000);
   rig.Merge();
   CHECK(rig.Listed().empty());
@@ -284,7 +287,7 @@ TEST_CASE("a start does not read forgotten series, and their numbers are not giv
   CHECK(report->damages.empty());
 }
 
-TEST_CASE("a start refuses a list of series in which a series is missing that was not forgotten") {
+TEST_CASE("a start refuses a list of series that lacks a series, unless the series was forgotten") {
   Rig rig;
   for (uint64_t host = 1; host <= 9; ++host) rig.Append(rig.Register(Tsuid(host)), kBase);
   rig.Merge();
@@ -454,7 +457,8 @@ TEST_CASE("a series with only an annotation, or with only rollups, stays") {
   CHECK(rig.Listed() == Set{Tsuid(1), Tsuid(2)});
 }
 
-TEST_CASE("random histories: the listed series are those with rows, after sweeps and restarts") {
+TEST_CASE(
+    "after random writes, deletes, sweeps and restarts, the listed series are those with rows") {
   Rig rig;
   std::mt19937 random(5);
   std::set<uint64_t> with_rows, known;
@@ -569,7 +573,7 @@ TEST_CASE("points that are written while their series are forgotten are all stor
   CHECK(rig.Listed().empty());
 }
 
-TEST_CASE("series that are registered while a sweep builds its index are in it") {
+TEST_CASE("series that are registered while a sweep builds the new index are in this index") {
   Rig rig;
   constexpr uint64_t kBatch = 3000;
   constexpr uint64_t kBatches = 10;

@@ -52,7 +52,8 @@ TEST_CASE("many mutations within a millisecond do not run ahead of the clock, al
 }
 
 TEST_CASE(
-    "a put after a delete is seen, though the clock stands, steps back or the store restarts") {
+    "a put after a delete is seen, even if the clock stands still or steps back, or the "
+    "store restarts") {
   FaultyFileSystem disk(1);
   ManualClock clock(kNow);
   for (int round = 0; round < 6; ++round) {

@@ -91,7 +91,7 @@ TEST_CASE("altered tables stay altered over restarts, and rows of dropped tables
   CHECK(store->cells().DropTable("tsdb").code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("a split policy stays over restarts, and a table with another one is not created again") {
+TEST_CASE("a split policy survives restarts, and creating its table with another policy fails") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);
   TableDescriptor table = Described("f");
@@ -280,7 +280,7 @@ TEST_CASE("idle scans do not keep files that were merged away") {
   clock.AdvanceMs(11 * 60'000);
   REQUIRE(store->cells().Flush().ok());
   CHECK(files() == 1);
-  // They continue where they were.
+  // The scans continue after their last rows.
   for (int i = 0; i < 1000; ++i) {
     std::string keys;
     do {

@@ -205,7 +205,7 @@ TEST_CASE("a file is not dropped while an older one has data that it replaced") 
   CHECK(rig.WorkInBackground() == 0);
   rig.SetTtl(kTtlForever);
   CHECK(rig.Values().front() == 3);
-  // When the older one has expired, both are removed.
+  // When the older file has expired, too, both are removed.
   rig.SetTtl(kTtl);
   rig.clock.SetMs((kDay + 100 * 3600) * 1000);
   CHECK(rig.WorkInBackground() == 2);

@@ -71,7 +71,7 @@ struct Rig {
     }
     return numbers;
   }
-  // The number of a series' rows.
+  // Returns the value of the point of a series at this time; -1 = there is no point.
   int64_t ValueAt(uint32_t series, int64_t time) {
     const auto base = static_cast<uint32_t>(time - time % 3600);
     const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(series + 1), base);
@@ -116,7 +116,7 @@ TEST_CASE("one late point in a hundred does not rewrite old windows at once, and
         for (uint32_t row = 0; row < 36; ++row) {
           rig.Write(row / 6, kFirst + day * kDay + i * 21'600 + row % 6 * 3600 + 60, 1);
         }
-        // Written over existing points: the later one must win wherever it is stored.
+        // These points replace existing ones. The later point must win, wherever it is stored.
         for (int64_t n = 0; late && n < 2; ++n) {
           rig.Write(0, kFirst + (day * 7 + i + n * 61) % 190 * kDay, day * 10 + i);
         }
@@ -162,7 +162,7 @@ TEST_CASE("a merge of all parts leaves one part per window") {
   for (int day = 0; day < 80; ++day) CHECK(rig.ValueAt(0, kFirst + day * kDay) == day);
 }
 
-TEST_CASE("rows without a series are separate from windows") {
+TEST_CASE("rows without a series are in a part of their own, outside of the windows") {
   Rig rig;
   const engine::Table& table = *rig.engine->points_table();
   rig.Write(0, kFirst, 1);

@@ -95,7 +95,7 @@ TEST_CASE("the error of a failing region is returned") {
         StatusCode::kNotFound);
 }
 
-TEST_CASE("an exception for a region is a failure of it, on any thread") {
+TEST_CASE("an exception for one region becomes an error of the whole work") {
   Rig rig(7);
   const auto broken = ForEachRegion<int>(
       rig.store->cells(), "g", 0, [](const RegionInfo&) -> Result<int> { throw std::bad_alloc(); },

@@ -162,7 +162,7 @@ std::string SplitRowExample(const FormatExample& example) {
 // This form is written only if no other form restores the points.
 std::string RowRead(const FormatExample& example) { return RowText(example, RowOf(example)); }
 
-// What the packer makes of entries depends on the version of zstd.
+// The packed bytes depend on the version of zstd, so only the unpacked entries are compared.
 std::string PackedBlock(const FormatExample& example) {
   Bytes entries, again, back;
   REQUIRE(RowBlockPacker().Unpack(example.bytes(), &entries));

@@ -131,7 +131,7 @@ TEST_CASE("matching series equal those that pass one by one, in TSUID order") {
   CHECK(found > 1000);
 }
 
-// Examining all series of the metric would keep their numbers, four bytes each.
+// Examining all series of the metric would allocate four bytes for each of them.
 TEST_CASE("a listed series is looked up, however many series its metric has") {
   constexpr uint32_t kSeries = 50'000;
   Registry registry(kLayout);
@@ -186,7 +186,8 @@ TEST_CASE("series looked up together are found as one by one") {
   registry.AddAll(std::span(tsuids).first(known));
   CHECK(registry.FindAll({}, nullptr));
   for (int round = 0; round < 300; ++round) {
-    // Consecutive series, as writers send them, and jumps; some of those that do not exist.
+    // The list has consecutive series, as writers send them, and jumps. In some rounds, some series
+    // do not exist.
     std::vector<ByteView> wanted;
     size_t at = random() % tsuids.size();
     const size_t span = round % 2 == 0 ? tsuids.size() : known;

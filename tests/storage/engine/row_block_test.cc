@@ -41,7 +41,7 @@ void AppendEntry(size_t shared, ByteView rest, ByteView row, Bytes* block) {
   *block += row;
 }
 
-// Returns the hours of one series after the other.
+// Returns a block with rows of consecutive hours of one series.
 Bytes Block(size_t rows, size_t points, const NextValue& value, bool split = true) {
   Bytes block;
   for (size_t i = 0; i < rows; ++i) {
@@ -89,7 +89,7 @@ TEST_CASE("blocks of every kind of row are restored byte for byte") {
     }
     CheckComesBack(all);
   }
-  // Both resolutions, generations, exceptions.
+  // Points of both resolutions with sequence numbers. Some values are wider than necessary.
   std::vector<points::PartPoint> points;
   for (uint32_t i = 0; i < 50; ++i) {
     const auto value = i % 7 == 0 ? PointValue{5, kInt64} : PointValue::Int(i);

@@ -28,7 +28,7 @@ points::RowPart PartOf(const std::vector<PointValue>& values) {
   return part;
 }
 
-TEST_CASE("key prefixes of series have the order of the files, as far as they differ") {
+TEST_CASE("the order of different key prefixes of series is the order of their rows in files") {
   std::mt19937 random(7);
   const auto below = [&](uint32_t n) {
     return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
@@ -58,7 +58,7 @@ TEST_CASE("key prefixes of series have the order of the files, as far as they di
   }
 }
 
-TEST_CASE("a part has the same rows in each density, and after another move") {
+TEST_CASE("a part has the same rows in each density, and after a copy of its encoded rows") {
   std::mt19937_64 random(1);
   FaultyFileSystem disk(1);
   std::map<std::pair<uint32_t, uint32_t>, points::RowPart> rows;

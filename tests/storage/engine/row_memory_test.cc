@@ -66,8 +66,8 @@ TEST_CASE("points within a record cost the same, however long the row is") {
 }
 
 TEST_CASE(
-    "of one record's points at an instant the later one is the newer, and of single cells "
-    "the smaller qualifier, over chunks too") {
+    "of points of one record at one time the later one is newer, and of single cells the "
+    "one with the smaller qualifier, also across chunks") {
   // The same time with two widths of value, with a full tail in between.
   for (const auto form : {points::RowForm::kAuto, points::RowForm::kSingle}) {
     for (uint32_t between = 0; between < 16; ++between) {
@@ -102,7 +102,7 @@ std::pair<uint32_t, uint64_t> ValueOf(uint32_t kind, uint32_t i) {
   }
 }
 
-TEST_CASE("columns have the meaning of a history of puts, in whatever order they arrived") {
+TEST_CASE("the columns of a row are the result of its puts, whatever the order of their times") {
   std::mt19937 random(11);
   size_t given = 0;
   for (int round = 0; round < 600; ++round) {
@@ -186,7 +186,7 @@ TEST_CASE("points that arrive once each are not rewritten, however many they are
   }
 }
 
-TEST_CASE("a row whose repeated entries were dropped has the meaning of all its entries") {
+TEST_CASE("dropping repeated entries of a row does not change its content") {
   std::mt19937 random(7);
   for (int round = 0; round < 8; ++round) {
     CAPTURE(round);

@@ -5,7 +5,7 @@
 namespace hg::hbase {
 namespace {
 
-// A row with one put whose size HBase counts as that many bytes.
+// Returns a row with one put whose size HBase counts as `bytes`.
 RowMutation RowOf(size_t bytes, const Bytes& key = "key", const Bytes& qualifier = "q") {
   const size_t around = CellBytes(key.size(), 1, qualifier.size(), 0, false);
   return {key, {PutCell("t", qualifier, Bytes(bytes - around, 'x'))}};

@@ -28,7 +28,7 @@ TEST_CASE("errors of HBase are translated") {
   CHECK(CodeOf("anything else", true) == StatusCode::kUnavailable);
 }
 
-TEST_CASE("HBase's hint to retry is believed only where it can be true") {
+TEST_CASE("HBase's hint to retry is used only for errors that a retry can cure") {
   const auto temporary = [](std::string_view message, std::optional<bool> can_retry) {
     return ReadIoError(message, can_retry, "tsdb").temporary;
   };

@@ -55,7 +55,7 @@ TEST_CASE("conditions that HBase cannot evaluate are left out of an AND, and can
   CHECK_FALSE(KeyFilterBytes(Join(RowFilter::Kind::kOr, {})));
 }
 
-TEST_CASE("a template is not sent with a descending scan") {
+TEST_CASE("a filter with a key template is not sent with a descending scan") {
   RowFilter filter;
   filter.kind = RowFilter::Kind::kTemplate;
   filter.operand = "ab";
@@ -103,7 +103,9 @@ SeriesMatcher RandomMatcher(std::mt19937& random) {
 
 // The client never sees rows that a region filters out, so every wanted row must pass. In a regular
 // expression the end may also be before a last line break, so keys with broken pairs pass too.
-TEST_CASE("rows that a matcher selects pass its expression, and no others of whole pairs") {
+TEST_CASE(
+    "the key filter passes all rows that the matcher selects, and no other rows whose keys "
+    "end with a complete tag pair") {
   std::mt19937 random(23);
   KeyLayout layout;
   layout.salt_width = 1;

@@ -169,7 +169,7 @@ TEST_CASE("a missing table is named in the error, and written to once it exists"
   }
 }
 
-TEST_CASE("a request longer than the gateway's frames fails alone") {
+TEST_CASE("a request longer than the gateway's frames fails, and later requests succeed") {
   GatewayOptions framed;
   framed.transport = Transport::kFramed;
   Bed bed(framed);

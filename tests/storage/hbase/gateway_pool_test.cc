@@ -1,4 +1,4 @@
-// Connections to a fake gateway, and the pool's state of it.
+// The pool's connections to a fake gateway, and what it knows of the gateway's state.
 
 #include "storage/hbase/gateway_pool.h"
 
@@ -42,7 +42,8 @@ TEST_CASE("after connections were idle for too long, earlier scanners are not tr
   CHECK(Take(pool).epoch() > epoch);
 }
 
-TEST_CASE("a connection whose response could not be stored is closed, and its place is freed") {
+TEST_CASE(
+    "a connection whose response could not be stored is closed, and another one can be opened") {
   Rig rig;
   rig.options.connections = 1;
   GatewayPool pool(rig.options);
@@ -65,7 +66,7 @@ struct AwayRig : Rig {
   void GoAway(GatewayPool& pool) {
     gateway.Stop();
     REQUIRE(Greet(pool).code() == StatusCode::kUnavailable);
-    // From now on every wait is too long.
+    // From now on a call that waits would wait for an hour.
     options.deadline_ms = 3'600'000;
   }
   Status Greet(GatewayPool& pool) {
@@ -119,7 +120,7 @@ TEST_CASE("a call that began before its gateway became unreachable waits until i
   rig.gateway.Stop();
   Status waited;
   std::thread caller([&] { waited = rig.Greet(pool); });
-  // It was found unreachable, and its caller continues nevertheless.
+  // Waits until the gateway counts as unreachable. The call above continues nevertheless.
   while (pool.Enter().refusal().ok()) std::this_thread::yield();
   GatewayOptions again;
   again.port = rig.gateway.port();

@@ -61,7 +61,8 @@ class ClusterSubject : public StoreSubject {
   Store& store() override { return *store_; }
   ManualClock& clock() override { return unheard_; }
   [[nodiscard]] bool obeys_clock() const override { return false; }
-  /// If the region of a row is requested, table and region are given with its key.
+  /// To find the region of a row, HBase builds a key from the name of the table and the key of the
+  /// row.
   [[nodiscard]] size_t key_bytes_max() const override { return 32700; }
   [[nodiscard]] bool mutations_in_order() const override { return false; }
 

@@ -79,7 +79,7 @@ TEST_CASE("every transport and protocol carries every kind of call") {
   }
 }
 
-TEST_CASE("a framed gateway is not asked to split a table") {
+TEST_CASE("a table with several regions cannot be created through a framed gateway") {
   GatewayOptions options;
   options.transport = Transport::kFramed;
   Bed bed(options);
@@ -88,8 +88,7 @@ TEST_CASE("a framed gateway is not asked to split a table") {
   CHECK(bed.Connect()->CreateTable(table).code() == StatusCode::kUnsupported);
 }
 
-TEST_CASE(
-    "a gateway keeps the split policy of a table, and changes only the one that it is given") {
+TEST_CASE("through a gateway a table keeps its split policy until the policy is altered") {
   Bed bed;
   auto store = bed.Connect();
   TableDescriptor table{"new", {{"f"}}, false};
@@ -227,7 +226,7 @@ TEST_CASE("a successful comparison whose connection was lost counts as successfu
     bed.Drop("checkAndMutate", stage);
     CHECK(*store->CompareAndMutate("a", "q", std::nullopt, "g", mine));
     CHECK(Text(*store, "k") == "a:q=mine ");
-    // A lost scanner is not closed.
+    // The column exists now, so this comparison fails.
     const RowMutation late{"k", {PutCell("a", "q", "late")}};
     bed.Drop("checkAndMutate", stage);
     CHECK_FALSE(*store->CompareAndMutate("a", "q", std::nullopt, "g", late));
@@ -254,7 +253,7 @@ TEST_CASE("a scan continues after its last row when connection or scanner are lo
   }
 }
 
-TEST_CASE("a scan that continues right before its stop does not return the row of the stop") {
+TEST_CASE("a scan that continues right before its stop key does not return the row of this key") {
   Bed bed;
   auto store = bed.Connect();
   const Bytes stop("k\0", 2);
@@ -265,7 +264,7 @@ TEST_CASE("a scan that continues right before its stop does not return the row o
   CHECK(Keys(*store, spec, [&] { bed.gateway->ForgetScanners(); }) == std::vector<Bytes>{"k"});
 }
 
-TEST_CASE("fewer wide rows are fetched at once") {
+TEST_CASE("a scan fetches fewer rows at once if they are wide") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.fetch_rows = 10;

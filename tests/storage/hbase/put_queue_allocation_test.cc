@@ -19,7 +19,7 @@ void CheckGoesOn(HbaseStore& store, const Bytes& n) {
   REQUIRE(ValueOf(store, "after") == n);
 }
 
-TEST_CASE("puts that fail at any allocation leave the queue in order") {
+TEST_CASE("the queue is usable after a put runs out of memory at any allocation") {
   Bed bed;
   auto store = bed.Connect();
   bool failed = true;

@@ -97,7 +97,7 @@ TEST_CASE("each caller gets the results of its own puts") {
   CHECK(ValueOf(*crowd.store, "n") == "1");
 }
 
-TEST_CASE("of puts to one row the later one wins, whoever sent them") {
+TEST_CASE("of puts to one row the later one wins, whichever callers sent them") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
   options.batch_rows = 2;
@@ -135,7 +135,7 @@ TEST_CASE("if HBase becomes unreachable, waiting callers get the error at once")
   crowd.Call({PutRow("k", "1")});
   crowd.Call({PutRow("l", "1")});
   crowd.WaitWaiting(2);
-  // The gateway responds again before the second one would be sent.
+  // The put that was sent loses its connection. The waiting ones must then fail without being sent.
   bed.DropAll("put", Stage::kBefore);
   crowd.Finish();
   for (const auto& statuses : crowd.statuses) {

@@ -54,7 +54,7 @@ TEST_CASE("a put after a delete of its column replaces it, and a delete after a 
         "put a:q=2; ");
 }
 
-TEST_CASE("a family with a put after its delete loses its existing columns") {
+TEST_CASE("a delete of a family before a put becomes deletes of its existing columns") {
   CHECK(Settled({Family("a"), PutCell("a", "q", "1")}, {"p", "q", "r"}) ==
         "column a:p; column a:r; put a:q=1; ");
   CHECK(Settled({PutCell("a", "q", "1"), Family("a")}, {"p"}) == "family a:; ");
@@ -62,7 +62,7 @@ TEST_CASE("a family with a put after its delete loses its existing columns") {
   CHECK(Settled({Family("a"), PutCell("a", "q", "1"), Family("a")}, {"p"}) == "family a:; ");
 }
 
-TEST_CASE("the newest version is the one that the mutation has just put") {
+TEST_CASE("a delete of the newest version removes the put of the same mutation") {
   CHECK(Settled({PutCell("a", "q", "1"), Newest("a", "q")}).empty());
   CHECK(Settled({PutCell("a", "r", "1"), Newest("a", "q")}) == "put a:r=1; version a:q; ");
 }
@@ -75,7 +75,7 @@ TEST_CASE("changes with their own times stay unchanged") {
   CHECK(Settled({At(Family("a"), 5), PutCell("a", "q", "1")}, {"p"}) == "family a:@5; put a:q=1; ");
 }
 
-TEST_CASE("changes at the current time are distinguished from those with a time") {
+TEST_CASE("only deletes without a time of their own count as deletes at the current time") {
   CHECK(DeletesNow({PutCell("a", "q", "1"), DeleteColumn("a", "r")}));
   CHECK_FALSE(DeletesNow({PutCell("a", "q", "1"), At(DeleteColumn("a", "r"), 5)}));
 }

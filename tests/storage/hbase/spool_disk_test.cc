@@ -66,7 +66,7 @@ TEST_CASE("after a failing disk call writes are accepted again, and none is lost
   }
 }
 
-TEST_CASE("a failing sync while nothing waits delays one write") {
+TEST_CASE("after a sync that fails while nothing waits, one write is refused") {
   Bench bench;
   SpoolOptions options = Options();
   options.sync_on_commit = false;

@@ -17,7 +17,7 @@
 namespace hg::hbase {
 namespace {
 
-TEST_CASE("records of a spool are decoded as they were") {
+TEST_CASE("records of a spool are decoded as they were encoded") {
   SpoolRecord record = Record("key", Bytes("v\0\xFF", 3));
   record.taken_ms = 1'700'000'000'123;
   record.rows[0].changes[0].timestamp_ms = -5;
@@ -112,7 +112,7 @@ TEST_CASE("a clean stop keeps waiting writes") {
   CHECK(bench.cluster.history() == std::vector<Bytes>{"1"});
 }
 
-TEST_CASE("appends are sent one by one, in their place among the puts") {
+TEST_CASE("appends are sent one by one, in their order among the puts") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -321,7 +321,7 @@ TEST_CASE("a start without the newest log file is refused, with the file in the 
   }
 }
 
-TEST_CASE("a damaged mark is refused by name") {
+TEST_CASE("a damaged file REPLAYED is refused, and the error names it") {
   Bench bench;
   bench.cluster.SetAway(true);
   auto spool = bench.Open();
@@ -335,8 +335,8 @@ TEST_CASE("a damaged mark is refused by name") {
   CHECK(refused.message().find("/spool/REPLAYED") != std::string_view::npos);
 }
 
-/// Writes to HBase, or to the spool while it is unreachable, like the store. Dies at the nth change
-/// of the disk. Records the possible contents of each cell afterwards.
+/// Writes to HBase, or to the spool while HBase is unreachable, as the store does. The process dies
+/// at the nth change of the disk. Returns the values that each cell may have afterwards.
 std::map<Bytes, std::set<Bytes>> WriteUntilDeath(Bench* bench, uint64_t dies_at) {
   auto spool = bench->Open();
   bench->disk.DieAtCall(dies_at);

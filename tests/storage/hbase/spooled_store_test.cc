@@ -73,7 +73,8 @@ TEST_CASE("writes that HBase cannot accept are acknowledged, and are there when 
   WaitEmpty(*store);
   CHECK(Read(bed.model, "k") == "3");
   CHECK(Read(bed.model, "l") == "2");
-  // From now on writes go to HBase itself, at the latest when the last mark is on disk.
+  // From now on writes go to HBase itself, at the latest when the end of the replay is recorded on
+  // disk.
   while (store->Stats().spool->rows_taken == store->Stats().spool->rows_replayed &&
          store->Stats().spool->rows_taken < 1000) {
     const uint64_t taken = store->Stats().spool->rows_taken;
@@ -117,7 +118,7 @@ TEST_CASE("writes that the spool does not take fail while HBase is unreachable")
   CHECK(store->Increment("g", "k", "a", "q", 1).status().code() == StatusCode::kUnavailable);
   CHECK(store->Stats().spool->rows_taken == 0);
   REQUIRE(Write(*store, "k", "1").ok());
-  // The spool does not accept what HBase would refuse either.
+  // The spool also refuses what HBase would refuse.
   CellChange before_time = PutCell("a", "q", "1");
   before_time.timestamp_ms = -1;
   CHECK(code("g", before_time) == StatusCode::kInvalidArgument);
@@ -189,7 +190,7 @@ TEST_CASE("a row that HBase refuses permanently does not delay other rows") {
   CHECK(store->Stats().spool->set_aside.find("NoSuchColumnFamily") != std::string::npos);
 }
 
-TEST_CASE("of one call, no row is written after a row that waits") {
+TEST_CASE("if a row of a call waits in the spool, the later rows of the call wait behind it") {
   SpooledBed bed;
   bed.batch_rows = 2;
   auto store = bed.Open();
@@ -232,7 +233,7 @@ class Writer {
   }
   [[nodiscard]] int written() const { return written_; }
 
-  /// The last acknowledged number, or one that was tried later.
+  /// Checks that the cell has the last acknowledged number, or a later one that was tried.
   void Check(Store& there) const {
     const Bytes value = Read(there, key_);
     REQUIRE(!value.empty());
@@ -246,8 +247,8 @@ class Writer {
       const int n = written_ + 1;
       if (Write(*store, key_, std::to_string(n)).ok()) acknowledged_ = n;
       written_ = n;
-      // The spool accepts more writes to one cell than a gateway can take from it in time, call by
-      // call.
+      // Without this pause, the spool would accept more writes to one cell than a gateway can take
+      // from it one by one.
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
   }

@@ -119,7 +119,9 @@ TEST_CASE("only the own user and root may connect") {
   CHECK(asked == ::geteuid());
 }
 
-TEST_CASE("another layout is refused, and a second server replaces the socket of a dead one") {
+TEST_CASE(
+    "a client with another key layout is refused, and a new server replaces the socket of "
+    "an earlier one") {
   KeyLayout salted;
   salted.salt_width = 1;
   SocketSubject subject;
@@ -131,7 +133,7 @@ TEST_CASE("another layout is refused, and a second server replaces the socket of
   CHECK(LocalStore::Connect(subject.folder(), {}).ok());
 }
 
-TEST_CASE("an open scan ends with the server, and others are served meanwhile") {
+TEST_CASE("the end of the server ends an open scan, and other calls are served during the scan") {
   SocketSubject subject;
   REQUIRE(subject.store().CreateTable({"t", {{"f"}}}).ok());
   for (const char* key : {"a", "b", "c"})
@@ -177,7 +179,7 @@ void PutRows(Store& store, int rows, size_t value_bytes) {
   }
 }
 
-TEST_CASE("a client that disconnects during a scan frees its place") {
+TEST_CASE("a client that disconnects during a scan makes its connection available to others") {
   SocketSubject subject(2);  // the subject's own client uses one of them
   PutRows(subject.store(), 10, 100'000);
   ScanSpec spec;
@@ -193,7 +195,7 @@ TEST_CASE("a client that disconnects during a scan frees its place") {
   CHECK(subject.store().ListTables().ok());
 }
 
-TEST_CASE("the stop ends running reads") {
+TEST_CASE("a stop of the server ends running reads") {
   class EndlessStore : public ModelStore {
    public:
     Status Read(const CellSelection& wanted) {
@@ -231,7 +233,7 @@ TEST_CASE("the stop ends running reads") {
   }
 }
 
-TEST_CASE("the stop does not wait for a client that never reads") {
+TEST_CASE("a stop of the server does not wait for a client that never reads") {
   SocketSubject subject;
   PutRows(subject.store(), 30, 1'000'000);
   Channel channel = Greeted(subject);
@@ -244,7 +246,7 @@ TEST_CASE("the stop does not wait for a client that never reads") {
 }
 
 TEST_CASE(
-    "a fetch is bounded however much is asked for, and an answer that is too large is refused") {
+    "a fetch is limited whatever a client requests, and a response that is too large is refused") {
   SocketSubject subject(64, 2'000'000);
   PutRows(subject.store(), 3, 1'000'000);
   const auto rows = subject.store().GetRows("t", {"row0", "row1", "row2"}, {});
@@ -275,7 +277,7 @@ TEST_CASE("a greeting with too many bytes is not read further") {
   CHECK(refused.code() == StatusCode::kUnavailable);
 }
 
-TEST_CASE("another version is refused, with both versions in the error") {
+TEST_CASE("a client with another protocol version is refused, with both versions in the error") {
   SocketSubject subject;
   auto channel = Connect(subject.folder());
   REQUIRE(channel.ok());
@@ -294,7 +296,7 @@ TEST_CASE("a client that sends invalid data is disconnected, and others are not"
     REQUIRE(channel.ok());
     REQUIRE(channel->Send(frame).ok());
     const auto answer = channel->Receive(kAnswerBytesMax);
-    // Nothing, or an error for what was read as a greeting.
+    // The server sends nothing, or an error for data that it has read as a greeting.
     if (answer.ok()) {
       Status status;
       REQUIRE(Unpacker(*answer).Get(&status));
@@ -383,7 +385,8 @@ class ThreeFiles : public Maintenance {
   CopyProgress progress_;
 };
 
-TEST_CASE("backups, checks and repairs are done by the daemon, without a layout") {
+TEST_CASE(
+    "the daemon does backups, checks and repairs also for clients that do not know its layout") {
   SocketSubject subject;
   ThreeFiles files;
   KeyLayout salted;

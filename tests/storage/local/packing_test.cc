@@ -67,7 +67,7 @@ TEST_CASE("packed values are unpacked, field by field") {
   CHECK(again.filter.children[1].chance == 0.25);
 }
 
-TEST_CASE("a result has a value or an error") {
+TEST_CASE("a packed result has a value or an error") {
   const Result<Bytes> good = Bytes("x");
   const Result<Bytes> bad = Status::Conflict("no");
   const std::vector<Result<Bytes>> both = {good, bad};
@@ -101,13 +101,13 @@ TEST_CASE("filters that are nested without end are refused") {
   }
   RowFilter read;
   Bytes packed = Packer().Put(filter).Take();
-  // Layout and matcher of the innermost one are one level deeper.
+  // The layout and the matcher of the innermost filter are one level deeper.
   CHECK_FALSE(Unpacker(packed).Get(&read));
   packed = Packer().Put(filter.children[0]).Take();
   CHECK(Unpacker(packed).Get(&read));
 }
 
-/// The packed structures with their default values.
+/// The test compares the sizes of the packed structures with default values.
 TEST_CASE("the packed form is that of this version: raise kProtocol if it changes") {
   CHECK(kProtocol == 5);
   const auto size = [](const auto& value) { return Packer().Put(value).Take().size(); };
@@ -128,7 +128,7 @@ TEST_CASE("the packed form is that of this version: raise kProtocol if it change
   CHECK(static_cast<int>(kGreatest<Call>) == 29);
 }
 
-TEST_CASE("an unknown kind and a count beyond the bytes are refused") {
+TEST_CASE("an unknown kind, and a count larger than the remaining bytes, are refused") {
   Call call{};
   CHECK_FALSE(Unpacker(Bytes("\xFF\x01", 2)).Get(&call));
   std::vector<Bytes> values;

@@ -11,7 +11,7 @@ std::shared_ptr<const Bytes> Block(size_t bytes = 1000) {
   return std::make_shared<const Bytes>(bytes, 'b');
 }
 
-// A get: an absent block is read and cached.
+// Gets a block. A block that is absent is read and cached. Returns whether it was in the cache.
 bool Hit(BlockCache& cache, uint64_t file, size_t block, bool in_memory = false) {
   if (cache.Find(file, block) != nullptr) return true;
   cache.Insert(file, block, Block(), in_memory);

@@ -203,7 +203,7 @@ TEST_CASE("blocks with repetitions are compressed, and others are stored as they
   }
 }
 
-// Checks after the checksum: a block whose bytes and checksum fit, but mean nothing.
+// The checksum does not detect this damage: it is correct, but the bytes of the block are invalid.
 TEST_CASE("a block that cannot be unpacked is damage with a position") {
   FaultyFileSystem disk(1);
   for (const ByteView block :

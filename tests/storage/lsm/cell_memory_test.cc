@@ -16,7 +16,7 @@ namespace {
 using Random = std::minstd_rand;
 
 Bytes RandomBytes(Random& random) {
-  // Mostly small ones, and sometimes more than a packed put may have.
+  // Returns mostly short texts, and sometimes texts that are too long for a packed put.
   return Bytes(random() % 8 == 0 ? random() % 400 : random() % 12, static_cast<char>(random()));
 }
 
@@ -32,7 +32,7 @@ CellVersion Version(CellKind kind, const Bytes& qualifier, const Bytes& value, u
   return version;
 }
 
-// One change of the kinds of rows ordered by arrival, or of rows ordered by time.
+// Makes a random change, of a kind that rows ordered by arrival have.
 void Change(Random& random, uint64_t sequence, CellRow* row) {
   const auto family = static_cast<uint8_t>(random() % 3);
   const Bytes qualifier(1, static_cast<char>('a' + random() % 3));
@@ -92,7 +92,9 @@ TEST_CASE("A writer is not starved by overlapping readers") {
   CHECK(reads < kReaders * kReadsMax / 4);
 }
 
-TEST_CASE("rows equal the sum of their changes, in every representation, and so do their bytes") {
+TEST_CASE(
+    "stored rows are the results of their changes, in every representation, and so are "
+    "their sizes") {
   Random random(7);
   std::atomic<size_t> total{100};
   CellMemory memory(&total);
@@ -239,7 +241,7 @@ TEST_CASE("a scan copies small rows together, and each large row only when it is
   CHECK(row.cells[0].value.size() == CellMemory::kCopiedBytes);
 }
 
-TEST_CASE("the size of a row is that after its last change") {
+TEST_CASE("the counted size of a row is its size after the last change") {
   std::atomic<size_t> total{0};
   CellMemory memory(&total);
   const auto bytes_with = [&](size_t value) {

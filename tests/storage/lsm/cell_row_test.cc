@@ -44,7 +44,7 @@ CellRow ByTime(std::mt19937_64& random) {
   return row;
 }
 
-TEST_CASE("a history by arrival may be split anywhere: merging the parts gives the history") {
+TEST_CASE("a history by arrival may be split anywhere: merging the parts gives the same row") {
   constexpr CellOrder kOrder = CellOrder::kByArrival;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     CAPTURE(seed);

@@ -90,7 +90,7 @@ TEST_CASE("each kind of delete hides its versions, by the default rule and by or
             AddVersion(families, put_first ? put : tombstone, &row);
             AddVersion(families, put_first ? tombstone : put, &row);
             CHECK(Seen(families, row).empty() == reached);
-            // In two files, and in one merged file.
+            // The result is the same in two files, and in one merged file.
             CellVersions merged =
                 put_first ? MergeVersions({tombstone}, {put}) : MergeVersions({put}, {tombstone});
             CHECK(Seen(families, merged).empty() == reached);
@@ -177,7 +177,7 @@ TEST_CASE("kept deleted cells are visible to reads of the time before their dele
       CHECK(Seen(families, row, 0, {0, 15, 1}) == (keep ? "q@10 " : ""));
       CHECK(Seen(families, row, 0, {0, 21, 1}).empty());
     }
-    // Newer versions displace them, and the tombstone then goes with them.
+    // Newer versions displace the deleted ones. Then the tombstone is dropped, too.
     AddVersion(families, Cell(CellKind::kPut, 30, 3), &row);
     AddVersion(families, Cell(CellKind::kPut, 31, 4), &row);
     TidyVersions(families, {100, 100}, &row);

@@ -35,8 +35,8 @@ Bytes LooksLikeARecord(uint64_t file_number, LogPosition synced) {
   return Bytes(header, sizeof header) + body;
 }
 
-/// No caller waits for a sync, so the records contain no synced position; with `synced` each record
-/// has one.
+/// A log to which a test adds records. By default no caller waits for a sync, so the records
+/// contain no synced position. If `synced` is true, each record contains one.
 class Written {
  public:
   explicit Written(uint64_t file_bytes = 1 << 20, bool synced = false) : synced_(synced) {
@@ -47,7 +47,7 @@ class Written {
     log_ = std::make_unique<Log>(disk, options, LogStart());
   }
 
-  /// The offset of the header in the first file, if it is there.
+  /// Adds a record. Returns the offset of its header in the first file.
   uint64_t Add(const Bytes& body) {
     const LogPosition at = log_->End();
     const LogPosition end = log_->Add(7, ++last_, body, crc32c::Value(body));
@@ -101,7 +101,7 @@ TEST_CASE("unsynced data is cut at a damage, whatever later complete records con
   CHECK(records == Records{{1, "first"}});
 }
 
-TEST_CASE("a record with an implausible synced position does not count") {
+TEST_CASE("a record with an implausible synced position does not prevent cutting a damaged end") {
   Written log;
   log.Add("first");
   const uint64_t damaged = log.Add(LooksLikeARecord(1, 1 << 30) + Bytes(100, 'x'));

@@ -124,8 +124,8 @@ TEST_CASE(
       return log.Add(7, sequence, Body(sequence), crc32c::Value(Body(sequence)));
     };
     REQUIRE(log.WaitWritten(add()).ok());
-    // UBSan opens a pipe when it sees the type of an object for the first time. So it must see the
-    // file of a failed open while there are descriptors.
+    // UBSan opens a pipe when it checks an object of a type for the first time. This call makes it
+    // check the result of a failed Open while descriptors are available.
     CHECK_FALSE(PosixFileSystem().Open(folder + "/absent", OpenMode::kRead).ok());
     {
       const NoDescriptors none;
@@ -145,7 +145,7 @@ TEST_CASE(
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("Nothing counts as synced before its files are listed") {
+TEST_CASE("No record counts as synced before name_files has listed its log file") {
   FaultyFileSystem disk(1);
   bool refuses = true;
   std::vector<LogFile> named;
@@ -177,7 +177,7 @@ TEST_CASE("Nothing counts as synced before its files are listed") {
   CHECK(recovered->files == named);
 }
 
-TEST_CASE("A file that is not listed is not overwritten by the log") {
+TEST_CASE("The log does not overwrite an existing file that is not listed") {
   FaultyFileSystem disk(1);
   LogOptions options = Options(false);
   options.retry_ms = 3'600'000;

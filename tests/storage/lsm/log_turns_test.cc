@@ -98,7 +98,7 @@ TEST_CASE("written data is synced while other threads continue to write") {
   CHECK(log.WaitSynced(log.End()).ok());
 }
 
-TEST_CASE("a thread that writes for others returns, and all is written") {
+TEST_CASE("a thread that writes records of others returns soon, and all records are written") {
   constexpr int kOthers = 5000;
   HookedDisk disk(1);
   std::atomic<int> acknowledged{0};
@@ -122,7 +122,7 @@ TEST_CASE("a thread that writes for others returns, and all is written") {
   CHECK(acknowledged == kOthers);
 }
 
-TEST_CASE("A thread that writes for others returns while a sync takes long") {
+TEST_CASE("A thread that writes records of others returns while a sync takes long") {
   constexpr int kOthers = 5000;
   HookedDisk disk(1);
   std::mutex mutex;
@@ -181,7 +181,7 @@ TEST_CASE("after a failed sync a write in progress is not acknowledged") {
   bool first = true;
   disk.on_write = [&] {
     if (!std::exchange(first, false)) return;
-    // The sync of written data fails while this write runs. The write then succeeds.
+    // While this write runs, a sync of the earlier record fails. This write itself succeeds.
     disk.FailAllCalls();
     CHECK(!log.WaitSynced(log.End()).ok());
     disk.FailCall(0);

@@ -56,7 +56,7 @@ TEST_CASE("a manifest is decoded as it was encoded, and no damaged one is accept
   }
 }
 
-// The bytes with the checksum that must follow them.
+// Returns the bytes, followed by their checksum.
 Bytes Sealed(Bytes bytes) {
   const uint32_t crc = crc32c::Value(bytes);
   for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<char>(crc >> (8 * i)));
@@ -82,7 +82,7 @@ TEST_CASE("A manifest of another version is distinguished from a damaged one") {
   CHECK(load(newer + "torn").code() == StatusCode::kCorruption);
 }
 
-TEST_CASE("A manifest has the version before unless a table has a split policy") {
+TEST_CASE("A split policy of a table gives the manifest version 7 instead of 6") {
   constexpr size_t kVersionAt = 7;
   Manifest one = Some();
   CHECK(EncodeManifest(one)[kVersionAt] == 6);
@@ -99,7 +99,7 @@ TEST_CASE("A manifest has the version before unless a table has a split policy")
   CHECK(!DecodeManifest(EncodeManifest(one), &read));
 }
 
-TEST_CASE("A manifest has the version before unless a series was forgotten") {
+TEST_CASE("A forgotten series gives the manifest version 7 instead of 6") {
   constexpr size_t kVersionAt = 7;
   Manifest manifest = Some(), back;
   CHECK(EncodeManifest(manifest)[kVersionAt] == 6);
@@ -139,7 +139,7 @@ TEST_CASE("A manifest whose log files do not ascend, or are not needed, is refus
   CHECK_FALSE(read({{9, 1}, {8, 2}}));
 }
 
-TEST_CASE("a manifest with impossible keys is refused although its checksum is right") {
+TEST_CASE("a manifest with impossible widths of keys is refused although its checksum is right") {
   const auto read = [](const KeyLayout& layout) {
     Manifest manifest = Some(), back;
     manifest.layout = layout;

@@ -97,7 +97,7 @@ TEST_CASE("a split policy is set by HBase's names and described in the same form
   CHECK(DescribeSplitPolicy({}).empty());
 }
 
-TEST_CASE("a new split policy has none of the length and delimiter of the previous one") {
+TEST_CASE("a new split policy does not keep the length or the delimiter of the previous one") {
   TableSplitPolicy policy;
   const TableAttributes by_prefix = {{"OWNER", "me"},
                                      {"KeyPrefixRegionSplitPolicy.prefix_length", "4"},
@@ -115,7 +115,7 @@ TEST_CASE("a new split policy has none of the length and delimiter of the previo
   CHECK(policy == TableSplitPolicy());
 }
 
-TEST_CASE("a split policy without meaning is refused with the attribute") {
+TEST_CASE("an invalid split policy is refused, and the error names the attribute") {
   using Kind = TableSplitPolicy::Kind;
   TableSplitPolicy policy;
   const Status unknown = SetSplitPolicy({{"SPLIT_POLICY", "BusyRegionSplitPolicy"}}, &policy);

@@ -57,7 +57,7 @@ TEST_CASE("an escape of a character that needs none stays as it is") {
   CHECK(UnescapedName("_x0041__x003A__x0042_") == "_x0041_:_x0042_");
 }
 
-TEST_CASE("a marked name cannot result from another name") {
+TEST_CASE("escaping never produces a marked name, whose first character is escaped needlessly") {
   for (const char* name : {"source", "_", "x", "é"}) {
     const std::string marked = MarkedName(name);
     CHECK(UnescapedName(marked) == marked);

@@ -142,7 +142,7 @@ void CheckColumns(ChunksDecoder decode, const std::vector<ChunkEntries>& chunks,
   }
 }
 
-// With every decoder that this processor supports.
+// Checks the columns with every decoder that this processor supports.
 void CheckColumns(const std::vector<ChunkEntries>& chunks, const std::vector<char>& encoded) {
   for (const ChunksDecoder decode : UsableChunksDecoders()) CheckColumns(decode, chunks, encoded);
 }
@@ -198,7 +198,7 @@ TEST_CASE("typical points of agents take few bytes") {
   CHECK(Encoded(entries).size() <= 25);
 }
 
-TEST_CASE("tombstones are kept and are not columns") {
+TEST_CASE("a chunk with a tombstone is restored, but is not decoded as columns") {
   ChunkEntries entries = Maker().Make(Instants::kGrid, Numbers::kInts);
   entries.ops[3] = 0x20000000;
   const std::vector<char> encoded = Encoded(entries);

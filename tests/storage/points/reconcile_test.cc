@@ -24,7 +24,7 @@ std::string Show(ByteView qualifier, ByteView value) {
   return ToHexUpper(qualifier) + "=" + ToHexUpper(value);
 }
 
-// The points as the one cell that they would form.
+// Returns the points as the text of the one cell that they form.
 std::string ShowPoints(const std::vector<codec::StoredPoint>& points) {
   if (points.empty()) return "";
   Bytes qualifier;
@@ -113,7 +113,7 @@ TEST_CASE("rows are read and rewritten like the schema's vectors") {
   }
 }
 
-// The cells of a row as a RowPart. Cell times become sequences.
+// Returns the cells of a row as a RowPart. Cell times become sequence numbers.
 RowPart PartOf(const std::vector<Cell>& cells) {
   std::set<int64_t> times;
   for (const Cell& cell : cells) times.insert(cell.timestamp_ms);
@@ -162,7 +162,8 @@ Table ReadTable(const std::string& path) {
   return table;
 }
 
-// Rows of plain points count as compacted in any form.
+// Compares the results for the recorded rows with the cells that OpenTSDB left. A row and its
+// RowPart must give the same points.
 void CheckRecorded(const std::string& suite, const ReconcileOptions& options) {
   const Table before = ReadTable("cells_in/" + suite + ".tsv");
   const Table after = ReadTable("cells/" + suite + ".tsv");
@@ -202,7 +203,7 @@ void CheckRecorded(const std::string& suite, const ReconcileOptions& options) {
   }
 }
 
-TEST_CASE("old rows end as in OpenTSDB") {
+TEST_CASE("old rows get the cells that OpenTSDB gives them") {
   CheckRecorded("schema-interop", {});
   CheckRecorded("schema-interop-fixed", {.fix_duplicates = true});
   CheckRecorded("schema-interop-append", {.repair_appends = true});
@@ -232,7 +233,7 @@ TEST_CASE("a point wins over a compacted cell of the same time if its sequence i
   point.points[0].sequence = 1;
   CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=010200");
   CHECK_FALSE(Reconcile(Merge(point, row), {}).ok());
-  // However many changes are between both.
+  // The result does not depend on the number of changes between both.
   for (const uint64_t later : {uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 62}) {
     point.points[0].sequence = later + 1;
     CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=016300");
@@ -282,7 +283,7 @@ TEST_CASE("a cell without a value fails its row if it is the only one, and an ap
   CHECK(Reconcile(PartOf(append), {}).status().code() == StatusCode::kCorruption);
 }
 
-TEST_CASE("an unsorted cell stays unchanged and is read in order, each time once") {
+TEST_CASE("an unsorted compacted cell stays unchanged, and its points are read in order") {
   std::vector<Cell> cells = {{"t", Hex("002000000010"), Hex("03010200"), 1}};
   auto row = Reconcile(cells, {});
   REQUIRE(row.ok());

@@ -92,8 +92,8 @@ TEST_CASE("single cells put in one record have the same age, and others do not")
 }
 
 TEST_CASE(
-    "deleting a shown cell deletes its points, and deleting a point's own name deletes that "
-    "point") {
+    "deleting a shown cell deletes its points, and deleting the qualifier of one point "
+    "deletes this point") {
   const RenderOptions old{kOld, true};
   RowPart row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});
   CHECK(DeleteRendered(row, kBase, Hex("00000010"), old).gone ==

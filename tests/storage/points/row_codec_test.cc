@@ -85,7 +85,7 @@ Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {R
   return encoded;
 }
 
-// The data next to the points, in both forms.
+// Returns the statistics that the encoded row has. All forms of the row must have the same.
 std::optional<RowStatistics> StatisticsIn(const std::vector<PartPoint>& points) {
   Bytes encoded, split;
   EncodeRow(points, {RowForm::kAuto}, &encoded);
@@ -257,7 +257,9 @@ TEST_CASE("rows of every kind of number are restored bit for bit") {
   }
 }
 
-TEST_CASE("random rows of both resolutions, with duplicates, forms and generations, are restored") {
+TEST_CASE(
+    "random rows of both resolutions, with duplicates, cell forms and sequence numbers, are "
+    "restored") {
   for (uint32_t seed = 1; seed <= 2000; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random(seed);

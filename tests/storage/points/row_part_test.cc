@@ -57,7 +57,8 @@ RowPart MergeAnyhow(std::vector<RowPart> oldest_first, RandomHistory* random) {
 }
 
 TEST_CASE(
-    "any grouping of a history's records merges to the same row, which is the map of its cells") {
+    "the records of a row merge to the same row in any grouping, and the row has the "
+    "expected cells") {
   for (uint32_t seed = 1; seed <= 3000; ++seed) {
     CAPTURE(seed);
     RandomHistory history(seed);
@@ -102,8 +103,8 @@ TEST_CASE("Normalize sorts points that were added in order of arrival") {
 }
 
 TEST_CASE(
-    "a point is named by its qualifier: another one at its instant stands beside it, the older "
-    "first") {
+    "points of one time with different qualifiers are kept next to each other, the older "
+    "one first") {
   RowPart row;
   row.points = {Point("0000", "2A", 1)};
   RowPart wider;

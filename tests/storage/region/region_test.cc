@@ -174,7 +174,7 @@ TEST_CASE("a region is split at a constant, growing or stepping size") {
   CHECK(*SplitThreshold(policy, 101, 7) == 10240 * kMiB);
 }
 
-TEST_CASE("a table with a split policy of its own has its rule, and others that of the settings") {
+TEST_CASE("a table with its own split policy follows it, and other tables follow the settings") {
   using Kind = TableSplitPolicy::Kind;
   SplitPolicy settings;
   settings.rule = SplitRule::kIncreasingSquared;
@@ -342,7 +342,8 @@ TEST_CASE("while parts are merged, only newer parts can be merged") {
   CHECK(PartsToMerge(parts, policy, 0) == Slice{3, 9});
 }
 
-TEST_CASE("all parts are merged automatically only to drop tombstones, after a time of their own") {
+TEST_CASE(
+    "all parts are merged automatically only to drop tombstones, after the region's own period") {
   MergePolicy policy;
   std::vector<PartFacts> parts = {Fact(5, 1), Fact(4, 900)};
   const int64_t year = int64_t{365} * 24 * 3'600'000;

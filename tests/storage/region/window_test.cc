@@ -101,7 +101,7 @@ struct Region {
   void Merge(int64_t now_ms) {
     for (int i = 0; MergeOnce(now_ms); ++i) REQUIRE(i < 1000);
   }
-  // Newer parts must have the later writes of each row.
+  // Checks that newer parts have the later writes of each row.
   void CheckOrder() const {
     std::map<uint32_t, uint64_t> seen;
     for (const Part& part : parts) {
@@ -143,7 +143,8 @@ TEST_CASE("a merge writes days for the present, and larger windows for the past 
   CHECK(choice.Of(base + 8 * kDayS).level == 0);
   CHECK(choice.Of(base + 10 * kDayS).level == 0);
   CHECK(choice.Of(base + 64 * kDayS).level == 2);
-  // All possible times: few enough to be open at once.
+  // With all possible times there are few enough windows: a merge writes one file per window at
+  // once.
   const WindowChoice wide(RowSpan{}, now_ms);
   CHECK_FALSE(wide.fine());
   std::set<Window> windows;
@@ -191,7 +192,8 @@ TEST_CASE("late rows do not rewrite old windows at once") {
   };
   uint32_t at = 0;
   for (; at < 200 * 24; ++at) hour(at, false);
-  // The three windows of 64 days that are over by then, each merged to one part.
+  // Returns the parts of the three windows of 64 days that are over by then. Each window is one
+  // part.
   const auto old_windows = [&] {
     std::vector<uint64_t> numbers;
     for (const auto& part : region.parts) {
@@ -208,7 +210,7 @@ TEST_CASE("late rows do not rewrite old windows at once") {
     wide += Window::Around(part.facts.rows).level > 2 ? 1 : 0;
     late += part.rows.size() < 60 * 24 * 100 && part.facts.rows.last_base < (kFirst + 192) * kDayS;
   }
-  // They wait in a few parts, which are then divided by windows and merged with each other.
+  // Late rows wait in a few parts. Such parts are later divided by windows and merged.
   CHECK(wide < 8);
   CHECK(late > 0);
   CHECK(late < 30);
@@ -216,7 +218,8 @@ TEST_CASE("late rows do not rewrite old windows at once") {
   region.CheckOrder();
 }
 
-TEST_CASE("with any times, later writes stay later, and merging comes to an end") {
+TEST_CASE(
+    "with random times, later writes stay newer than earlier ones, and merging comes to an end") {
   for (unsigned seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);

@@ -88,7 +88,7 @@ class Ending : public RequestContext {
   uint64_t left_;
 };
 
-TEST_CASE("the work of a filter is reported, and a request that ends ends its filter") {
+TEST_CASE("the work of a filter is reported, and the filter ends with its request") {
   const auto code_when_ended = [](ByteView filter_bytes, size_t value_bytes) {
     auto filter = ReadCellFilter(filter_bytes);
     REQUIRE(filter.ok());
@@ -104,7 +104,7 @@ TEST_CASE("the work of a filter is reported, and a request that ends ends its fi
   const auto pattern = [&](const Bytes& text) {
     return of_value("RegexStringComparator", Field(1, text) + Field(3, "ISO-8859-1"));
   };
-  // Each match takes the square of the length of the value.
+  // Each match takes time in proportion to the square of the length of the value.
   CHECK(code_when_ended(pattern("[^x]*+[yz]"), 1 << 20) == StatusCode::kDeadlineExceeded);
   CHECK(code_when_ended(pattern("(.+)\\1[yz]"), 1 << 20) == StatusCode::kDeadlineExceeded);
   CHECK(code_when_ended(of_value("SubstringComparator", Field(1, "x")), 1 << 20) ==

@@ -61,7 +61,8 @@ TEST_CASE("each filter and comparator of a text has its meaning") {
   CHECK(TextPasses("ValueFilter(=, 'binary:a:b')", "row", {"f", "q", "a:b", 1}));
 }
 
-TEST_CASE("the ends of a range of columns are in it as the text says, and an empty end is none") {
+TEST_CASE(
+    "the ends of a range of columns are inclusive as the text says, and an empty end is no bound") {
   const auto passes = [](std::string_view text, const char* qualifier) {
     return TextPasses(text, "row", {"f", qualifier, "v", 1});
   };
@@ -134,7 +135,7 @@ TEST_CASE("texts that HBase refuses are invalid") {
   }
 }
 
-TEST_CASE("what HBase has and Hourglass does not is refused by its name") {
+TEST_CASE("a filter of HBase that Hourglass lacks is refused, and the error names it") {
   for (const char* name :
        {"ColumnCountGetFilter(1)", "PageFilter(1)", "ColumnPaginationFilter(1, 2)",
         "InclusiveStopFilter('a')", "TimestampsFilter(1, 2)",

@@ -43,11 +43,11 @@ class RecordingStore : public ModelStore {
   Row row;  // if it is not empty, it is the only row that reads return
   std::atomic<bool>* stop = nullptr;
   std::vector<size_t> writes;  // number of rows of each call
-  size_t changes = 0;          // of the first row of each call of MutateRows, or of the appends
+  size_t changes = 0;  // number of changes to the first row of each MutateRows, or of appends
   std::vector<Bytes> starts = std::vector<Bytes>(200);
   size_t sizes = 0;  // how often the sizes of regions were read
   const MemoryShare* memory = nullptr;
-  int64_t held = 0;  // of `memory` at the last call of MutateRows
+  int64_t held = 0;  // value of `memory` at the last call of MutateRows
 
  private:
   void Wrote(size_t rows) {
@@ -102,7 +102,7 @@ wire::TPut PutOf(const std::string& row, const std::string& family, size_t cells
   return put;
 }
 
-TEST_CASE("a filter in text that Hourglass does not have fails with its name") {
+TEST_CASE("a text filter that Hourglass lacks is refused, and the error names it") {
   Fixture f;
   f.service.put("g", PutOf("k", "a", 1));
   const auto error = [&](const std::string& text) {
@@ -297,7 +297,7 @@ TEST_CASE("the location of a region is found without the sizes of regions") {
   REQUIRE(all.size() == 3);
   CHECK(all[2].regionInfo.regionId == 3);
   CHECK(f.store.sizes == 0);
-  f.store.starts.clear();  // as of a missing table
+  f.store.starts.clear();  // like a missing table
   CHECK(ErrorOf([&] { f.service.getRegionLocation(location, "h", "k", false); }) == "h");
 }
 
@@ -324,7 +324,7 @@ TEST_CASE("deletes with a time in a table of points are charged once") {
   CHECK(held_while_written(true) == untimed);
 }
 
-TEST_CASE("a response that is too long fails with its limit once") {
+TEST_CASE("the error of a response that is too long names the limit exactly once") {
   Thrift2Options options;
   options.response_bytes_max = 10'000;
   Fixture f(options);

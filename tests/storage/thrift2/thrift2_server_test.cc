@@ -154,7 +154,7 @@ void WaitUntil(const Condition& holds) {
   }
 }
 
-TEST_CASE("what is not Thrift closes its connection, and only that") {
+TEST_CASE("data that is not Thrift closes its own connection and no other") {
   const Node node;
   const auto store = node.Connect();
   for (const Bytes& bytes : {Bytes("POST / HTTP/1.1\r\nHost: a\r\n\r\n"), Bytes(100, '\0'),
@@ -168,7 +168,8 @@ TEST_CASE("what is not Thrift closes its connection, and only that") {
   CHECK(store->Stats().gateways[0].opened == 1);
 }
 
-TEST_CASE("a request that breaks off or states wrong sizes closes its connection, and only that") {
+TEST_CASE(
+    "a request that breaks off or states wrong sizes closes its own connection and no other") {
   const Node node;
   const auto store = node.Connect();
   const Bytes string_of_a_gigabyte = Call("get") + FieldHead(kString, 1) + Big(1 << 30, 4);
@@ -184,7 +185,8 @@ TEST_CASE("a request that breaks off or states wrong sizes closes its connection
   WaitUntil([&] { return node.server->Stats().memory_bytes == 0; });
 }
 
-TEST_CASE("the memory of stated elements is charged before they exist") {
+TEST_CASE(
+    "the memory of the elements that a request announces is charged before they are created") {
   Thrift2Options options;
   options.memory_bytes_max = 1 << 20;
   const Node node(options);
@@ -292,7 +294,7 @@ TEST_CASE("a scanner that nobody uses is closed, and the client continues after 
   CHECK(count == 300);
 }
 
-TEST_CASE("an idle connection and an unfinished request end after their time") {
+TEST_CASE("an idle connection and an unfinished request are ended after the idle time") {
   Thrift2Options options;
   options.idle = milliseconds(50);
   const Node node(options);
@@ -410,7 +412,7 @@ TEST_CASE("changed rows are reported, except conditional puts of absent columns"
   CHECK(changed == std::vector<std::string>{"g put", "g new", "g put", "g "});
 }
 
-TEST_CASE("only loopback addresses keep other machines out") {
+TEST_CASE("only a server on a loopback address cannot be reached by other machines") {
   ModelStore model;
   const auto start = [&](const std::string& bind) {
     Thrift2Options options;
@@ -428,8 +430,8 @@ TEST_CASE("only loopback addresses keep other machines out") {
         StatusCode::kIoError);
 }
 
-// Tables of points know no times of deletes. Row compaction over HBase deletes the cells that it
-// has read, with their times.
+// Tables of points do not store the times of deletes. Row compaction over HBase deletes the cells
+// that it has read, with their times.
 TEST_CASE("in a table of points a delete with a time deletes what is not newer") {
   EmbeddedSubject engine(KeyLayout{}, {{"points", {{"t"}}, true}}, 1'000'000);
   auto server = Thrift2Server::Start([&]() -> Store& { return engine.store(); }, {});

@@ -38,7 +38,8 @@ class Hooked : public thrift::TProcessorEventHandler {
   const std::function<Fate(const std::string&, Stage)> hook_;
 };
 
-// A gateway that speaks only this form, as HBase's gateways do.
+// Returns the protocol of the gateway. It accepts only the form in `options`, as HBase's gateways
+// do.
 std::shared_ptr<TProtocol> ProtocolOf(const GatewayOptions& options,
                                       const std::shared_ptr<TTransport>& bytes) {
   std::shared_ptr<TTransport> transport = std::make_shared<thrift::transport::THttpServer>(bytes);

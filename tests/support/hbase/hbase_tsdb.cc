@@ -1,6 +1,6 @@
 // The complete program with the HBase client, whose gateway (tests/support/hbase/gateway.h) serves
 // the store in memory of model_tsdb in the same process. It runs the recorded suites through every
-// call of the protocol without a JVM. Its data is kept like that of model_tsdb.
+// call of the protocol without a JVM. It stores its data in the same way as model_tsdb.
 
 #include <iostream>
 

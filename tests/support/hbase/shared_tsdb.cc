@@ -48,7 +48,7 @@ Result<std::unique_ptr<Backend>> OpenSharedBackend(const Config& config, const s
                    thrift2::Thrift2Server::Start([&cells]() -> Store& { return cells; }, {}));
   Config of_client = config;
   of_client.Set("tsd.storage.hbase.thrift", "127.0.0.1:" + std::to_string(server->port()));
-  // Not kServe: a spool would outlast the store.
+  // With kServe the client would have a spool, which would outlast the store.
   const StoreUse client_use = use == StoreUse::kServe ? StoreUse::kWork : use;
   ASSIGN_OR_RETURN(auto client, OpenHbaseBackend(of_client, words, client_use));
   return std::unique_ptr<Backend>(

@@ -50,7 +50,7 @@ struct Aggregates : http::EdgeFixture {
     http::Dispatch(request, services, reply);
     return reply;
   }
-  /// `count` values of the series of that host, by /api/histogram or /api/rollup.
+  /// Sends `count` values of the series of the host to /api/histogram or /api/rollup.
   http::BufferResponse Put(bool histogram, const std::string& metric, int count,
                            const std::string& host = "a") {
     std::string body = "[";
@@ -199,7 +199,7 @@ TEST_CASE("the histograms or rollups of a request are committed together, before
     CHECK(said.text.empty());
     CHECK(said.used == lines.size());
     CHECK(edge.points.commits == 2);
-    // If it is unknown when the values are durable, the client sends them again.
+    // If the store does not confirm the values, the client is told to send them again.
     edge.points.RefuseAppends(1);
     CHECK(edge.Put(histogram, "m", 5).status == 503);
     edge.points.RefuseAppends(1);
@@ -209,7 +209,9 @@ TEST_CASE("the histograms or rollups of a request are committed together, before
   }
 }
 
-TEST_CASE("an unreachable store is asked for one metric of a request, and all of it is refused") {
+TEST_CASE(
+    "for an unreachable store only one metric of a request is looked up, and all values are "
+    "refused") {
   Aggregates edge({.points_per_s = 2, .series_max = 0});
   AwayStore away;
   uid::Names names(away, {});
@@ -249,7 +251,8 @@ TEST_CASE("an unreachable store is asked for one metric of a request, and all of
   }
 }
 
-TEST_CASE("a name that is too long is refused on its own") {
+TEST_CASE(
+    "a value whose name is too long is refused, and the other values of the request are stored") {
   Aggregates edge({.points_per_s = 2, .series_max = 0});
   const std::string value =
       R"(","timestamp":1700006400,"tags":{"host":"a"},"value":1,"interval":"1h","aggregator":"sum"})";

@@ -141,13 +141,14 @@ using Codes = std::vector<StatusCode>;
 constexpr StatusCode kOk = StatusCode::kOk;
 constexpr StatusCode kRefused = StatusCode::kInvalidArgument;
 
-TEST_CASE("a raw key of a forgotten series is unknown until its next point, and then fast again") {
+TEST_CASE("a raw key of a forgotten series is unknown until the next point of the series") {
   Rig rig;
   REQUIRE(rig.Name({"a", "b"}) == Codes{kOk, kOk});
   REQUIRE(rig.TakesFastPath({"a", "b"}));
   rig.ForgetAll();
   CHECK_FALSE(rig.TakesFastPath({"a"}));
-  // A batch of raw keys is not learned, because each key is remembered with its old number.
+  // A batch of raw keys is not learned, because the table still has the keys with their old
+  // numbers.
   const KeyedPoint point = rig.Keyed("a");
   const auto learned = rig.ingest->AppendLearning({&point, 1}, WriteContext::Unlimited());
   CHECK(learned.stored == 0);
@@ -163,7 +164,7 @@ TEST_CASE("a raw key of a forgotten series is unknown until its next point, and 
   CHECK(rig.engine->Stats().series == 2);
 }
 
-TEST_CASE("a field of a line of a forgotten series is known again after its next point") {
+TEST_CASE("a field of a line of a forgotten series is unknown until the next point of the series") {
   Rig rig;
   const auto fast = [&rig] {
     const KeyedLine line{Rig::KeyOf("a"), rig.Now(), 1};
@@ -201,7 +202,8 @@ TEST_CASE("a forgotten series that comes back counts for the limits of new serie
   CHECK(of_writer.Stored() == 1);
 }
 
-TEST_CASE("series that are forgotten between their registration and their points are registered") {
+TEST_CASE(
+    "series that are forgotten between their registration and their append are registered again") {
   Rig rig;
   const auto sweep = [&rig] {
     REQUIRE(rig.engine->Flush().ok());
@@ -213,7 +215,7 @@ TEST_CASE("series that are forgotten between their registration and their points
   CHECK(rig.Stored() == 2);
   CHECK(rig.TakesFastPath({"a", "b"}));
 
-  // With a limit, only the series that it allows come back.
+  // If the number of new series is limited, only the allowed ones are registered again.
   FewSeries writer(3);
   rig.points->before_append = sweep;
   CHECK(rig.Name({"c", "a", "d"}, Dialect::kJson, &writer) == Codes{kOk, kOk, kRefused});

@@ -58,7 +58,8 @@ TEST_CASE("a point with names makes its raw series key known, and both mean one 
   CHECK(cells[0].substr(0, cells[0].find(' ')) == cells[1].substr(0, cells[1].find(' ')));
 }
 
-TEST_CASE("if appends block on another machine, event loops do not append, and pool threads do") {
+TEST_CASE(
+    "if appends may wait for another machine, event loops do not append, and pool threads do") {
   EdgeFixture edge;
   IngestOptions options;
   options.auto_create_metrics = true;
@@ -75,7 +76,8 @@ TEST_CASE("if appends block on another machine, event loops do not append, and p
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("a field of a line is known once it was accepted by name, until names change") {
+TEST_CASE(
+    "a field of a line is known after a point with its names was accepted, until names change") {
   EdgeFixture edge;
   const KeyedField field{"user", PointValue::Int(2)};
   const KeyedLine line{"cpu,host=a", Timestamp{1700000001}, 1};
@@ -96,7 +98,7 @@ TEST_CASE("a field of a line is known once it was accepted by name, until names 
   CHECK_FALSE(known(edge.ingest));
   REQUIRE(Store(edge, named).ok());
   CHECK(known(edge.ingest));
-  // If appends block on another machine, event loops do not append.
+  // If appends may wait for another machine, event loops do not append.
   IngestOptions options;
   options.auto_create_metrics = options.append_blocks = true;
   Ingest remote(edge.points, edge.names, options);
@@ -109,7 +111,7 @@ TEST_CASE("the row key sorts tags by id, not by name or order of arrival") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"a", "1"}})).ok());
   REQUIRE(Store(edge, Named("m", {{"a", "1"}, {"b", "2"}})).ok());
-  // b got id 1, a id 2; one row.
+  // b has the id 1 and a the id 2, so both points are in one row.
   REQUIRE(edge.Cells().size() == 1);
   CHECK(edge.Cells()[0].starts_with("0000016553ede0000001000001000002000002 "));
 }
@@ -122,7 +124,7 @@ TEST_CASE("a refused point leaves no raw series key and no id") {
   CHECK(edge.Ids().empty());
 }
 
-TEST_CASE("names are created only if allowed, the metric first") {
+TEST_CASE("names get ids only if this is allowed, and the metric is checked first") {
   IngestOptions options;
   options.auto_create_tagvs = false;
   EdgeFixture edge(options);
@@ -154,9 +156,9 @@ bool Learn(EdgeFixture& edge, const std::vector<RawKey>& raw_keys) {
 
 }  // namespace
 
-TEST_CASE("plain raw series keys are learned as the points that they name") {
+TEST_CASE("a batch with plain raw series keys gets the same ids as points with these names") {
   EdgeFixture edge;
-  // Ids have the order of OpenTSDB's map, not of the text: the hash of b places it differently.
+  // New ids are given in the order of OpenTSDB's map, which is not that of the text here.
   REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"host", "h"}})).ok());
   const std::vector<std::string> named = edge.Ids();
   EdgeFixture learning;
@@ -186,7 +188,7 @@ TEST_CASE("a batch of new series gets the same ids and rows as its points one by
   for (const RawKey& raw_key : batch) {
     REQUIRE(KnownRawKey(together, raw_key.metric, raw_key.tags));
   }
-  // The store must have got nothing new.
+  // These keys mean known series, so the store must not get new names or series.
   std::vector<std::string> words;
   for (int host = 0; host < 150; ++host) {
     words.push_back("dc=d" + std::to_string(host % 7) + " host=h" + std::to_string(host));
@@ -201,7 +203,9 @@ TEST_CASE("a batch of new series gets the same ids and rows as its points one by
   CHECK(together.ingest.stats().raw_keys == raw_keys);
 }
 
-TEST_CASE("if ids run out no new name is learned, so that an attempt is counted once") {
+TEST_CASE(
+    "if ids have run out, the fast path learns no new name, so that an attempt is counted "
+    "only once") {
   EdgeFixture edge;
   REQUIRE(Learn(edge, {{Dialect::kWords, "m", "a=1"}}));
   const Bytes last("\0\0\0\0\0\xFF\xFF\xFF", 8);
@@ -214,7 +218,9 @@ TEST_CASE("if ids run out no new name is learned, so that an attempt is counted 
   CHECK(Learn(edge, {{Dialect::kWords, "m", "a=1"}}));  // no new name
 }
 
-TEST_CASE("if names are filtered no new one is learned, so that a refusal is counted once") {
+TEST_CASE(
+    "if names are filtered, the fast path learns no new name, so that a refusal is counted "
+    "only once") {
   EdgeFixture edge;
   uid::NamesOptions options;
   options.may_assign = [](UidKind, std::string_view name) { return name != "bad"; };
@@ -228,7 +234,9 @@ TEST_CASE("if names are filtered no new one is learned, so that a refusal is cou
   CHECK(names.Stats(UidKind::kTagv).rejected == 0);  // the slow path counts them
 }
 
-TEST_CASE("a raw series key with known halves is learned without its names") {
+TEST_CASE(
+    "a raw series key whose metric and tags are known from other keys is learned without "
+    "its names") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());
   REQUIRE(Store(edge, Named("n", {{"a", "2"}}, "{y}")).ok());
@@ -239,8 +247,8 @@ TEST_CASE("a raw series key with known halves is learned without its names") {
 }
 
 TEST_CASE(
-    "keys that are not plain or would be refused are left to the slow path, and nothing is "
-    "stored") {
+    "raw series keys that are not plain or would be refused are left to the slow path, and "
+    "nothing is stored") {
   EdgeFixture edge;
   for (const char* tags : {"{}", R"({"a":"b")", R"({"a":""})", R"({"a":"b!"})", R"({"a":"\u0062"})",
                            R"({"a":"b","a":"b"})", R"({"a":"b",})", R"({"a":1})", R"({"a":null})",
@@ -266,7 +274,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "the number of tags is limited, and other protocols than OpenTSDB's have their own limit") {
+    "the number of tags is limited, and protocols other than OpenTSDB's have their own limit") {
   IngestOptions options = EdgeFixture::AllAutomatic();
   options.max_tags = 1;
   EdgeFixture edge(options);
@@ -330,7 +338,7 @@ TEST_CASE("the old raw series key of a renamed metric is forgotten when the chan
   CHECK(ToHex(*id) == "000002");
 }
 
-TEST_CASE("a batch asks only once for names that another machine cannot give now") {
+TEST_CASE("if the store with the names is unreachable, a batch asks it only once") {
   EdgeFixture edge;
   AwayStore away;
   uid::Names names(away, {});
@@ -370,7 +378,7 @@ TEST_CASE("a request that ends early keeps the points stored before, and refuses
   CHECK_FALSE(edge.names.Find(UidKind::kMetric, "m32").ok());
 }
 
-TEST_CASE("a batch of raw keys that ends early stores the points whose names it made") {
+TEST_CASE("a batch of raw keys that ends early stores the points whose names have got ids") {
   EdgeFixture edge;
   std::deque<std::string> metrics;
   std::vector<KeyedPoint> points;
@@ -392,7 +400,7 @@ TEST_CASE("a batch of raw keys that ends early stores the points whose names it 
   CHECK(edge.Cells().size() == 1000);
 }
 
-TEST_CASE("learning stops at a key that is not ordinary, and stores the points before it") {
+TEST_CASE("learning stops at a raw series key that is not plain, and stores the points before it") {
   EdgeFixture edge;
   const auto point = [](std::string_view metric) {
     KeyedPoint keyed;
@@ -425,7 +433,7 @@ TEST_CASE("a batch of known raw keys whose request has ended is not stored") {
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("valid points of a batch are stored, and a refusal of the store refuses them") {
+TEST_CASE("valid points of a batch are stored, unless the store refuses them") {
   EdgeFixture edge;
   const Named good("m", {{"a", "1"}}), bad("m!", {{"a", "1"}});
   const NamedPoint points[] = {good.point, bad.point};
@@ -472,7 +480,8 @@ struct NarrowIngest {
 
 }  // namespace
 
-TEST_CASE("a point without memory for its names leaves none behind, on every path") {
+TEST_CASE(
+    "if there is no memory for the names of a point, none of them gets an id, on every path") {
   NarrowIngest narrow;
   const Named known("m", {{"host", "a"}});
   REQUIRE(narrow.Put(known).ok());
@@ -480,7 +489,7 @@ TEST_CASE("a point without memory for its names leaves none behind, on every pat
   const std::vector<int64_t> highest = narrow.HighestIds();
   const std::string large(30000, 'x');
   const Named fresh("n", {{"host", "a"}, {"dc", "x"}, {"rack", large}});
-  // Enough for each single name except the last.
+  // Enough memory for the largest name, but not for all names together.
   narrow.left = uid::Names::MemoryOf(large.size());
   CHECK(narrow.Put(fresh).code() == StatusCode::kExhausted);
   CHECK(narrow.ingest.Resolve(fresh.point, WriteContext::Unlimited()).status().code() ==
@@ -501,7 +510,7 @@ TEST_CASE("a point without memory for its names leaves none behind, on every pat
   CHECK(narrow.HighestIds() == std::vector<int64_t>{2, 3, 3});
 }
 
-TEST_CASE("known series of a batch are stored if there is no memory for the names of others") {
+TEST_CASE("known series of a batch are stored if there is no memory for new names in the batch") {
   NarrowIngest narrow;
   REQUIRE(narrow.Put(Named("m", {{"host", "a"}})).ok());
   narrow.left = 0;

@@ -83,7 +83,7 @@ TEST_CASE("fields of a long line are learned and found in any order, with one lo
   CHECK(FindLine(table, "m", {"f299999", "g"}).empty());
 }
 
-TEST_CASE("lines of one batch take its fields in order") {
+TEST_CASE("each line of a batch has the next fields of the batch's list") {
   LineTable table(7, kRoomy);
   Remember(&table, "a", "x", 1);
   Remember(&table, "a", "y", 2);

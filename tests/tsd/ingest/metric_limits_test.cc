@@ -67,7 +67,7 @@ TEST_CASE("a metric over its rate is named, and a batch is accepted or refused a
   CHECK(edge.metric_limits.refused_points() == 5);
 }
 
-TEST_CASE("lines of a metric over its rate must be sent again") {
+TEST_CASE("telnet lines of a metric over its rate are not processed, and must be sent again") {
   EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(1, 0));
   const std::string lines = "put m 1700000000 1 host=a\nput m 1700000001 1 host=a\n";
   CHECK(http::RunTelnetLines(lines, edge.services).used == lines.size());
@@ -98,7 +98,7 @@ TEST_CASE(
   CHECK(edge.metric_limits.refused_series() >= 2);
 }
 
-TEST_CASE("series from before the start count") {
+TEST_CASE("series from before a restart count towards the limit of series") {
   EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 204);
@@ -114,7 +114,7 @@ TEST_CASE("series from before the start count") {
   CHECK(verdicts[1].code() == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("series that the store has forgotten do not count for ever") {
+TEST_CASE("series that the store has forgotten stop counting towards the limit after a while") {
   EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 204);
@@ -131,7 +131,9 @@ TEST_CASE("series that the store has forgotten do not count for ever") {
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "e")).status == 400);
 }
 
-TEST_CASE("a name that must not be created takes no place of a series") {
+TEST_CASE(
+    "a series with a name that must not be created does not count towards the limit of its "
+    "metric") {
   IngestOptions options = EdgeFixture::AllAutomatic();
   options.auto_create_tagvs = false;
   EdgeFixture edge(options, Limits(0, 1));
@@ -142,7 +144,8 @@ TEST_CASE("a name that must not be created takes no place of a series") {
 }
 
 TEST_CASE(
-    "a name that must not be created does not count for the client's hour and is not remembered") {
+    "a series with a name that must not be created does not count for its client and is not "
+    "remembered") {
   IngestOptions options = EdgeFixture::AllAutomatic();
   options.auto_create_metrics = false;
   EdgeFixture edge(options, Limits(0, 100));
@@ -164,7 +167,7 @@ TEST_CASE(
   CHECK(edge.metric_limits.counted_metrics() == 1);
 }
 
-TEST_CASE("a series that cannot be registered takes no place of its metric") {
+TEST_CASE("a series that cannot be registered does not count towards the limit of its metric") {
   EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
   edge.points.before_register = [] { return Status::Busy("no memory for it"); };
@@ -183,8 +186,8 @@ TEST_CASE("a series that two threads create concurrently counts once") {
   };
   int other_status = 0;
   std::optional<std::thread> other;
-  // The first one has counted the series, which does not exist yet, so the other one looks for it
-  // too.
+  // The first thread has counted the series, which does not exist yet. So the other thread looks
+  // for it, too.
   std::atomic_flag first = ATOMIC_FLAG_INIT;
   edge.points.before_register = [&] {
     if (first.test_and_set()) return Status();

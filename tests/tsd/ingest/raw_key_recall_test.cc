@@ -25,7 +25,7 @@ Bytes SomeTagFormats(const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST_CASE("after a restart all series are known by keys of the learned formats") {
+TEST_CASE("after a restart, series are known by keys in each of the learned tag formats") {
   Process process;
   process.Learn({Dialect::kJson, "cpu", R"({"host":"a","dc":"x"})"});
   process.Learn({Dialect::kJson, "mem", R"({"host":"b","dc":"y"})"});
@@ -79,7 +79,7 @@ TEST_CASE("keys of series that the store has forgotten are not restored") {
   CHECK(process.Knows({Dialect::kWords, "cpu", "host=e"}));
 }
 
-TEST_CASE("names that change during the restore end it, and no key is known") {
+TEST_CASE("a change of names during the restore of keys ends it, and no key is known") {
   Process process;
   process.Learn({Dialect::kWords, "cpu", "host=a"});
   process.Restart();
@@ -91,7 +91,8 @@ TEST_CASE("names that change during the restore end it, and no key is known") {
   CHECK(process.Knows({Dialect::kWords, "cpu", "host=a"}));
 }
 
-TEST_CASE("keys that the settings no longer allow are not restored, and a stop ends the restore") {
+TEST_CASE(
+    "keys that the settings do not allow any more are not restored, and a stop ends the restore") {
   Process process;
   process.Learn({Dialect::kWords, "cpu", "host=a dc=b"});
   process.Learn({Dialect::kWords, "cpu", "host=a"});
@@ -137,7 +138,8 @@ TEST_CASE("the memory of names is limited, and keys with other names are not res
   TagFormats formats;
   REQUIRE(formats.Decode(SomeTagFormats({"host=a"})));
   RawKeyTable raw_keys(1, size_t{1} << 30);
-  // A slot of 24 bytes and about 28 of text each; twice the slots while the maps grow.
+  // A name takes a slot of 24 bytes and a text of about 28 bytes. While the maps grow, the slots
+  // take twice the space.
   constexpr size_t kRoom = size_t{1} << 18;
   RawKeyRecall recall{process.points, *process.names, raw_keys, nullptr, 8, kRecallBytes, kRoom};
   auto all = recall.Run(formats.All(), kGoOn);
@@ -152,7 +154,7 @@ TEST_CASE("the memory of names is limited, and keys with other names are not res
   CHECK(raw_keys.stats().raw_keys == kSeries);
 }
 
-TEST_CASE("names are read only if a format with their tag keys exists") {
+TEST_CASE("names are read only if a tag format with the tag keys of a series exists") {
   Process process;
   process.Learn({Dialect::kWords, "cpu", "host=a"});
   process.Start();
@@ -170,7 +172,7 @@ TEST_CASE("names are read only if a format with their tag keys exists") {
   CHECK(process.Knows({Dialect::kWords, "cpu", "host=a"}));
 }
 
-TEST_CASE("formats of known keys survive new ones if clients use them") {
+TEST_CASE("tag formats of known keys stay when new formats arrive if clients use them") {
   static_assert(TagFormats::kOfKeysMax == 2);
   Process process;
   const RawKey used{Dialect::kJson, "cpu", R"({"host":"a"})"};
@@ -223,7 +225,7 @@ TEST_CASE("with random data, each restored key means the series of its names") {
     }
     if (below(2) == 0) (void)process.names->Rename(UidKind::kTagv, "a", "new");
     if (below(2) == 0) (void)process.names->Delete(UidKind::kTagv, "b");
-    // The tag formats of another client too.
+    // The tag formats of another client are also there.
     TagFormats formats;
     REQUIRE(formats.Decode(process.ingest->formats().Encode()));
     process.Start();

@@ -48,7 +48,7 @@ TEST_CASE("a raw series key is known by its exact bytes and its dialect") {
   CHECK(Find(table, Point("m", R"({"a":"b"})", Dialect::kWords)) == -1);
 }
 
-TEST_CASE("a batch with one unknown key is unknown") {
+TEST_CASE("a batch with one unknown key is not found") {
   RawKeyTable table(1, kPlenty);
   std::vector<KeyedPoint> points;
   std::vector<std::string> tags;
@@ -97,7 +97,8 @@ TEST_CASE("forgotten keys are unknown, and an earlier number does not return") {
 }
 
 TEST_CASE(
-    "the halves of a raw key are known from others, each in its dialect, until all is forgotten") {
+    "the metric and the tags of a raw key are known from other keys of its dialect, until "
+    "all keys are forgotten") {
   RawKeyTable table(1, kPlenty);
   const RawKey first{Dialect::kJson, "m1", "t1"}, second{Dialect::kJson, "m2", "t2"};
   Remember(&table, first, 1);
@@ -113,7 +114,7 @@ TEST_CASE(
   CHECK(table.FindHalves(crossed).metric.empty());
 }
 
-TEST_CASE("another text of known tags is known for all series with these tags") {
+TEST_CASE("another text of known tags becomes known for all series with these tags") {
   RawKeyTable table(1, kPlenty);
   const SeriesIds first{"m1", "pairs"}, second{"m2", "pairs"}, other{"m1", "others"};
   table.Remember({Dialect::kJson, "m1", "{t}"}, first, 1, table.generation());
@@ -128,7 +129,7 @@ TEST_CASE("another text of known tags is known for all series with these tags") 
   found[0].ids = first;
   found[1].ids = second;
   found[2].ids = {"m2", "others"};
-  SUBCASE("unless names have changed meanwhile") {
+  SUBCASE("unless names have changed since the lookup") {
     const uint32_t before = table.generation();
     table.Forget();
     table.RememberHalves(points, found.data(), before);
@@ -157,7 +158,8 @@ TEST_CASE("keys learned together are found like those learned one by one") {
   std::vector<KeyedPoint> points;
   for (const std::string& host : tags)
     for (const std::string& metric : metrics) points.push_back(Point(metric, host));
-  // Every seventh series becomes known; of others the table knows only the metric or only the tags.
+  // Every seventh series becomes known. Of the other series, the table knows only the metric or
+  // only the tags.
   for (size_t i = 0; i < 2000; i += 7) Remember(&table, points[i].series, i);
   std::vector<KeyedSeries> found(points.size());
   const size_t unknown = table.FindEach(points, found.data());

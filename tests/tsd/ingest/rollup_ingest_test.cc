@@ -50,8 +50,9 @@ struct RollupsFixture : http::EdgeFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(RollupsFixture,
-                  "names are checked before the interval, and the interval before the aggregate") {
+TEST_CASE_FIXTURE(
+    RollupsFixture,
+    "a rollup's names are checked before its interval, and its interval before its aggregate") {
   REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
   CHECK(Put("a b", "x", "").message().find("Invalid metric name") == 0);
   CHECK(Put("m", "x", "").code() == StatusCode::kUnsupported);
@@ -65,7 +66,7 @@ TEST_CASE_FIXTURE(RollupsFixture,
 }
 
 TEST_CASE_FIXTURE(RollupsFixture,
-                  "a tag with another aggregate than that of the group is refused") {
+                  "a group value with an aggregate tag of another aggregate is refused") {
   REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
   REQUIRE(store.CreateTable({"pre", {{"t"}}, false}).ok());
   CHECK(Put("m", "", "", "sum", "SUM").ok());
@@ -79,7 +80,7 @@ TEST_CASE_FIXTURE(RollupsFixture,
   CHECK(Put("m", "1h", "sum", "foo", "SUM").message().find("Given tag value") == 0);
 }
 
-TEST_CASE_FIXTURE(RollupsFixture, "derived aggregates are refused, also together with a group's") {
+TEST_CASE_FIXTURE(RollupsFixture, "derived aggregates are refused, also for values of groups") {
   REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
   REQUIRE(store.CreateTable({"pre", {{"t"}}, false}).ok());
   CHECK(Put("m", "1h", "avg").message() ==
@@ -87,7 +88,7 @@ TEST_CASE_FIXTURE(RollupsFixture, "derived aggregates are refused, also together
   CHECK(Put("m", "", "avg", "sum").message() ==
         "Derived rollup aggregations are not allowed AVG with metric m {host=a}");
   CHECK(Put("m", "1h", "dev").message() == "No ID found mapping to aggregator: dev");
-  // Without an interval nothing is stored under the aggregate's id.
+  // Without an interval, the id of the aggregate is not needed, so p99 is accepted.
   CHECK(Put("m", "", "p99", "sum").ok());
   CHECK(Put("m", "", "", "sum").ok());
 }

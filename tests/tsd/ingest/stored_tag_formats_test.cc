@@ -70,7 +70,7 @@ TEST_CASE(
     process.Learn(raw_key);
   });
   CHECK(*ReadWholeFile(PosixFileSystem(), path) == good);
-  // If the file cannot be written, everything else continues.
+  // If the file cannot be written, the process continues to work.
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
   run([&] { process.Learn({Dialect::kWords, "cpu", "other=a"}); });
@@ -85,7 +85,7 @@ TEST_CASE("if memory is short, tag formats are saved later") {
   StoredTagFormats kept(*process.ingest, disk, "d", [&](const std::string& text) {
     CHECK(text.starts_with("the tag formats cannot be saved: "));
     ++told;
-    throw std::bad_alloc();  // and the report of the failure fails too
+    throw std::bad_alloc();  // reporting the failure fails, too
   });
   disk.trouble = TroubledDisk::Trouble::kNoMemory;
   kept.Start();
@@ -112,7 +112,7 @@ TEST_CASE("a failed save is retried, and reported once") {
     kept.Stop();
     CHECK(reports == 1);
   }
-  SUBCASE("a full disk that has space again when it is stopped") {
+  SUBCASE("a full disk that has space again when the saving is stopped") {
     disk.trouble = TroubledDisk::Trouble::kFull;
     kept.Start();
     disk.WaitForFailures(1);

@@ -17,7 +17,7 @@ void Note(TagFormats* formats, Dialect dialect, const std::string& raw_key) {
   formats->Note(dialect, raw_key, tags);
 }
 
-/// Returns all texts, with '?' for a hole.
+/// Returns all tag formats as text, with '?' for each value that was left out.
 std::vector<std::string> Texts(const TagFormats& formats) {
   std::vector<std::string> texts;
   for (const TagFormat& format : formats.All()) {
@@ -32,7 +32,8 @@ using Strings = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE(
-    "a tag format is a key without its values, and filled with other values it is their key") {
+    "a tag format is a raw key without its values, and filled with other values it is their "
+    "raw key") {
   TagFormats formats;
   Note(&formats, Dialect::kJson, R"({"host":"web1", "dc":"lon"})");
   Note(&formats, Dialect::kJson, R"({"host":"web2", "dc":"ams"})");
@@ -47,7 +48,7 @@ TEST_CASE(
   CHECK(filled == R"({"host":"a", "dc":"b-2"})");
 }
 
-TEST_CASE("a text is a tag format only if its holes are values, whatever plain names fill them") {
+TEST_CASE("a text is a tag format only if each hole is a whole value, and every value is a hole") {
   CHECK(ReadTagFormat(Dialect::kJson, "{\"a\":\"\0\"}"s));
   CHECK(ReadTagFormat(Dialect::kWords, "a=\0 b=\0"s));
   for (const std::string& text :
@@ -63,7 +64,8 @@ TEST_CASE("a text is a tag format only if its holes are values, whatever plain n
   CHECK_FALSE(ReadTagFormat(static_cast<Dialect>(200), "a=\0"s));
 }
 
-TEST_CASE("tag formats are read back from a file, and torn, damaged or foreign files add none") {
+TEST_CASE(
+    "tag formats are read back from a file, and truncated, damaged or foreign files add none") {
   TagFormats formats;
   Note(&formats, Dialect::kJson, R"({"a":"1"})");
   Note(&formats, Dialect::kWords, "b=1 c=2");
@@ -89,7 +91,9 @@ TEST_CASE("tag formats are read back from a file, and torn, damaged or foreign f
   CHECK_FALSE(TagFormats().Decode("another file that stands in its place"));
 }
 
-TEST_CASE("few formats per set of tag keys are kept, and unused new ones are dropped first") {
+TEST_CASE(
+    "at most two tag formats of a dialect are kept for a set of tag keys, and unused ones "
+    "go first") {
   static_assert(TagFormats::kOfKeysMax == 2);
   TagFormats formats;
   for (const char* tags : {"a=1 b=2", "b=1 a=2"}) Note(&formats, Dialect::kWords, tags);

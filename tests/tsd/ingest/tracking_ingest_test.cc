@@ -68,7 +68,8 @@ TEST_CASE("if a request ends early, exactly its stored points are tracked") {
 }
 
 TEST_CASE(
-    "points are confirmed after what the tracker wrote, also where its last write was earlier") {
+    "points are acknowledged only after the writes of the tracker, also if its last write "
+    "was earlier") {
   http::EdgeFixture edge;
   uid::SeriesTracker tracker(edge.store, SystemClock(), {"meta-of-test", true, true, false});
   REQUIRE(edge.store.CreateTable({"meta-of-test", {{"name"}}, false}).ok());
@@ -99,7 +100,8 @@ TEST_CASE(
   CHECK(results[0].code() == StatusCode::kBusy);
 }
 
-TEST_CASE("no raw series key is ever known, and a failing tracker does not fail points") {
+TEST_CASE(
+    "with tracking no raw series key is ever known, and a failing tracker does not fail points") {
   http::EdgeFixture edge;
   uid::SeriesTracker tracker(edge.store, SystemClock(), {"no-such-table", true, false, false});
   TrackingIngest tracking(edge.ingest, edge.points, edge.names, tracker);

@@ -15,7 +15,7 @@ TEST_CASE("a manual page has the summary, words, details and options of --help")
   for (const Command* command : Commands()) {
     CAPTURE(command->name);
     const std::string page = CommandPage(*command);
-    std::string plain;  // as a terminal shows it
+    std::string plain;  // the page as a terminal shows it
     for (size_t i = 0; i < page.size(); ++i) {
       if (page.compare(i, 2, "\\-") == 0) {
         plain += '-';
@@ -41,13 +41,13 @@ TEST_CASE("a manual page has the summary, words, details and options of --help")
   }
 }
 
-TEST_CASE("the page of the program refers to those of all commands") {
+TEST_CASE("the manual page of the program refers to the pages of all commands") {
   const std::string page = ProgramPage();
   for (const Command* command : Commands())
     CHECK(Has(page, "\n.BR \"tsdb\\-" + std::string(command->name) + "\" (1)\n"));
 }
 
-TEST_CASE("no text is interpreted as a troff command") {
+TEST_CASE("no text of a manual page is interpreted as a troff command") {
   const Command command{"x", "'w", ".s", "one\n.two\n'three \\ four", {}, "", nullptr};
   const std::string page = CommandPage(command);
   CHECK(Has(page, "\n\\&'w\n"));

@@ -111,7 +111,8 @@ TEST_CASE_FIXTURE(Files, "a file with a series that is kept longer is deleted ro
 }
 
 TEST_CASE_FIXTURE(
-    Files, "files stay until their rollups are computed, and queries then read the rollups") {
+    Files,
+    "retention keeps files until their rollups are computed, and queries then read the rollups") {
   PutDays("m", "a", 3);
   Flush();
   AdvanceTo(kMidnight + 5 * kDayS);
@@ -123,7 +124,7 @@ TEST_CASE_FIXTURE(
   CHECK(Dropped() == 0);
   CHECK(Left("m", "a") == 72);
   Round();
-  // Must be recomputed.
+  // This hour must be recomputed.
   CHECK(world.Put("m", "a", kMidnight + 2 * kDayS + 9, PointValue::Int(5)).ok());
   const auto ask = [&] {
     return RollupWorld::Ask(*world.rolled, RollupWorld::Query("1d-sum"), kMidnight,
@@ -143,7 +144,7 @@ TEST_CASE_FIXTURE(
   CHECK(ask().text == before);
 }
 
-TEST_CASE("the record of kept rollups survives a power failure after their files were deleted") {
+TEST_CASE("the record of kept rollups survives a power failure after their points were deleted") {
   for (int more = 0; more < 8; ++more) {
     CAPTURE(more);
     Files files;
@@ -172,7 +173,7 @@ TEST_CASE("the record of kept rollups survives a power failure after their files
 }
 
 // The same points and rules, with and without files.
-TEST_CASE("the rules leave the same cells, whatever files there are") {
+TEST_CASE("retention rules leave the same cells, whatever files there are") {
   const std::vector<std::string> rules = {
       kAllOneDay, R"([{"metric":"*","keep":"2d"},{"metric":"n","keep":"5h"}])",
       R"([{"metric":"*","keep":"3d"},{"metric":"m","tags":{"host":"a"},"keep":"1h"}])",

@@ -40,7 +40,7 @@ class RetentionFixture : public EngineFixture {
 
 TEST_CASE_FIXTURE(RetentionFixture, "whole hours older than the rule are deleted") {
   Put("m", {{"host", "a"}}, kNow - 3 * kDay, 1);
-  // In the hour before the first one that remains.
+  // This point is in the hour before the first hour that remains.
   Put("m", {{"host", "a"}}, kNow - kDay - 3000, 2);
   Put("m", {{"host", "a"}}, kNow - kDay - 60, 3);
   Put("m", {{"host", "a"}}, kNow - kDay + 60, 4);
@@ -73,7 +73,9 @@ TEST_CASE_FIXTURE(RetentionFixture, "tags select series, by names and by pattern
   CHECK(Ages("m") == "db 172800");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "of several rules the shortest time counts, in any order") {
+TEST_CASE_FIXTURE(
+    RetentionFixture,
+    "if several retention rules apply, the one with the shortest time counts, in any order") {
   Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
   Put("m", {{"host", "b"}}, kNow - 2 * kDay, 1);
   CHECK(
@@ -81,7 +83,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "of several rules the shortest time counts, 
   CHECK(Ages("m") == "b 172800");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "rules with unknown names delete nothing") {
+TEST_CASE_FIXTURE(RetentionFixture, "retention rules with unknown names delete nothing") {
   Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
   CHECK(Round(R"([{"metric":"n","keep":"1d"},{"metric":"m","tags":{"host":"x"},"keep":"1d"},
                   {"metric":"m","tags":{"owner":"*"},"keep":"1d"}])")
@@ -95,7 +97,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "an unknown name does not affect the other n
   CHECK(Ages("m") == "b 172800");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "late points are deleted by the next round") {
+TEST_CASE_FIXTURE(RetentionFixture, "late points are deleted by the next round of retention") {
   Put("m", {{"host", "a"}}, kNow, 1);
   Retention retention(
       points, names, clock,
@@ -108,7 +110,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "late points are deleted by the next round")
   CHECK(retention.Stats().rounds == 2);
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "rollups that are not complete limit what is deleted") {
+TEST_CASE_FIXTURE(RetentionFixture, "retention deletes only hours whose rollups are complete") {
   Put("m", {{"host", "a"}}, kNow - 4 * kDay, 1);
   Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
   RetentionOptions options{*ParseRetentionRules(R"([{"metric":"m","keep":"1d"}])"), 3600,
@@ -132,7 +134,7 @@ TEST_CASE_FIXTURE(RetentionFixture, "rollups that are not complete limit what is
   CHECK(Ages("m") == "a 172800");
 }
 
-TEST_CASE_FIXTURE(RetentionFixture, "a stopped round deletes nothing more") {
+TEST_CASE_FIXTURE(RetentionFixture, "a round of retention that was stopped deletes nothing more") {
   Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
   Retention retention(
       points, names, clock,

@@ -1,4 +1,4 @@
-// With any writes, deletes and kills, rollups give the same results as raw points.
+// With any writes, deletes and killed processes, rollups give the same results as raw points.
 
 #include <doctest/doctest.h>
 
@@ -82,7 +82,8 @@ TEST_CASE(
   }
 }
 
-/// The steps between two kills. Ends with the first failure, like the process.
+/// Executes the steps between two ends of the process. The first failure ends them, like a killed
+/// process.
 Status Live(RollupWorld& world, ManualClock& clock) {
   RETURN_IF_ERROR(world.Open());
   for (int hour = -2; hour < 4; ++hour) {
@@ -126,7 +127,7 @@ TEST_CASE("wherever the process ends, the next one reads correct rollups or raw 
                                kMidnight + kDayS - 1);
         return last;
       };
-      // The process ended before the first name was written, so nothing can be queried.
+      // If the process ended before the first name was written, nothing can be queried.
       REQUIRE(world.Tsuid("m", "a").ok());
       compare();
       REQUIRE(world.PutInt("a", kMidnight + kHourS + 17, 3).ok());

@@ -12,7 +12,8 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE_FIXTURE(Opened, "a late point costs one marker per hour and is in the next result") {
+TEST_CASE_FIXTURE(Opened,
+                  "late points of an hour set one marker, and the next result contains them") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -41,7 +42,7 @@ TEST_CASE_FIXTURE(Opened, "a late point costs one marker per hour and is in the 
   CHECK(Compare("1d-min", kMidnight, end) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened, "a marker stays while a write is in progress, and if the hour changed") {
+TEST_CASE_FIXTURE(Opened, "a marker stays if its hour is being written or has changed again") {
   REQUIRE(world.PutInt("a", kMidnight, 1).ok());
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
@@ -50,7 +51,7 @@ TEST_CASE_FIXTURE(Opened, "a marker stays while a write is in progress, and if t
   const auto before = world.state->Repairable(10);
   REQUIRE(before.size() == 1);
   const ChangedRows rows{before[0].metric, before[0].base};
-  SUBCASE("the hour was written since") {
+  SUBCASE("the hour was written again") {
     REQUIRE(world.PutInt("a", kMidnight + 2, 5).ok());
     CHECK_FALSE(*world.state->Unmark(before[0]));
   }
@@ -78,7 +79,7 @@ class TickingClock : public ManualClock {
   mutable std::atomic<int64_t> seconds_{0};
 };
 
-TEST_CASE("if points arrive late all the time, their day is not recomputed all the time") {
+TEST_CASE("if points arrive late all the time, their day is not recomputed each time") {
   FaultyFileSystem disk(1);
   TickingClock clock{kMidnight * 1000};
   RollupWorld world(disk, clock);
@@ -95,14 +96,14 @@ TEST_CASE("if points arrive late all the time, their day is not recomputed all t
   };
   CHECK(late(1) == 0);
   CHECK(late(2) == 2);
-  REQUIRE(world.PutInt("a", kMidnight - kDayS, 1).ok());  // another day
+  REQUIRE(world.PutInt("a", kMidnight - kDayS, 1).ok());  // a point of another day
   CHECK(late(3) == 2);
   world.Compare(RollupWorld::Query("1h-sum"), kMidnight, kMidnight + kDayS - 1);
   clock.Pass(10'000);
   CHECK(late(4) == 0);
 }
 
-TEST_CASE_FIXTURE(Opened, "markers survive the process") {
+TEST_CASE_FIXTURE(Opened, "the markers of changed hours survive a restart") {
   REQUIRE(world.PutInt("a", kMidnight, 1).ok());
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
@@ -117,7 +118,7 @@ TEST_CASE_FIXTURE(Opened, "markers survive the process") {
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened, "too many late hours make all rollups be recomputed") {
+TEST_CASE_FIXTURE(Opened, "after too many late hours all rollups are recomputed") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -138,7 +139,7 @@ TEST_CASE_FIXTURE(Opened, "too many late hours make all rollups be recomputed") 
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened, "a writer that reported no changes makes all rollups be recomputed") {
+TEST_CASE_FIXTURE(Opened, "if a writer has not reported its changes, all rollups are recomputed") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -146,13 +147,13 @@ TEST_CASE_FIXTURE(Opened, "a writer that reported no changes makes all rollups b
   Round();
   REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
   REQUIRE(world.Reopen().ok());
-  REQUIRE(world.PutInt("a", kMidnight + 1, 100).ok());  // as if another writer had
+  REQUIRE(world.PutInt("a", kMidnight + 1, 100).ok());  // stands for a point of that writer
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "raw");
   Round();
   CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
-/// A store that delays the first marker and records whether a marker waited for a disk.
+/// Delays the first marker, and records whether the write of a marker waited for a disk.
 class MarkerStore : public ModelStore {
  public:
   std::vector<Status> MutateRows(const std::string& table,
@@ -162,7 +163,7 @@ class MarkerStore : public ModelStore {
   }
   Store& CommittedLater() override { return later; }
 
-  /// Writes to the store that owns it.
+  /// A store that shares the state of its owner and writes to it.
   class Later : public ModelStore {
    public:
     explicit Later(MarkerStore& all) : all_(all) {}
@@ -181,7 +182,7 @@ class MarkerStore : public ModelStore {
   std::promise<void> let_go;
 };
 
-TEST_CASE("a change whose marker is being set while the state is discarded sets another one") {
+TEST_CASE("if the state is discarded while a change sets its marker, the change sets another one") {
   MarkerStore store;
   for (const char* table : {"state", "tsdb-1h"})
     REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
@@ -206,7 +207,8 @@ TEST_CASE("a change whose marker is being set while the state is discarded sets 
   CHECK_FALSE(store.waited_for_disk);  // event loops wait for the removed marker
 }
 
-TEST_CASE_FIXTURE(Opened, "late points concurrent with a repair are not missing in the rollups") {
+TEST_CASE_FIXTURE(Opened,
+                  "late points that arrive during a repair are not missing in the rollups") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -214,7 +216,7 @@ TEST_CASE_FIXTURE(Opened, "late points concurrent with a repair are not missing 
   std::atomic<bool> over{false};
   std::thread writer([&] {
     for (int i = 0; i < 3000; ++i) {
-      const int64_t hour = i % 26;  // the last ones are not over yet
+      const int64_t hour = i % 26;  // the last hours are not over yet
       if (!world.PutInt(i % 3 == 0 ? "b" : "a", kMidnight + hour * kHourS + i / 26 + 1, 1).ok())
         break;
     }

@@ -14,7 +14,7 @@ namespace hg::tsd {
 namespace {
 
 TEST_CASE_FIXTURE(
-    Opened, "the rollups of an interval are computed once it is over, and read from then on") {
+    Opened, "rollups of an interval are computed once it is over, and are read from then on") {
   Round();
   for (int minute = 0; minute < 150; ++minute)
     REQUIRE(world.PutInt("a", kMidnight + minute * 60, minute).ok());
@@ -55,7 +55,7 @@ TEST_CASE_FIXTURE(Opened, "queries that rollups cannot answer read raw points") 
   CHECK(world.Compare(query, kMidnight, end) == "raw");
 }
 
-TEST_CASE_FIXTURE(Opened, "cells have the form that OpenTSDB's reader expects") {
+TEST_CASE_FIXTURE(Opened, "rollup cells have the form that OpenTSDB's reader expects") {
   REQUIRE(world.PutInt("a", kMidnight + 5 * kHourS, 300).ok());
   REQUIRE(world.PutInt("a", kMidnight + 5 * kHourS + 1, -1).ok());
   REQUIRE(world.Put("m", "b", kMidnight + 5 * kHourS, PointValue::Double(0.1)).ok());
@@ -77,8 +77,9 @@ TEST_CASE_FIXTURE(Opened, "cells have the form that OpenTSDB's reader expects") 
         "00005F=3FB999999999999A 010050=01 02005F=3FB999999999999A 03005F=3FB999999999999A ");
 }
 
-TEST_CASE_FIXTURE(Opened,
-                  "points from before the first start are rolled up too, with years between them") {
+TEST_CASE_FIXTURE(
+    Opened,
+    "points from before the first start get rollups, too, even if there are years between them") {
   for (const int64_t days : {4000, 2500, 2499, 40, 2, 1})
     for (int hour = 0; hour < 30; ++hour)
       REQUIRE(world.PutInt("a", kMidnight - days * kDayS + hour * kHourS, days + hour).ok());
@@ -89,7 +90,7 @@ TEST_CASE_FIXTURE(Opened,
   CHECK(Compare("1h-avg", kMidnight - 4001 * kDayS, kMidnight) == "1h");
 }
 
-TEST_CASE_FIXTURE(Opened, "sums of integers beyond 2^53 are exact, and beyond 2^63 doubles") {
+TEST_CASE_FIXTURE(Opened, "sums of integers are exact above 2^53, and are doubles above 2^63") {
   constexpr int64_t kLarge = (int64_t{1} << 53) + 1;
   REQUIRE(world.PutInt("a", kMidnight, kLarge).ok());
   REQUIRE(world.PutInt("a", kMidnight + 1, kLarge).ok());
@@ -160,7 +161,8 @@ TEST_CASE_FIXTURE(Opened, "an hour with the NaN of a float has no rollups, and o
   CHECK(Compare("1d-min", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
-TEST_CASE_FIXTURE(Opened, "annotations of series are in the result") {
+TEST_CASE_FIXTURE(Opened,
+                  "the result of a query that reads rollups has the annotations of its series") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   REQUIRE(world.Note("a", kMidnight + 3 * kHourS).ok());
@@ -181,8 +183,7 @@ TEST_CASE_FIXTURE(Opened, "annotations of series are in the result") {
   CHECK(answer->groups[0].annotations.size() == 2);
 }
 
-TEST_CASE_FIXTURE(Opened,
-                  "calendar intervals are read from rollups of which their buckets consist") {
+TEST_CASE_FIXTURE(Opened, "calendar intervals are read from rollups whose intervals divide them") {
   for (int hour = 0; hour < 24 * 20; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -261,7 +262,7 @@ TEST_CASE("a clock that is set late does not prevent rollups") {
   REQUIRE(world.maker->Round().ok());
   const auto query = RollupWorld::Query("1d-sum", true);
   CHECK(world.Compare(query, kMidnight, kMidnight + kDayS - 1) == "1d");
-  clock.SetMs((kMidnight - 3 * kDayS) * 1000);  // and back
+  clock.SetMs((kMidnight - 3 * kDayS) * 1000);  // the clock is set back
   REQUIRE(world.maker->Round().ok());
   REQUIRE(world.PutInt("a", kMidnight + 7, 1000).ok());
   CHECK(world.Compare(query, kMidnight, kMidnight + kDayS - 1) == "1h");
@@ -290,7 +291,7 @@ TEST_CASE_FIXTURE(Opened, "an unreadable hour does not prevent rollups of other 
   REQUIRE(world.Reopen().ok());
   for (int hour = -48; hour < 48; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
-  // Two widths, so one second has two cells.
+  // The values have different widths, so one second has two cells.
   const auto twice = [&](int64_t at) {
     REQUIRE(world.PutInt("a", at, 1).ok());
     REQUIRE(world.PutInt("a", at, 100'000).ok());
@@ -304,7 +305,7 @@ TEST_CASE_FIXTURE(Opened, "an unreadable hour does not prevent rollups of other 
   CHECK(Compare("1h-sum", kMidnight - 2 * kDayS, kMidnight - 21 * kHourS) == "1h");
   CHECK(Compare("1h-sum", kMidnight - 17 * kHourS, kMidnight + 27 * kHourS) == "1h");
   CHECK(Compare("1h-sum", kMidnight + 31 * kHourS, kMidnight + 2 * kDayS - 1) == "1h");
-  // Rollups of its points were never computed, so they stay, and so do all later ones.
+  // The rollups of the unreadable points were never computed, so these and all later points stay.
   const Bytes metric = world.Tsuid("m", "a")->substr(0, 3);
   CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
   REQUIRE(world.Reopen().ok());
@@ -326,7 +327,7 @@ TEST_CASE_FIXTURE(Opened, "later rounds run after a round that failed for lack o
   options.report = [&](const std::string& text) {
     CHECK(text.find("broken off") != std::string::npos);
     ++told;
-    throw std::bad_alloc();  // and the report of the failure fails too
+    throw std::bad_alloc();  // reporting the failure fails, too
   };
   RollupMaker maker(world.store->points(), world.store->watched(), world.store->cells(),
                     *world.state, starved, options);
@@ -336,13 +337,13 @@ TEST_CASE_FIXTURE(Opened, "later rounds run after a round that failed for lack o
   CHECK(maker.Stats().failures == 1);
 }
 
-TEST_CASE_FIXTURE(Opened, "rollups of another configuration are recomputed") {
+TEST_CASE_FIXTURE(Opened, "rollups that were computed with another configuration are recomputed") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
   AdvanceTo(kMidnight + kDayS + 600);
   Round();
-  SUBCASE("the same") {
+  SUBCASE("the same configuration") {
     REQUIRE(world.Reopen().ok());
     CHECK(world.state->start());
     return;
@@ -364,7 +365,9 @@ TEST_CASE_FIXTURE(Opened, "rollups of another configuration are recomputed") {
   CHECK(world.state->start());
 }
 
-TEST_CASE_FIXTURE(Opened, "tables of clients' rollups or of another interval are refused by name") {
+TEST_CASE_FIXTURE(Opened,
+                  "a rollup table with rollups of clients or of another interval is "
+                  "refused, and the error names it") {
   const auto refused = [&](const std::string& table) {
     const Status opened = world.Reopen();
     CHECK(opened.code() == StatusCode::kInvalidArgument);

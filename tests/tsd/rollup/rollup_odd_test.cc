@@ -9,7 +9,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE_FIXTURE(Opened, "rollups do not include the hour that fuzzy filters read after the end") {
+TEST_CASE_FIXTURE(Opened, "rollups do not include the hour after the end that fuzzy filters read") {
   for (int hour = 0; hour < 24; ++hour)
     for (int minute = 0; minute < 60; minute += 20)
       REQUIRE(world.PutInt("a", kMidnight + hour * kHourS + minute * 60, hour).ok());
@@ -24,7 +24,8 @@ TEST_CASE_FIXTURE(Opened, "rollups do not include the hour that fuzzy filters re
   }
 }
 
-TEST_CASE_FIXTURE(Opened, "odd hours do not make all rollups be recomputed") {
+TEST_CASE_FIXTURE(Opened,
+                  "hours that rollups cannot represent do not make all rollups be recomputed") {
   for (int hour = 0; hour < 9; ++hour)
     REQUIRE(world
                 .Put("m", "a", kMidnight + hour * kHourS,
@@ -40,14 +41,15 @@ TEST_CASE_FIXTURE(Opened, "odd hours do not make all rollups be recomputed") {
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
   CHECK(world.state->markers() == 11);
   CHECK(world.state->start());
-  REQUIRE(world.PutInt("a", kMidnight, 1).ok());  // one that was odd
+  REQUIRE(world.PutInt("a", kMidnight, 1).ok());  // one of these hours
   CHECK(world.state->start());
   REQUIRE(world.PutInt("a", kMidnight + 12 * kHourS, 1).ok());
   CHECK_FALSE(world.state->start());
 }
 
 TEST_CASE_FIXTURE(Opened,
-                  "odd hours of an earlier process do not make all rollups be recomputed either") {
+                  "after a restart, too, hours that rollups cannot represent do not make "
+                  "all rollups be recomputed") {
   for (int hour = 0; hour < 9; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
   world.markers_max = 2;
   REQUIRE(world.Reopen().ok());
@@ -56,7 +58,7 @@ TEST_CASE_FIXTURE(Opened,
   Round();
   CHECK(world.state->markers() == 9);
   REQUIRE(world.Reopen().ok());
-  for (const int hour : {0, 12})  // one of them, and another
+  for (const int hour : {0, 12})  // one of these hours, and another hour
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
   CHECK(world.state->start());
   Round();
@@ -65,15 +67,15 @@ TEST_CASE_FIXTURE(Opened,
   CHECK_FALSE(world.state->start());
 }
 
-TEST_CASE_FIXTURE(Opened,
-                  "with more odd hours than are recorded, results equal those of raw points") {
+TEST_CASE_FIXTURE(
+    Opened, "if rollups cannot represent very many hours, results equal those of raw points") {
   constexpr int64_t kDays = 8, kEnd = kMidnight + kDays * kDayS;
   world.markers_max = 2;
   REQUIRE(world.Reopen().ok());
   Round();
   for (int64_t at = kMidnight; at < kEnd; at += kHourS) {
     REQUIRE(world.PutInt("a", at, at % 1000).ok());
-    // A NaN that is written before the hour is rolled up, or after it.
+    // A NaN, which rollups cannot represent. It is written before or after the hour is rolled up.
     const auto odd = [&] {
       return world.Put("m", "b", at, PointValue::Float(std::numeric_limits<float>::quiet_NaN()));
     };
@@ -98,7 +100,7 @@ TEST_CASE_FIXTURE(Opened,
     Round();
     CHECK(world.state->markers() == RollupState::kOddOfMetric);
   }
-  // Another metric has its rollups.
+  // The other metric has rollups.
   REQUIRE(world.Put("other", "a", kEnd, PointValue::Int(1)).ok());
   AdvanceTo(kEnd + kDayS + 600);
   Round();

@@ -26,8 +26,9 @@ std::string Numbers(const std::vector<double>& values) {
   return out;
 }
 
-/// Two days of two series with four points per hour: "a" rises and falls, "b" is a counter with one
-/// reset. Rolled up to hours and days. The first day is to be deleted.
+/// Two days of two series with four points per hour. Series "a" rises and falls, and series "b" is
+/// a counter with one reset. There are rollups of hours and days. A test may delete the points of
+/// the first day.
 struct KeptDays {
   explicit KeptDays(bool hours = true) {
     world.tables.levels.erase(world.tables.levels.begin() + 1);  // the level of ten minutes
@@ -119,15 +120,18 @@ TEST_CASE_FIXTURE(KeptDays, "sums, counts, averages and extremes of whole hours 
   }
 }
 
-TEST_CASE_FIXTURE(KeptDays, "an hour is a sample with its mean at its end, and points are points") {
+TEST_CASE_FIXTURE(KeptDays,
+                  "an hour whose points were deleted is one sample, its mean at its "
+                  "end, and other samples are points") {
   LoseFirstDay();
   CHECK(Ask("m{host=\"a\"}[3h]", kDayTwo + 1300) ==
         "a: 12@79199.999 11.75@82799.999 11.5@86399.999 4@87000 14@87600; ");
-  // Neither its beginning nor its end alone is in the range.
+  // The range contains neither the beginning nor the end of an hour, so it has no sample.
   CHECK(Ask("m{host=\"b\"}[30m]", kMidnight + 2 * kHourS - 1) == "");
 }
 
-TEST_CASE_FIXTURE(KeptDays, "an instant has the mean of its hour") {
+TEST_CASE_FIXTURE(KeptDays,
+                  "an instant in an hour whose points were deleted has the mean of the hour") {
   LoseFirstDay();
   CHECK(Ask("m{host=\"b\"}", kMidnight, 1800, 5) == "b: 1025 1025 1065 1065 1105; ");
   CHECK(Ask("timestamp(m{host=\"b\"}) - time()", kMidnight, 1800, 3) == "b: 0 0 0; ");
@@ -150,7 +154,8 @@ TEST_CASE_FIXTURE(KeptDays, "a counter is read by its maximum, so that it increa
   CHECK(Ask("rate(m{host=\"b\"}[5m])", kMidnight + 2 * kHourS) == "");
 }
 
-TEST_CASE_FIXTURE(KeptDays, "series with all their points are read from points") {
+TEST_CASE_FIXTURE(KeptDays,
+                  "a series that still has all its points is read from them, not from rollups") {
   const std::string asked[] = {"m{host=\"b\"}[1d]", "avg_over_time(m{host=\"b\"}[1h])"};
   const std::string before[] = {Ask(asked[0], kDayTwo), Ask(asked[1], kDayTwo - 600)};
   Keep();
@@ -160,7 +165,8 @@ TEST_CASE_FIXTURE(KeptDays, "series with all their points are read from points")
   CHECK(Ask("sum(count_over_time(m[1d]))", kDayTwo) == ": 192; ");
 }
 
-TEST_CASE_FIXTURE(KeptDays, "a late point for a deleted hour does not hide the hour") {
+TEST_CASE_FIXTURE(KeptDays,
+                  "a late point in a deleted hour does not hide the rollups of the hour") {
   LoseFirstDay();
   REQUIRE(world.PutInt("a", kMidnight + 7 * kHourS + 1, 1000).ok());
   CHECK(Ask("max_over_time(m[1d])", kDayTwo) == "a: 22; b: 1220; ");
@@ -174,7 +180,7 @@ TEST_CASE_FIXTURE(KeptDays, "a range of all times skips the years before the fir
   CHECK(steps < 200'000);  // one year of scans, not fifty
 }
 
-TEST_CASE("if only days are rolled up, a day is a sample") {
+TEST_CASE("if there are only rollups of days, a day is one sample") {
   KeptDays days(false);
   days.LoseFirstDay();
   CHECK(days.Ask("count_over_time(m[1d])", kDayTwo, kDayS, 2) == "a: 96 96; b: 96 96; ");
@@ -206,7 +212,7 @@ TEST_CASE_FIXTURE(KeptDays, "all series are listed for a time whose points were 
   CHECK(count(nullptr, kMidnight, kMidnight + kHourS) < 3);
 }
 
-TEST_CASE_FIXTURE(KeptDays, "without rollups only points are read") {
+TEST_CASE_FIXTURE(KeptDays, "without a source of rollups only points are read") {
   LoseFirstDay();
   CHECK(Ask(nullptr, "count_over_time(m[1d])", kDayTwo) == "");
   CHECK(Ask(nullptr, "count_over_time(m[1d])", kDayThree) == "a: 96; b: 96; ");
@@ -219,7 +225,7 @@ TEST_CASE_FIXTURE(KeptDays, "rollups in memory are charged, and refused if the c
 }
 
 TEST_CASE_FIXTURE(KeptDays,
-                  "points that are deleted while they are read are read again from rollups") {
+                  "if points are deleted while a query reads them, it reads the rollups instead") {
   SourceBefore source(*world.state);
   source.then = [this] { LoseFirstDay(); };
   CHECK(Ask(&source, "count_over_time(m[1d])", kDayTwo) == "a: 96; b: 96; ");

@@ -26,13 +26,13 @@ TEST_CASE_FIXTURE(Opened, "after raw points are deleted by age, their rollups an
   const int64_t end = kMidnight + 2 * kDayS - 1;
   const auto query = RollupWorld::Query("1d-sum");
   const std::string before = RollupWorld::Ask(*world.raw, query, kMidnight, end).text;
-  SUBCASE("a changed hour is recomputed first") {
+  SUBCASE("a changed hour is recomputed before its points may be deleted") {
     REQUIRE(world.PutInt("a", kMidnight + kDayS - 1, 1).ok());
     CHECK(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight);
     Round();
     CHECK(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight + kDayS);
   }
-  SUBCASE("deleted points stay in the results, and late points are in none") {
+  SUBCASE("rollups keep deleted points in results, and late points do not get into results") {
     REQUIRE(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight + kDayS);
     REQUIRE(world.Delete("a", 0, kMidnight + kDayS).ok());
     CHECK(world.state->markers() == 0);
@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(Opened, "after raw points are deleted by age, their rollups an
     CHECK(RollupWorld::Ask(*world.rolled, query, kMidnight, end).text == before);
     REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
     SUBCASE("with the same configuration") { REQUIRE(world.Reopen().ok()); }
-    SUBCASE("with another interval, which has nothing of these days") {
+    SUBCASE("with another interval, which has no rollups of these days") {
       using Unit = codec::RollupSpanUnit;
       world.tables.levels.push_back({"2h", "tsdb-2h", "pre", {7200, Unit::kDays, 1, 12}, false, 0});
       REQUIRE(world.Reopen().ok());
@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(Opened, "after raw points are deleted by age, their rollups an
   }
 }
 
-/// Two days of a metric, the first of which is to be deleted.
+/// Two days of a metric. A test may delete the points of the first day.
 struct TwoDays : Opened {
   TwoDays() {
     for (int hour = 0; hour < 48; ++hour) {
@@ -109,7 +109,7 @@ TEST_CASE("hours that rollups cannot represent do not prevent deleting points by
       CAPTURE(next_process);
       REQUIRE(add(days).ok());
       days.RoundOfSecondNight();
-      if (next_process) {  // which checks again
+      if (next_process) {  // the next process checks the hours again
         REQUIRE(world.Reopen().ok());
         CHECK(*world.state->KeepBefore(days.metric, kSecondDay + 5 * kHourS) == kFirstDay);
         days.Round();
@@ -130,12 +130,12 @@ TEST_CASE("hours that rollups cannot represent do not prevent deleting points by
   }
 }
 
-TEST_CASE_FIXTURE(TwoDays, "when rollups are switched off, existing ones stay") {
+TEST_CASE_FIXTURE(TwoDays, "when rollups are switched off, the rollups of deleted points stay") {
   RoundOfSecondNight();
   const std::string before = Answer(*world.raw);
   uint32_t kept = 0;
-  SUBCASE("nothing was kept before") {}
-  SUBCASE("something was kept before") { kept = *world.state->KeepBefore(metric, kSecondDay); }
+  SUBCASE("no rollups were kept before") {}
+  SUBCASE("rollups were kept before") { kept = *world.state->KeepBefore(metric, kSecondDay); }
   SUBCASE("all rollups were to be recomputed") {
     REQUIRE(world.state->KeepBefore(metric, kSecondDay).ok());
     kept = kSecondDay;
@@ -155,19 +155,20 @@ TEST_CASE_FIXTURE(TwoDays, "when rollups are switched off, existing ones stay") 
   CHECK(*world.state->KeepBefore(metric, kSecondDay) == kSecondDay);
 }
 
-TEST_CASE_FIXTURE(TwoDays,
-                  "when rollups are switched off, points without rollups do not count as kept") {
+TEST_CASE_FIXTURE(
+    TwoDays,
+    "after rollups were switched off, remaining points without rollups are still in results") {
   const auto end_rollups = [this] {
     Store& cells = world.store->cells();
     REQUIRE(RollupState::TellMissed(cells, "tsdb-rollups").ok());
     return *EndedRollups::Open(cells, "tsdb-rollups");
   };
-  SUBCASE("the points came later") {
+  SUBCASE("the points were written later") {
     Round();
     AdvanceTo(kSecondDay + 600);
     Round();
   }
-  SUBCASE("the points came before, and their metric was not complete") {
+  SUBCASE("the points were written before, and the rollups of their metric were not complete") {
     REQUIRE(world.state->Begin(kThirdDay).ok());
   }
   CHECK(*end_rollups()->KeepBefore(metric, kThirdDay + 5 * kHourS) == kThirdDay);
@@ -181,8 +182,9 @@ TEST_CASE_FIXTURE(TwoDays,
   CHECK(Answer(*world.rolled, "b*") == left);
 }
 
-TEST_CASE_FIXTURE(TwoDays,
-                  "kept rollups stay if rollups are switched off while all are recomputed") {
+TEST_CASE_FIXTURE(
+    TwoDays,
+    "kept rollups stay if rollups are switched off during a recomputation of all rollups") {
   RoundOfSecondNight();
   const std::string before = Answer(*world.raw);
   REQUIRE(*world.state->KeepBefore(metric, kSecondDay) == kSecondDay);
@@ -203,7 +205,9 @@ TEST_CASE_FIXTURE(TwoDays,
   CHECK(Answer(*world.rolled) == before);
 }
 
-TEST_CASE_FIXTURE(TwoDays, "a clock that is set back during recomputing loses no later day") {
+TEST_CASE_FIXTURE(
+    TwoDays,
+    "if the clock is set back during a recomputation, the rollups of later days are not lost") {
   for (int hour = 48; hour < 72; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
   Round();
@@ -225,7 +229,8 @@ TEST_CASE_FIXTURE(TwoDays, "a clock that is set back during recomputing loses no
             .table == "1d");
 }
 
-TEST_CASE_FIXTURE(TwoDays, "raw points that are deleted during a query are in its result") {
+TEST_CASE_FIXTURE(TwoDays,
+                  "raw points that are deleted during a query are in the result of the query") {
   for (int hour = 0; hour < 24; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
   RoundOfSecondNight();
   REQUIRE(world.state->markers() == 24);
@@ -249,7 +254,8 @@ TEST_CASE_FIXTURE(TwoDays, "raw points that are deleted during a query are in it
   CHECK(found.table == "1h");
 }
 
-TEST_CASE("wherever the process ends while points are deleted by age, their rollups exist") {
+TEST_CASE(
+    "if the process ends while points are deleted by age, the rollups of these points exist") {
   FaultyFileSystem filled(1);
   ManualClock clock{kMidnight * 1000};
   const auto retain = [](RollupWorld& world) -> Status {

@@ -53,8 +53,9 @@ class KeptStore : public ModelStore {
   std::thread other;
 };
 
-TEST_CASE_FIXTURE(Known<KeptStore>,
-                  "a change during a failing record of kept rollups leaves its marker") {
+TEST_CASE_FIXTURE(
+    Known<KeptStore>,
+    "if kept rollups cannot be recorded, a change at the same time leaves its marker") {
   store.refuses = true;
   store.meanwhile = [this] { CHECK(state->BeforeChange({"m", kRolledDay}).ok()); };
   CHECK_FALSE(state->KeepBefore("m", kOpenDay).ok());
@@ -62,11 +63,13 @@ TEST_CASE_FIXTURE(Known<KeptStore>,
   CHECK(state->markers() == 1);
 }
 
-TEST_CASE_FIXTURE(Known<KeptStore>, "no hour of kept rollups is read from raw points") {
+TEST_CASE_FIXTURE(
+    Known<KeptStore>,
+    "no hour of kept rollups is read from raw points, even while they are being recorded") {
   REQUIRE(state->MarkOdd("m", kRolledDay + 3 * kHour, Odd::kExtras).ok());
   store.meanwhile = [this] {
     const query::RolledHours hours = state->Of("m", {kRolledDay, kOpenDay});
-    if (hours.kept_before_s == 0) return;  // it was faster
+    if (hours.kept_before_s == 0) return;  // this thread was faster than the record
     CHECK(hours.kept_before_s == kOpenDay);
     CHECK(hours.changed.empty());
   };
@@ -74,7 +77,8 @@ TEST_CASE_FIXTURE(Known<KeptStore>, "no hour of kept rollups is read from raw po
   store.other.join();
 }
 
-TEST_CASE_FIXTURE(Known<ModelStore>, "an hour that became unreadable keeps its points") {
+TEST_CASE_FIXTURE(Known<ModelStore>,
+                  "the points of an hour that was once unreadable are not deleted") {
   const uint32_t hour = kRolledDay + 3 * kHour;
   REQUIRE(state->MarkOdd("m", hour, Odd::kExtras).ok());
   REQUIRE(state->MarkOdd("m", hour, Odd::kUnreadable).ok());
@@ -82,7 +86,9 @@ TEST_CASE_FIXTURE(Known<ModelStore>, "an hour that became unreadable keeps its p
   CHECK(*state->KeepBefore("m", kOpenDay) == kRolledDay);
 }
 
-TEST_CASE("with more odd hours than allowed markers, all later hours of a metric count as odd") {
+TEST_CASE(
+    "after too many hours that rollups cannot represent, all later hours of the metric "
+    "count as such hours") {
   constexpr uint32_t kHours = 10 * 24;
   constexpr uint32_t kEnd = kRolledDay + kHours * kHour, kOddDay = kRolledDay + 4 * 24 * kHour;
   constexpr uint32_t kUnreadableDay = kRolledDay + 7 * 24 * kHour;
@@ -104,7 +110,8 @@ TEST_CASE("with more odd hours than allowed markers, all later hours of a metric
       REQUIRE(state->MarkOdd("m", hour, unreadable ? Odd::kUnreadable : Odd::kExtras).ok());
     }
     CHECK(state->markers() == RollupState::kOddOfMetric);
-    REQUIRE(state->MarkOdd("other", kRolledDay, Odd::kExtras).ok());  // it has few odd hours
+    // This metric has only one such hour.
+    REQUIRE(state->MarkOdd("other", kRolledDay, Odd::kExtras).ok());
     CHECK(state->markers() == RollupState::kOddOfMetric + 1);
     for (const bool next_process : {false, true}) {
       CAPTURE(next_process);
@@ -118,7 +125,7 @@ TEST_CASE("with more odd hours than allowed markers, all later hours of a metric
       CHECK_FALSE(state->CountsAsOdd("m", kOddDay - 1));
       CHECK_FALSE(state->CountsAsOdd("other", kOddDay));
     }
-    // A change sets its marker, which is removed when the cells are computed.
+    // A change sets a marker. The marker is removed when the rollups of the hour are computed.
     const ChangedRows change{"m", kEnd - kHour};
     REQUIRE(state->BeforeChange(change).ok());
     state->AfterChange(change);
@@ -129,7 +136,8 @@ TEST_CASE("with more odd hours than allowed markers, all later hours of a metric
     }();
     REQUIRE(marker.base == change.base);
     CHECK(*state->Unmark(marker));
-    // A marker of an earlier process is tried again: the hour is still odd.
+    // The hours of a previous process's markers are recomputed once more, and rollups still cannot
+    // represent all their data.
     for (const RollupState::DirtyHour& each : state->Repairable(1000))
       state->GiveUp(each, Odd::kExtras);
     CHECK(*state->KeepBefore("m", kEnd) == (some_unreadable ? kUnreadableDay : kEnd));

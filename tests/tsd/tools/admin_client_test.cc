@@ -66,7 +66,8 @@ TEST_CASE("the trusted authority comes from an option or the environment") {
   CHECK(ReadDaemonAccess(Line({"--ca-file=own.pem"}))->authorities_file == "own.pem");
 }
 
-TEST_CASE("the client certificate is one file or two, and a key alone is an error") {
+TEST_CASE(
+    "the client certificate has one file or two, and a key without a certificate is an error") {
   CHECK(ReadDaemonAccess(Line({}))->certificate_file.empty());
   const auto one = ReadDaemonAccess(Line({"--cert-file=own.pem"}));
   CHECK(one->certificate_file == "own.pem");

@@ -42,7 +42,7 @@ TEST_CASE("regions are split and merged without changing stored data") {
   CHECK(program.Dump("tsdb") == before);
 }
 
-TEST_CASE("impossible calls are reported with the key") {
+TEST_CASE("impossible calls of admin are refused, and the error has the key or word") {
   const Program program;
   CHECK(program.Run({"admin", "count"}).exit == 1);
   CHECK(program.Run({"admin", "count", "none"}).exit == 1);

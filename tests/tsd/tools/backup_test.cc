@@ -22,7 +22,7 @@ class Program : public ToolProgram {
     CHECK(outcome.out.empty());
     return outcome.err;
   }
-  /// The number of files of a backup of a store with one point.
+  /// Makes a backup of a store with one point, and returns its folder.
   std::string CopyOfOnePoint() const {
     Import("m 1699999200 1 host=a\n");
     const std::string copy = Path("copy");
@@ -42,7 +42,8 @@ bool Has(const std::string& text, std::string_view part) {
 }
 
 TEST_CASE(
-    "a backup is restored with the same rows, and a second backup to the folder costs little") {
+    "a backup is restored with the same rows, and a second backup to the same folder copies "
+    "little") {
   const Program program;
   program.Import("m 1699999200 1 host=a\nm 1699999201 2.5 host=b\n");
   const std::string first = program.Dump("tsdb");
@@ -60,7 +61,7 @@ TEST_CASE(
   CHECK(program.Run({"dump", later, "tsdb"}).out == program.Dump("tsdb"));
 }
 
-TEST_CASE("impossible backups, restores and checks are reported with the folder") {
+TEST_CASE("impossible backups, restores and checks are refused, and the error names the folder") {
   const Program program;
   const std::string copy = program.CopyOfOnePoint();
   const auto refusal = [&](const std::vector<std::string>& words, int exit = 1) {
@@ -108,7 +109,7 @@ TEST_CASE("check prints a line for each damage, with file and offset, and fails"
   CHECK(Has(refused.err, ".points at 0: "));
 }
 
-TEST_CASE("repair moves damaged files aside, names the losses, and the rest is served") {
+TEST_CASE("repair moves damaged files aside and names the losses, and the store serves the rest") {
   const Program program;
   program.Import("m 1699999200 1 host=a\n");
   REQUIRE(program.Run({"admin", "flush"}).exit == 0);

@@ -68,7 +68,7 @@ TEST_CASE("long reads report the number of rows at intervals") {
   CHECK(lines.size() == 2);
 }
 
-TEST_CASE("wrong words and OpenTSDB's tables are refused with the value") {
+TEST_CASE("invalid arguments and writes to OpenTSDB's tables fail with an error that names them") {
   const CellProgram program;
   const auto refusal = [&](std::vector<std::string> words, int exit, const std::string& word) {
     words.insert(words.begin(), "cell");

@@ -68,7 +68,7 @@ FsckOptions FixAll() {
   return options;
 }
 
-TEST_CASE("regular points are valid and not rewritten") {
+TEST_CASE("regular points are counted as valid and not rewritten") {
   const FsckRow row = Check("0000=2a 0011=012c 002b=3fc00000 f0001f4f=3fb999999999999a", Fix());
   CHECK(row.counts.errors() == 0);
   CHECK(row.counts.valid_points == 4);
@@ -78,7 +78,7 @@ TEST_CASE("regular points are valid and not rewritten") {
   CHECK(row.changes.empty());
 }
 
-TEST_CASE("--compact makes one cell of them, and a compacted row stays") {
+TEST_CASE("--compact makes one cell of regular points, and a compacted row stays unchanged") {
   const FsckOptions compact = FixWith(&FsckOptions::compact);
   CHECK(Text(Check("0000=2a 0011=012c", compact).changes) == "+00000011=2a012c00 -0000 -0011");
   CHECK(Text(Check("0000=2a f0001f41=012c", compact).changes) ==
@@ -90,12 +90,12 @@ TEST_CASE("--compact makes one cell of them, and a compacted row stays") {
   CHECK(Check("0000=2a 0011=012c", without_fix).changes.empty());
 }
 
-TEST_CASE("a late point is added to the compacted cell by --fix alone") {
+TEST_CASE("a point next to a compacted cell is added to it by --fix alone") {
   CHECK(Text(Check("00000020=2a1800 0010=07", Fix()).changes) ==
         "+000000100020=2a071800 -00000020 -0010");
 }
 
-TEST_CASE("integers with more bytes than necessary are shortened and are no error") {
+TEST_CASE("integers with more bytes than necessary are shortened, and are not counted as errors") {
   const std::string cells = "0007=0000000000000004 0027=ffffffffffff0000 0037=0000000100000000";
   const FsckRow row = Check(cells, Fix());
   CHECK(row.counts.errors() == 0);
@@ -109,12 +109,12 @@ TEST_CASE("integers with more bytes than necessary are shortened and are no erro
   CHECK(seen.changes.empty());
 }
 
-TEST_CASE("in a rewritten row wide integers stay, which OpenTSDB loses") {
+TEST_CASE("a rewritten row keeps integers that need eight bytes, which OpenTSDB loses") {
   CHECK(Text(Check("0007=0000000000000004 0037=0000000100000000", FixWith(&FsckOptions::compact))
                  .changes) == "+00000037=04000000010000000000 -0007 -0037");
 }
 
-TEST_CASE("an integer is not shortened if another column of its time would be overwritten") {
+TEST_CASE("an integer is not shortened if its new column exists already") {
   CHECK(Check("0000=09 0007=0000000000000004", Fix()).changes.empty());
   const FsckRow row =
       Check("0000=09@2 0007=0000000000000004@1", FixWith(&FsckOptions::resolve_duplicates));
@@ -122,7 +122,7 @@ TEST_CASE("an integer is not shortened if another column of its time would be ov
   CHECK(row.counts.long_integers_shortened == 0);
 }
 
-TEST_CASE("a float on eight bytes is cut to its own four bytes") {
+TEST_CASE("a float stored in eight bytes is cut to its own four bytes") {
   for (const char* cells : {"001b=0000000040866666", "001b=ffffffff40866666"}) {
     const FsckRow row = Check(cells, Fix());
     CHECK(row.counts.bad_encodings == 1);
@@ -155,13 +155,13 @@ TEST_CASE("a row with a remaining bad value is not rewritten") {
   CHECK(Text(Check(cells, FixAll()).changes) == "+00100020=010200 -0001 -0010 -0020");
 }
 
-TEST_CASE("an integer with an impossible width is accepted if its flags say so") {
+TEST_CASE("an integer of three bytes is accepted if its flags say so") {
   const FsckRow row = Check("0002=010203", FixAll());
   CHECK(row.counts.errors() == 0);
   CHECK(row.changes.empty());
 }
 
-TEST_CASE("a float with another width than its flags is accepted, but not compacted") {
+TEST_CASE("a float whose width differs from its flags is accepted, but not compacted") {
   const std::string cells = "0008=40866666 0010=01";
   CHECK(Check(cells, {}).counts.errors() == 0);
   CHECK(Check(cells, FixAll()).changes.empty());
@@ -225,7 +225,7 @@ TEST_CASE("a compacted cell with a last byte above 1 is never changed") {
     CHECK(row.counts.valid_points == 1);
     CHECK(row.changes.empty());
   }
-  // The byte is signed.
+  // The last byte is signed: 0xFF is -1, which is not above 1.
   CHECK(Text(Check("00000010=2a18ff", Fix()).changes) == "+00000010=2a1800");
 }
 
@@ -275,7 +275,9 @@ TEST_CASE("objects with qualifiers of three and five bytes are never changed, an
   CHECK_FALSE(row.has_points);
 }
 
-TEST_CASE("an append cell is not counted, and is repaired if the setting says so") {
+TEST_CASE(
+    "an append cell is not counted as a point, and is repaired only with "
+    "tsd.storage.repair_appends") {
   const std::string cells = "050000=00201800002a002019";
   CHECK(Check(cells, FixAll()).changes.empty());
   CHECK(Check(cells, FixAll()).counts.valid_points == 0);
@@ -287,7 +289,8 @@ TEST_CASE("an append cell is not counted, and is repaired if the setting says so
   CHECK(cut.changes.empty());
 }
 
-TEST_CASE("columns of configured rollups are not future objects, and their values are read") {
+TEST_CASE(
+    "columns of configured rollups are not counted as future objects, and their values are read") {
   codec::RollupTables rollups;
   rollups.aggregator_ids = {{"sum", 0}};
   rollups.levels.push_back({"1h", "r", "p", {3600, codec::RollupSpanUnit::kDays, 1, 24}, false});

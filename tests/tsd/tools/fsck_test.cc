@@ -1,4 +1,5 @@
-// The command fsck over both engines: the recorded scenarios with their reports, keys and words.
+// The command fsck over both engines: the recorded scenarios with their reports, and the keys and
+// words of the command.
 
 #include <doctest/doctest.h>
 
@@ -31,7 +32,7 @@ std::vector<std::string> Lines(const std::string& text) {
   return lines;
 }
 
-/// Reads "=== KIND TEXT" with its lines, and the lines under "--- exit" and "--- log".
+/// Reads a step "=== KIND TEXT" with its lines, and the lines below "--- exit" and "--- log".
 struct Step {
   std::vector<std::string> words;
   std::string exit;
@@ -99,7 +100,7 @@ TEST_CASE("the recorded scenarios leave the recorded cells, with the recorded re
   CHECK(scenarios == 2 * 12);
 }
 
-/// Names of m, host=a and host=b with the ids 1, 1, 1, 2.
+/// Cells with the names of m, host=a and host=b, which have the ids 1, 1, 1 and 2.
 const char* const kNames =
     "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
     "tsdb-uid\t000001\tname\t7461676b\t686f7374\n"
@@ -113,7 +114,7 @@ const char* const kRowA = "0000016553ede0000001000001\tt\t";
 const char* const kRowB = "0000016553ede0000001000002\tt\t";
 const char* const kGlobal = "0000006553ede0\tt\t01002d\t7b7d\n";
 
-TEST_CASE("points written one after the other are duplicates by age, also after a restart") {
+TEST_CASE("two points of one time are duplicates whose age is known, also after a restart") {
   for (const Engine& engine : Engines()) {
     CAPTURE(engine.name);
     for (const bool last : {false, true}) {
@@ -156,7 +157,8 @@ TEST_CASE("keys without tags, truncated keys and rows without names are distingu
 }
 
 TEST_CASE(
-    "rows after global annotations are repaired and reported, but do not change the exit status") {
+    "a damaged row after global annotations is repaired and reported, but does not change "
+    "the exit status") {
   for (const Engine& engine : Engines()) {
     CAPTURE(engine.name);
     const ToolProgram program(engine.open, "");
@@ -170,7 +172,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("threads divide the table, salted or not, and find the same") {
+TEST_CASE("several threads divide the table, salted or not, and find the same as one thread") {
   for (const Engine& engine : Engines()) {
     CAPTURE(engine.name);
     for (const char* settings : {"", "tsd.storage.salt.width = 1\n"}) {

@@ -14,8 +14,8 @@
 namespace hg::tsd {
 namespace {
 
-/// Accepts one new name, then is full until it is flushed: for all points and for new series, by
-/// turns.
+/// Accepts one new name, and then refuses names until it is flushed. It refuses alternately as if
+/// all points or only new series had no memory.
 class FullStore : public CountedStore {
  public:
   using CountedStore::CountedStore;
@@ -56,7 +56,7 @@ TEST_CASE("imported points are printed as lines that import accepts") {
   CHECK(program.Scan({"1699999200", "1699999300", "sum", "m"}) == lines);
 }
 
-TEST_CASE("an import waits if there is no memory for new names, as for points") {
+TEST_CASE("an import waits for a flush if there is no memory for new names") {
   const ToolProgram program(OpenFullStore, "");
   const std::string lines = "m 1699999200 1 host=a\nm 1699999200 2 host=b\n";
   const Outcome outcome = program.Run({"import", "--", "-"}, lines);
@@ -120,7 +120,7 @@ TEST_CASE("the times of a series must ascend, whatever the order of its tags") {
   CHECK(outcome.err.find("-:3") != std::string::npos);
 }
 
-TEST_CASE("a setting allows points in any order") {
+TEST_CASE("tsd.core.bulk.allow_out_of_order_timestamps allows points in any order") {
   const ModelProgram program("tsd.core.bulk.allow_out_of_order_timestamps = true\n");
   program.Import("m 1699999201 1 host=a\nm 1699999200 2 host=a\n");
   CHECK(program.Scan({"1699999200", "sum", "m"}) ==
@@ -142,7 +142,7 @@ TEST_CASE("rows of comma-separated values are imported by the names of their col
         "m.two 1699999201 -7 host=b core=1\n");
 }
 
-TEST_CASE("an invalid row is reported with its line, and skipped on request") {
+TEST_CASE("an invalid CSV row is reported with its line, and skipped on request") {
   const std::string head = "metric,time,value,host\nm,1699999200,1,a\n";
   const struct {
     const char* row;
@@ -179,7 +179,7 @@ TEST_CASE("an invalid row is reported with its line, and skipped on request") {
   CHECK(open.err.find("-:3: a cell in quotes has no closing quote") != std::string::npos);
 }
 
-TEST_CASE("a first row that does not name the required columns is refused") {
+TEST_CASE("a CSV file whose first row does not name the required columns is refused") {
   const std::pair<const char*, const char*> cases[] = {
       {"", "there is no first row"},
       {"metric,value,host\n", "does not name the column \"time\""},
@@ -217,7 +217,8 @@ TEST_CASE("exported points are imported again unchanged") {
   CHECK(ModelProgram().Run({"export", "1699999200"}).exit == 2);
 }
 
-TEST_CASE("tag keys that are names of columns are exported with a prefix, and imported again") {
+TEST_CASE(
+    "tag keys that are also names of columns are exported with a prefix, and imported again") {
   const char* const settings = "tsd.core.tag.allow_specialchars = :\n";
   const ModelProgram program(settings), other(settings);
   program.Import("m 1699999200 1 metric=a time=b value=c tag:time=d\n");
@@ -229,13 +230,13 @@ TEST_CASE("tag keys that are names of columns are exported with a prefix, and im
   CHECK(other.Run({"export", "1699999200", "sum", "m"}).out == exported);
 }
 
-TEST_CASE("a line with an invalid value leaves its ids behind") {
+TEST_CASE("the names in a line with an invalid value get ids") {
   const ModelProgram program;
   CHECK(program.Run({"import", "--", "-"}, "m 1699999200 x host=a\n").exit == 1);
   CHECK(program.Run({"uid", "m"}).out == "metrics m: [0, 0, 1]\n");
 }
 
-TEST_CASE("a time out of range is refused for new and known series, and leaves ids behind") {
+TEST_CASE("a time out of range is refused for new and for known series") {
   const ModelProgram program;
   const std::string good = "m 1699999200 1 host=a\n";
   CHECK(program.Run({"import", "--", "-"}, good + "m 10000000000000 2 host=a\n").exit == 1);

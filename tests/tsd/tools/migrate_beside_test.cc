@@ -1,5 +1,5 @@
-// migrate from and to a data directory that a daemon uses: writes of its clients stay, and ids are
-// not mixed up.
+// migrate from and to a data directory that a daemon uses: writes of the daemon's clients stay, and
+// ids are not mixed up.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,8 @@ std::string Points(const MigrateProgram& program, const std::string& folder) {
 }
 
 TEST_CASE(
-    "a directory that a daemon uses is migrated to HBase, and from there to another daemon's") {
+    "a directory that a daemon uses is migrated to HBase, and from HBase to another "
+    "daemon's directory") {
   const MigrateProgram program("", OpenBackendOrBeside);
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -55,7 +56,7 @@ TEST_CASE("a point that a client wrote after its row was compared stays") {
   const MigrateProgram program("", OpenBackendOrBeside);
   program.Import("m 1699999200 9 host=a\n");
   RunningStore there(program.Path("copy"));
-  // An old row, whose points are shown as one cell.
+  // The row is old, so its points are shown as one cell.
   ImportTo(program, "copy", "m 1699999200 1 host=a\nm 1699999201 2 host=a\n");
   there.cells().meddle = [&] { ImportTo(program, "copy", "m 1699999201 3 host=a\n"); };
   const Outcome out = program.Migrate(program.Uri(), program.Uri("copy"), {"--again"});
@@ -65,7 +66,8 @@ TEST_CASE("a point that a client wrote after its row was compared stays") {
   CHECK(Points(program, "copy") == "m 1699999200 9 host=a\nm 1699999201 3 host=a\n");
 }
 
-TEST_CASE("ids that a daemon assigns meanwhile differ from those of the source and stay") {
+TEST_CASE(
+    "ids that a daemon assigns during a migration differ from those of the source, and stay") {
   const MigrateProgram program("", OpenBackendOrBeside);
   program.Import("m 1699999200 1 host=a\nn 1699999200 1 host=b\n");
   const RunningStore there(program.Path("copy"));
@@ -73,7 +75,7 @@ TEST_CASE("ids that a daemon assigns meanwhile differ from those of the source a
   ImportTo(program, "copy", "its.own 1699999200 5 host=c\n");
   const std::string names = program.DumpOf("copy", "tsdb-uid");
   CHECK(Contains(names, ToHex("its.own") + "\tid\t" + ToHex("metrics") + "\t000003"));
-  // The source continues too, and gets a new name before it is migrated.
+  // The source also gets a new name and a new point before it is migrated again.
   program.Import("m 1699999201 2 host=a\n");
   const Outcome again = program.Migrate(program.Uri(), program.Uri("copy"));
   CAPTURE(again.err);
@@ -106,7 +108,7 @@ TEST_CASE("a daemon with other ids for the source's names is refused before any 
 }
 
 TEST_CASE(
-    "what only a daemon has is not removed, as its clients write it; from a daemon it may be") {
+    "--delete is refused if a daemon uses the target, and allowed if a daemon uses the source") {
   const MigrateProgram program("", OpenBackendOrBeside);
   program.Import("m 1699999200 1 host=a\n");
   {

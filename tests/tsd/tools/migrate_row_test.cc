@@ -37,13 +37,13 @@ const Cell kOne = CellOf({PointAt(0, 1)});
 const Cell kTwo = CellOf({PointAt(10, 2)});
 const Cell kBoth = CellOf({PointAt(0, 1), PointAt(10, 2)});
 
-TEST_CASE("rows are equal if only one side is compacted") {
+TEST_CASE("two rows with the same points are equal if only one of them is compacted") {
   const Row source{"key", {kBoth}};
   const Row there{"key", {kOne, kTwo}};
   CHECK(CompareRows(source, there, kPoints).changes.empty());
   CHECK(CompareRows(there, source, kPoints).changes.empty());
   CHECK(SumOfRow(source, kPoints) == SumOfRow(there, kPoints));
-  // In other tables they are different cells.
+  // In other tables, cells with different columns differ.
   CHECK_FALSE(CompareRows(source, there, {}).changes.empty());
   CHECK_FALSE(SumOfRow(source, {}) == SumOfRow(there, {}));
 }
@@ -65,7 +65,7 @@ TEST_CASE("a missing row is written unchanged, with its times") {
   CHECK(changes[0].timestamp_ms == 1000);
 }
 
-TEST_CASE("a cell that only repeats written points is removed") {
+TEST_CASE("a cell of the target that only repeats written points is removed") {
   const Row source{"key", {CellOf({PointAt(0, 1), PointAt(10, 2), PointAt(20, 3)})}};
   const Row there{"key", {kBoth}};
   const Row after = After(there, CompareRows(source, there, kPoints).changes);
@@ -73,7 +73,8 @@ TEST_CASE("a cell that only repeats written points is removed") {
   CHECK(after.cells[0].value == source.cells[0].value);
 }
 
-TEST_CASE("another value at a time replaces the existing one, and other values stay") {
+TEST_CASE(
+    "the value of the source replaces the target's value of the same time, and other values stay") {
   const Row source{"key", {CellOf({PointAt(0, 7)})}};
   for (const bool native : {false, true}) {
     RowRules rules = kPoints;
@@ -87,7 +88,7 @@ TEST_CASE("another value at a time replaces the existing one, and other values s
   }
 }
 
-TEST_CASE("a put of an existing column gets the time of its write") {
+TEST_CASE("a put into an existing column gets the time of the write, not that of the source") {
   const Row source{"key", {CellOf({PointAt(0, 7)})}};
   const auto changes = CompareRows(source, {"key", {kOne}}, kPoints).changes;
   REQUIRE(changes.size() == 1);
@@ -109,7 +110,8 @@ TEST_CASE("extra items of the target stay, unless they are to be removed") {
   CHECK(after.cells[0].qualifier == kOne.qualifier);
 }
 
-TEST_CASE("next to native points a compacted cell is written as points") {
+TEST_CASE(
+    "in a target with native points only the missing points of a compacted cell are written") {
   RowRules rules = kPoints;
   rules.native = true;
   const auto changes = CompareRows({"key", {kBoth}}, {"key", {kOne}}, rules).changes;
@@ -117,10 +119,10 @@ TEST_CASE("next to native points a compacted cell is written as points") {
   CHECK(changes[0].qualifier == kTwo.qualifier);
 }
 
-TEST_CASE("only missing items are written if existing ones are to stay") {
+TEST_CASE("with only_missing, only missing items are written, and existing ones stay") {
   RowRules rules = kPoints;
   rules.native = rules.only_missing = true;
-  // A time with another value, and an existing cell with another value.
+  // The target has another value at one time, and another annotation.
   const Cell other = CellOf({PointAt(0, 7)});
   const Cell note{"t", Bytes("\1\0\0", 3), "here", 1000};
   const Cell changed{"t", note.qualifier, "there", 1000};
@@ -135,7 +137,7 @@ TEST_CASE("only missing items are written if existing ones are to stay") {
   CHECK(CompareRows({"key", {kBoth, note}}, {"key", {}}, rules).changes.size() == 2);
 }
 
-TEST_CASE("points of append cells are compared one by one") {
+TEST_CASE("the points of append cells are compared one by one") {
   RowRules rules = kPoints;
   rules.native = rules.only_missing = true;
   Cell source{"t", Bytes(codec::kAppendQualifier), {}, 1000};
@@ -153,7 +155,7 @@ TEST_CASE("points of append cells are compared one by one") {
   CHECK(whole[0].value == source.value);
 }
 
-TEST_CASE("cells that are not readable as points are compared as bytes") {
+TEST_CASE("cells that cannot be read as points are compared as bytes") {
   const Cell cut{"t", kBoth.qualifier, kBoth.value.substr(1), 1000};
   CHECK_FALSE(CompareRows({"key", {cut}}, {"key", {kOne, kTwo}}, kPoints).changes.empty());
   CHECK(CompareRows({"key", {cut}}, {"key", {cut}}, kPoints).changes.empty());

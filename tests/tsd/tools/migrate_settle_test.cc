@@ -28,7 +28,7 @@ codec::StoredPoint FloatAt(uint32_t second) {
   return {codec::Qualifier::Seconds(second, kFloatFlag | 3), 0x40B00000};  // 5.5
 }
 
-TEST_CASE("of values at one time the newer cell's is migrated, whichever cell it is in") {
+TEST_CASE("of several values at one time, the value of the newest cell is migrated") {
   const Cell both = CellAt(100, {StoredAt(0, 1), StoredAt(10, 2)});
   Row newer_single{"key", {CellAt(200, {StoredAt(0, 9)}), both}};
   SettleSourceRow(kSettle, &newer_single);
@@ -48,14 +48,15 @@ TEST_CASE("of values at one time the newer cell's is migrated, whichever cell it
   CHECK(untouched.cells == before.cells);
 }
 
-TEST_CASE("a cell's time is not in the future, except the point's own time") {
+TEST_CASE("the time of a migrated cell is lowered to the given maximum") {
   Row row{"key", {CellAt(100, {StoredAt(0, 1)}), CellAt(900, {StoredAt(1, 1)})}};
   SettleSourceRow({.points = true, .time_max_ms = 500}, &row);
   CHECK(row.cells[0].timestamp_ms == 100);
   CHECK(row.cells[1].timestamp_ms == 500);
 }
 
-TEST_CASE("a point corrected next to a compacted cell is migrated, and so in the next pass") {
+TEST_CASE(
+    "a point that was corrected next to a compacted cell is migrated, also in the next pass") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import("m 1699999200 1 host=a\nm 1699999210 2 host=a\n");
@@ -86,7 +87,7 @@ TEST_CASE("a point corrected next to a compacted cell is migrated, and so in the
   CHECK(Contains(seen.out, "1699999200 9"));
 }
 
-TEST_CASE("a column that HBase deleted later than the source wrote it gets the current time") {
+TEST_CASE("a cell of a column that HBase deleted after the source wrote it gets the current time") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -97,7 +98,7 @@ TEST_CASE("a column that HBase deleted later than the source wrote it gets the c
   const int64_t before_ms = SystemClock().NowMs();
   REQUIRE(cell.timestamp_ms < before_ms);
   REQUIRE(cluster.model.Mutate("tsdb", {{row.key, {DeleteColumn("t", cell.qualifier)}}}).ok());
-  // With the time of the source it would still be hidden.
+  // With the time of the source, the cell would still be hidden.
   CellChange old = PutCell("t", cell.qualifier, cell.value);
   old.timestamp_ms = cell.timestamp_ms;
   REQUIRE(cluster.model.Mutate("tsdb", {{row.key, {old}}}).ok());

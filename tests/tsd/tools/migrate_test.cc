@@ -1,5 +1,5 @@
-// migrate between a data directory and HBase behind a gateway over the model: completely,
-// interrupted, while the source is written to, and verified.
+// migrate between a data directory and HBase behind a gateway over the model: complete and
+// interrupted passes, passes while the source is written to, and comparisons.
 
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ TEST_CASE("a data directory is migrated to HBase and from there to another one, 
   CHECK(program.Migrate(program.Uri("copy"), cluster.Uri(), {"--verify"}).exit == 0);
 }
 
-TEST_CASE("an interrupted migration continues where it was") {
+TEST_CASE("an interrupted migration continues where it stopped") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(SeriesLines(3000));
@@ -120,7 +120,8 @@ TEST_CASE("a later pass migrates what has changed in HBase since") {
   CHECK(Contains(next.out, "1 rows written"));
   CHECK(program.Migrate(cluster.Uri(), program.Uri("copy"), {"--verify"}).exit == 0);
 
-  // An interrupted pass over changes whose row is before its position starts again.
+  // A pass over the changes was interrupted. A row before its position changes again, so the next
+  // pass starts again.
   std::string state;
   std::getline(std::ifstream(program.Path("follow")), state, '\0');
   const size_t done = state.rfind("\"done\": true");
@@ -134,7 +135,7 @@ TEST_CASE("a later pass migrates what has changed in HBase since") {
   CHECK(program.Migrate(cluster.Uri(), program.Uri("copy"), {"--verify"}).exit == 0);
 }
 
-TEST_CASE("a store that already has rows is not mixed with another one") {
+TEST_CASE("a store that has rows of another origin is refused as the target of a migration") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -178,7 +179,7 @@ TEST_CASE("tables are migrated into a namespace, and out of it") {
   CHECK(program.DumpOf("copy", "tsdb") == program.DumpOf("data", "tsdb"));
 }
 
-TEST_CASE("invalid stores are refused with the reason") {
+TEST_CASE("invalid addresses of stores are refused with the reason") {
   for (const char* bad : {"dir://relative", "ftp://x", "hbase://", "hbase:///space",
                           "hbase://host:1/a/b", "hbase://host:1/", "/path"}) {
     CAPTURE(bad);
@@ -198,7 +199,7 @@ TEST_CASE("invalid stores are refused with the reason") {
   CHECK(Contains(damaged.err, "state file"));
 }
 
-TEST_CASE("load checks its own tables only, whatever else the cluster has") {
+TEST_CASE("load checks only its own tables, whatever other tables the cluster has") {
   MigrateCluster cluster;
   REQUIRE(cluster.model.CreateTable({"others", {{"f"}}, false}).ok());
   REQUIRE(cluster.model.Mutate("others", {{"row", {PutCell("f", "q", "v")}}}).ok());

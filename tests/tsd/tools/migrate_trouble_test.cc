@@ -13,7 +13,7 @@
 namespace hg::tsd {
 namespace {
 
-TEST_CASE("a missing source is an error, also for a comparison") {
+TEST_CASE("a migration or comparison from a missing source is an error") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -28,7 +28,8 @@ TEST_CASE("a missing source is an error, also for a comparison") {
   }
 }
 
-TEST_CASE("tables missing in the source are reported, and their rows in the target are extra") {
+TEST_CASE(
+    "tables missing in the source are reported, and their rows in the target count as extra") {
   const MigrateProgram program;
   MigrateCluster cluster;
   program.Import(kMixedLines);
@@ -40,7 +41,7 @@ TEST_CASE("tables missing in the source are reported, and their rows in the targ
   REQUIRE(first.exit == 0);
   CHECK(Contains(first.err, "the source has no table tsdb-tree"));
 
-  // It is created later, with a row older than the first pass.
+  // The table is created later, with a row that is older than the first pass.
   REQUIRE(cluster.model.CreateTable(tree).ok());
   RowMutation row{"tree", {PutCell("t", "tree", "{}")}};
   row.changes[0].timestamp_ms = 1000;
@@ -66,7 +67,9 @@ TEST_CASE("the state file exists before the first row is written") {
   CHECK(without == 0);
 }
 
-TEST_CASE("recorded progress is in HBase's log, whatever durability the settings have") {
+TEST_CASE(
+    "recorded progress is durable: writes to HBase are at least logged, whatever the "
+    "settings say") {
   Config config;
   for (const char* weak : {"none", "buffered"}) {
     config.Set("tsd.storage.durability", weak);
@@ -128,7 +131,9 @@ TEST_CASE("if one worker fails, the others end with their current chunk") {
   CHECK(model.names <= 512);
 }
 
-TEST_CASE("parts are migrated by several workers, and with a rate rows are not counted first") {
+TEST_CASE(
+    "parts of a table are migrated by several workers, and with a rate rows are not counted "
+    "first") {
   const MigrateProgram program("tsd.storage.salt.width = 1\ntsd.storage.salt.buckets = 4\n");
   MigrateCluster cluster;
   program.Import(SeriesLines(2000));
@@ -149,7 +154,7 @@ TEST_CASE("parts are migrated by several workers, and with a rate rows are not c
   CHECK(scans_of("c", "--rate=1000000") == plain);
 }
 
-/// Returns at most that many rows per response.
+/// Refuses requests for more than three rows, and requests for the row "wide".
 class NarrowModel : public ModelStore {
  public:
   std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,

@@ -15,7 +15,7 @@ TEST_CASE("reads wait for the time of earlier reads, however many callers there 
   CHECK(pacer.TurnOf(1, now + milliseconds(600)) == now + milliseconds(750));
 }
 
-TEST_CASE("unused time is not saved up") {
+TEST_CASE("unused time is not saved for later reads") {
   const Pacer::Time now{std::chrono::hours(1)};
   Pacer pacer(1'000'000);
   CHECK(pacer.TurnOf(500'000, now) == now);

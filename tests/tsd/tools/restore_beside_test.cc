@@ -18,7 +18,7 @@ class Program : public ToolProgram {
  public:
   Program() : ToolProgram(OpenBackendOrBeside, "") {}
 
-  /// Alone, or alongside the process that uses the directory.
+  /// Imports lines into a directory, whether or not a process uses the directory.
   void Import(const std::string& lines, const std::string& folder = "data") const {
     const Outcome done = Run({"import", "--data=" + Path(folder), "--", "-"}, lines);
     INFO(done.err);
@@ -140,7 +140,8 @@ TEST_CASE("nothing is restored from a damaged or invalid backup") {
   CHECK(Has(none.err, "none: no whole backup"));
 }
 
-TEST_CASE("a row of a series gets its key with other ids, and its annotation that series") {
+TEST_CASE(
+    "with other ids a row gets the key of its series, and the row's annotation names this series") {
   const KeyLayout layout;
   IdMap ids(layout);
   const auto id = [](char last) { return Bytes("\0\0", 2) + last; };

@@ -38,7 +38,8 @@ TEST_CASE("scan prints rows unchanged: points, compacted cells, annotations and 
             "(Tue Nov 14 22:00:01 UTC 2023)\n");
 }
 
-TEST_CASE("scan shows a millisecond point with another width than its flags unchanged") {
+TEST_CASE(
+    "scan shows a millisecond point unchanged if its value has another width than its flags say") {
   const ModelProgram program;
   REQUIRE(program
               .Run({"load"},
@@ -78,7 +79,7 @@ TEST_CASE("search lookup prints nothing, and fails for unknown names") {
   CHECK(program.Run({"search", "nosuch", "m"}).exit == 2);
 }
 
-TEST_CASE("scan ends at a key that is truncated within its time, and names it") {
+TEST_CASE("scan fails at a key that ends within its time, and the error names the key") {
   const ModelProgram cut;
   const std::string names =
       "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
@@ -125,7 +126,7 @@ TEST_CASE("scan --delete prints the rows and deletes them") {
   CHECK(program.Scan({"1699999200", "sum", "m"}) == "m 1699999200 2 host=b\n");
 }
 
-TEST_CASE("scan refuses a pattern that would otherwise mean any value") {
+TEST_CASE("scan refuses a tag value with a wildcard inside, which would otherwise mean any value") {
   const ModelProgram program;
   program.Import("m 1699999200 1 host=a\n");
   CHECK(program.Run({"scan", "--delete", "1699999200", "sum", "m", "host=b*"}).exit == 1);

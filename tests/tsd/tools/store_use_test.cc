@@ -68,7 +68,8 @@ TEST_CASE("commands that only read leave every file unchanged, even if merges ar
   }
 }
 
-TEST_CASE("commands that write much let the store flush and merge meanwhile") {
+TEST_CASE(
+    "commands that write much open the store for work, so that it flushes and merges meanwhile") {
   UseProgram program;
   program.Import(kPoints);
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{

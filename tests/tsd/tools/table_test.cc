@@ -43,7 +43,7 @@ TEST_CASE("tables are listed, with their families and regions") {
   CHECK(program.Starts("tsdb") == R"(|\\x01|\\x02|)");
 }
 
-TEST_CASE("braces of HBase's shell describe families and do not name them") {
+TEST_CASE("braces as in HBase's shell describe families") {
   const TableProgram program;
   program.Table({"create", "t5", "{NAME=>f1,TTL=>180}"});
   CHECK(Has(program.Table({"list"}), R"({"table":"t5","families":["f1"],)"));
@@ -132,7 +132,7 @@ TEST_CASE("drop and truncate need --yes without a terminal; truncate keeps famil
   CHECK(program.Dump("tsdb-meta").empty());
 }
 
-TEST_CASE("tables of points and of their names are never dropped") {
+TEST_CASE("the tables of points and names are never dropped or emptied") {
   const TableProgram program;
   program.Import("m 1699999200 1 host=a\n");
   for (const char* verb : {"drop", "truncate"}) {
@@ -143,7 +143,7 @@ TEST_CASE("tables of points and of their names are never dropped") {
   CHECK(program.Describes("tsdb", R"("TTL":"7776000")"));
 }
 
-TEST_CASE("tables of rollups get a TTL, and keep it when they are emptied") {
+TEST_CASE("a table of rollups can get a TTL, and keeps it when it is emptied") {
   const std::string intervals =
       R"({"intervals":[{"table":"r1h","preAggregationTable":"p1h","interval":"1h","rowSpan":"1d"},)"
       R"({"table":"tsdb","preAggregationTable":"tsdb","interval":"1m","rowSpan":"1h",)"
@@ -159,7 +159,9 @@ TEST_CASE("tables of rollups get a TTL, and keep it when they are emptied") {
   CHECK(program.Dump("r1h").empty());
 }
 
-TEST_CASE("the regions of a table are shown with their share, and the one with most bytes") {
+TEST_CASE(
+    "each region of a table is shown with its share of the bytes, and a region with most "
+    "bytes has a warning") {
   const TableProgram program;
   program.Table({"create", "t1", "--family=f", "--splits=g,n"});
   const std::string big(3000, 'x');
@@ -206,7 +208,7 @@ TEST_CASE("a table has a split policy, which alter changes and describe shows") 
   CHECK(program.Describes("tsdb", "DisabledRegionSplitPolicy"));
 }
 
-TEST_CASE("a split policy without meaning is refused by its name") {
+TEST_CASE("a split policy that does not make sense is refused, and the error names its value") {
   const TableProgram program;
   program.Table({"create", "t1", "f"});
   const auto refused = [&](std::vector<std::string> options, int exit = 1) {
@@ -225,7 +227,7 @@ TEST_CASE("a split policy without meaning is refused by its name") {
   CHECK(!program.Describes("t1", "SPLIT_POLICY"));
 }
 
-TEST_CASE("admin names the command that replaces its calls") {
+TEST_CASE("admin names the table command that replaces its own calls") {
   const TableProgram program;
   const Outcome created = program.Run({"admin", "create", "t5", "{NAME=>f1,TTL=>180}"});
   CHECK(created.exit == 2);

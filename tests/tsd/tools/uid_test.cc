@@ -61,8 +61,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "uid fsck joins two names of one id under a third, and drops a reverse mapping without a "
-    "name") {
+    "uid fsck gives an id with two names a third name, and deletes a reverse mapping "
+    "without a name") {
   const ModelProgram program;
   LoadUids(program, {{"00", "id", "tagv", "0000000000000002"},
                      {"000001", "name", "tagv", "61"},
@@ -75,7 +75,8 @@ TEST_CASE(
   CHECK(program.Run({"uid", "fsck"}).exit == 0);
 }
 
-TEST_CASE("uid fsck accepts a counter above the number of entries, and repairs no damaged one") {
+TEST_CASE(
+    "uid fsck accepts a counter above the number of ids, and does not repair a damaged counter") {
   const ModelProgram behind;
   LoadUids(behind, {{"00", "id", "metrics", "0000000000000002"},
                     {"6d", "id", "metrics", "000003"},
@@ -141,7 +142,8 @@ TEST_CASE(
            object("{\"tsuid\":\"000001000001000001\"," + said + created + rest) +
            "tsdb-meta\t000002000001000001\tname\t" + ToHex("ts_meta") + "\t" + object("damage");
   };
-  // Base of m's row: 1699999200; of n's, which has the same tag: two hours before.
+  // The row of m has the base 1699999200. The row of n, which has the same tag, is two hours
+  // earlier.
   for (const auto& [stored, series, id] : {std::array{"0", "1699999200", "1699992000"},
                                            std::array{"1700010000", "1699999200", "1699992000"},
                                            std::array{"1699999900", "1699999900", "1699992000"},
@@ -160,7 +162,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("treepurge deletes the content of a tree, and with true its definition") {
+TEST_CASE("treepurge deletes the content of a tree, and its definition only with the word true") {
   const ModelProgram program;
   const std::string definition = "0001\tt\t" + ToHex("tree") + "\t7b7d\n";
   const std::string rule = "0001\tt\t" + ToHex("tree_rule:0:0") + "\t7b7d\n";
