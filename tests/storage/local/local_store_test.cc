@@ -285,7 +285,7 @@ TEST_CASE("a client with another protocol version is refused, with both versions
   REQUIRE(channel->Send(Packer().Put(kProtocol + 1, Bytes("?")).Take()).ok());
   const Status refused = ReadAnswer(channel->Receive(kAnswerBytesMax));
   CHECK(refused.code() == StatusCode::kUnsupported);
-  CHECK(refused.message().find("protocol " + std::to_string(kProtocol)) != std::string_view::npos);
+  CHECK(refused.message().find("version " + std::to_string(kProtocol)) != std::string_view::npos);
   CHECK(refused.message().find(std::to_string(kProtocol + 1)) != std::string_view::npos);
 }
 
