@@ -1,6 +1,7 @@
 #include "uid/annotations.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
@@ -250,8 +251,10 @@ Result<uint64_t> Annotations::DeleteOwned(const Owners& owners, int64_t start_ms
         const int64_t at_ms = int64_t{base} * 1000 + codec::ObjectOffsetMs(cell.qualifier);
         if (at_ms < start_ms || at_ms > end_ms) continue;
         mutation.changes.push_back(DeleteColumn(kPointFamily, cell.qualifier));
+        deleted += owner->second;
+        if (mutation.changes.size() < kDeletesTogether) continue;
+        mutations.push_back(std::exchange(mutation, {row.key, {}}));
       }
-      deleted += mutation.changes.size() * owner->second;
       if (!mutation.changes.empty()) mutations.push_back(std::move(mutation));
     }
     if (!mutations.empty()) RETURN_IF_ERROR(store_.Mutate(options_.table, mutations));

@@ -12,6 +12,9 @@ namespace hg::uid {
 inline constexpr uint64_t kStepsPerCell = 1 << 12;
 /// Number of bytes at which one fetch of a scan ends.
 inline constexpr size_t kFetchBytes = 1 << 20;
+/// Maximum number of columns that one mutation deletes. Other writers wait while a mutation is
+/// applied.
+inline constexpr size_t kDeletesTogether = 1000;
 /// The maximum number of attempts of one write. A failed attempt means that another writer
 /// succeeded.
 inline constexpr int kWriteAttempts = 10;

@@ -164,6 +164,8 @@ Status Metadata::DeleteUid(UidKind kind, const Bytes& id, RequestContext& contex
 }
 
 Status Metadata::FillIds(IdDetail detail, TsMeta* meta, RequestContext& context) {
+  // A TSUID may have thousands of pairs, and each of them the object of a name.
+  MemoryTally memory(&context);
   const KeyLayout& layout = options_.layout;
   const auto find = [&](UidKind kind, size_t at, int width) -> Result<UidMeta> {
     const Bytes id = meta->tsuid.substr(at, static_cast<size_t>(width));
@@ -171,6 +173,7 @@ Status Metadata::FillIds(IdDetail detail, TsMeta* meta, RequestContext& context)
         detail == IdDetail::kObjects ? FindUid(kind, id, context) : FindName(kind, id, context);
     if (found.status().code() == StatusCode::kNotFound)
       return Status::Corruption(std::string(found.status().message()));
+    if (found.ok()) RETURN_IF_ERROR(memory.Add(BytesOf(*found)));
     return found;
   };
   ASSIGN_OR_RETURN(meta->metric, find(UidKind::kMetric, 0, layout.metric_width));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "storage/base/invariant.h"
 #include "storage/for_each_row.h"
@@ -165,9 +166,13 @@ Status TreeStore::Purge(int32_t id, bool definition, RequestContext& context) {
     if (row.key.size() > kIdWidth) return store_.DeleteRow(table_, row.key);
     if (definition) return {};
     RowMutation mutation{row.key, {}};
-    for (const Cell& cell : row.cells)
-      if (cell.qualifier != kTree && !cell.qualifier.starts_with(kRule))
-        mutation.changes.push_back(DeleteColumn(cell.family, cell.qualifier));
+    for (const Cell& cell : row.cells) {
+      if (cell.qualifier == kTree || cell.qualifier.starts_with(kRule)) continue;
+      mutation.changes.push_back(DeleteColumn(cell.family, cell.qualifier));
+      if (mutation.changes.size() < kDeletesTogether) continue;
+      RETURN_IF_ERROR(store_.Mutate(table_, {std::exchange(mutation, {row.key, {}})}));
+      RETURN_IF_ERROR(context.Check());
+    }
     if (mutation.changes.empty()) return {};
     return store_.Mutate(table_, {mutation});
   }));

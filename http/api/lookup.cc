@@ -149,7 +149,11 @@ void WriteOptional(std::string_view key, const std::optional<std::string>& text,
   text ? json->String(*text) : json->Null();
 }
 
-Status WriteSeries(ByteView tsuid, const KeyLayout& layout, uid::Names& names, JsonWriter* json) {
+// The memory of the names is charged to `context` until they are written.
+Status WriteSeries(ByteView tsuid, const KeyLayout& layout, uid::Names& names,
+                   RequestContext& context, JsonWriter* json) {
+  constexpr int64_t kTagBytes = 128;  // approximate memory of a tag besides its names
+  MemoryTally memory(&context);
   ASSIGN_OR_RETURN(
       const std::string metric,
       names.NameOf(UidKind::kMetric, tsuid.substr(0, static_cast<size_t>(layout.metric_width))));
@@ -164,6 +168,7 @@ Status WriteSeries(ByteView tsuid, const KeyLayout& layout, uid::Names& names, J
     ASSIGN_OR_RETURN(
         std::string value,
         names.NameOf(UidKind::kTagv, pair.substr(static_cast<size_t>(layout.tagk_width))));
+    RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(key.size() + value.size()) + kTagBytes));
     hashes.push_back(JavaHashUtf8(key));
     tags.emplace_back(std::move(key), std::move(value));
   }
@@ -257,7 +262,8 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
     json->BeginArray();
     for (const Bytes& tsuid : *series) {
       RETURN_IF_ERROR(running.Step(kStepsPerPrinted));
-      const Status status = WriteSeries(tsuid, services.points.layout(), services.names, json);
+      const Status status =
+          WriteSeries(tsuid, services.points.layout(), services.names, running, json);
       // This error is not reported as 404: in OpenTSDB an id without a name is an internal error.
       if (status.code() == StatusCode::kNotFound)
         return Status::Corruption(std::string(status.message()));

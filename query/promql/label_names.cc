@@ -204,7 +204,26 @@ Result<bool> LabelNames::IsUntagged(ByteView tsuid) {
   return Is(UidKind::kTagv, tsuid.substr(metric + tagk), naming_.default_tag_value);
 }
 
+namespace {
+
+// Returns the TSUID with only the last pair of each tag key.
+Bytes WithoutRepeatedKeys(const KeyLayout& layout, ByteView tsuid) {
+  std::map<ByteView, ByteView> last;
+  codec::ForEachPair(layout, tsuid,
+                     [&](ByteView tagk, ByteView tagv) { last.insert_or_assign(tagk, tagv); });
+  Bytes unique(tsuid.substr(0, static_cast<size_t>(layout.metric_width)));
+  for (const auto& [tagk, tagv] : last) unique.append(tagk).append(tagv);
+  return unique;
+}
+
+}  // namespace
+
 Result<promql::Labels> LabelNames::LabelsOf(ByteView tsuid) {
+  // No point has such a TSUID, but an annotation may have one, and it may repeat a pair of long
+  // names thousands of times.
+  constexpr size_t kUsualBytes = 256;
+  Bytes unique;
+  if (tsuid.size() > kUsualBytes) tsuid = unique = WithoutRepeatedKeys(layout_, tsuid);
   std::vector<promql::Labels::Pair> pairs;
   ASSIGN_OR_RETURN(
       std::string metric,

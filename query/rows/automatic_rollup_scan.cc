@@ -177,8 +177,9 @@ class PiecesScan : public PointScan {
       return Status::InvalidArgument("No ID found mapping to aggregator: " +
                                      std::string(ValueName()));
     const RowRange rows = {codec::RollupBase(piece.begin_s, piece.level->interval), piece.end_s};
-    std::vector<ScanSpec> scans = points::BucketScans(sources_.points->layout(), piece.level->table,
-                                                      spec_.metric, rows, spec_.batch_rows);
+    std::vector<ScanSpec> scans = points::BoundedBy(
+        spec_.watch, points::BucketScans(sources_.points->layout(), piece.level->table,
+                                         spec_.metric, rows, spec_.batch_rows));
     for (ScanSpec& scan : scans) {
       scan.prefixes = {Bytes(1, static_cast<char>(count->second))};
       if (function_ != Function::kCount)

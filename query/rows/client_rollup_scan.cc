@@ -159,7 +159,9 @@ Result<points::BucketCursors> OpenTable(Store* store, const KeyLayout& layout,
                                         const std::string& table, const PointScanSpec& spec) {
   if (spec.watch != nullptr) RETURN_IF_ERROR(spec.watch->MayWait());
   return points::BucketCursors::Open(
-      store, points::BucketScans(layout, table, spec.metric, spec.rows, spec.batch_rows),
+      store,
+      points::BoundedBy(
+          spec.watch, points::BucketScans(layout, table, spec.metric, spec.rows, spec.batch_rows)),
       static_cast<size_t>(layout.salt_width));
 }
 

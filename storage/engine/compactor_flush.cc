@@ -23,6 +23,8 @@ constexpr size_t kOwnDaysMax = 4;
 constexpr uint64_t kOwnDayShare = 16;
 // A scan that was idle for this long loses its version and continues with current files.
 constexpr int64_t kReaderIdleMs = 10 * 60'000;
+// The same if the memory for unflushed data is more than half full after a flush.
+constexpr int64_t kReaderIdleUnderPressureMs = 1000;
 
 void SortAsInFiles(const KeyLayout& layout, const TsuidTable& tsuids,
                    std::vector<uint32_t>* numbers) {
@@ -113,6 +115,9 @@ Status Compactor::FlushOldest() {
   INVARIANT(edit.flushed->sequence == memtable->last_sequence);
   RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "flush"));
   INVARIANT(file_set_.Pin()->memtables.size() < before->memtables.size());
+  // A scan whose client reads slowly must not keep flushed memory that writers need.
+  if (memstore_.MemoryBytes() > env_.memory_max / 2)
+    readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleUnderPressureMs);
   for (const auto& [region, count] : writes) env_.region_loads->AddWrites(region, count);
   memstore_.ReleaseLog(*memtable);
   for (const lsm::PartEntry& entry : edit.add) {

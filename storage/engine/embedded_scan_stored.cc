@@ -117,6 +117,11 @@ Result<lsm::CellRow> EmbeddedScan::ReadCells(lsm::RowSource* rows) {
   for (bool more = true; more;) {
     lsm::CellRow piece;
     ASSIGN_OR_RETURN(more, rows->TakePiece({}, nullptr, &piece));
+    if (!spec_.objects) {
+      for (lsm::StoredCell& cell : piece.cells) {
+        if (IsObject(cell.qualifier)) cell.value = Bytes();
+      }
+    }
     RETURN_IF_ERROR(memory_.Step(1 + piece.cells.size()));
     RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(piece.MemoryBytes())));
     lsm::AppendPiece(std::move(piece), &row);

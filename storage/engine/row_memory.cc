@@ -387,12 +387,36 @@ void RowHourMemory::Copy(Snapshot* to) const {
   }
 }
 
+namespace {
+
+// The qualifier of a deleted point, and the number of points that were written before the delete.
+using DeletedPoint = std::pair<uint32_t, size_t>;
+
+// Removes the points that a later delete of their qualifier removes. Row compaction deletes all
+// points of a row one by one, so the points must not be searched for each delete.
+void RemoveDeleted(std::vector<DeletedPoint> deletes, std::vector<points::PartPoint>* points) {
+  if (deletes.empty()) return;
+  std::sort(deletes.begin(), deletes.end());
+  size_t index = 0;
+  std::erase_if(*points, [&](const points::PartPoint& point) {
+    const size_t at = index++;
+    // The last delete of a qualifier is the last one in the order of the pairs.
+    const auto behind = std::upper_bound(deletes.begin(), deletes.end(),
+                                         DeletedPoint(point.qualifier.bits, SIZE_MAX));
+    return behind != deletes.begin() && std::prev(behind)->first == point.qualifier.bits &&
+           at < std::prev(behind)->second;
+  });
+}
+
+}  // namespace
+
 void RowHourMemory::Read(points::RowPart* row_part, uint64_t sequence) const {
   Snapshot now;
   Copy(&now);
   row_part->form = static_cast<points::RowForm>(now.form);
   bool rising = true;
   int64_t last = -1;
+  std::vector<DeletedPoint> deletes;
   auto apply = [&](uint32_t op, uint64_t bits) {
     if (IsPut(op)) {
       const int64_t offset = OffsetMs(op);
@@ -407,6 +431,7 @@ void RowHourMemory::Read(points::RowPart* row_part, uint64_t sequence) const {
     }
     if (op == kClear) {
       row_part->points.clear();
+      deletes.clear();
       row_part->gone.clear();
       row_part->cleared = true;
       rising = true;
@@ -415,11 +440,12 @@ void RowHourMemory::Read(points::RowPart* row_part, uint64_t sequence) const {
     }
     const codec::Qualifier q{(op & kKindMask) == kDeleteSeconds ? op & UINT16_MAX
                                                                 : op | codec::kMillisMark};
-    std::erase_if(row_part->points, [q](const points::PartPoint& p) { return p.qualifier == q; });
+    deletes.emplace_back(q.bits, row_part->points.size());
     if (!row_part->cleared) row_part->gone.push_back(q.Encode());
   };
   VisitChunks(now.chunks, apply);
   for (uint8_t i = 0; i < now.count; ++i) apply(now.ops[i], now.bits[i]);
+  RemoveDeleted(std::move(deletes), &row_part->points);
   if (!rising || !row_part->gone.empty()) points::Normalize(row_part);
 }
 

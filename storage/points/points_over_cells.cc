@@ -76,6 +76,14 @@ std::vector<ScanSpec> BucketScans(const KeyLayout& layout, const std::string& ta
   return scans;
 }
 
+std::vector<ScanSpec> BoundedBy(RequestContext* context, std::vector<ScanSpec> scans) {
+  for (ScanSpec& scan : scans) {
+    scan.context = context;
+    scan.batch_bytes = 256 << 10;
+  }
+  return scans;
+}
+
 Result<SeriesNumber> PointsOverCells::Register(ByteView tsuid) {
   RETURN_IF_ERROR(codec::CheckTsuid(options_.layout, tsuid));
   std::unique_lock lock(mutex_);

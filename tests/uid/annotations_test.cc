@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/model_store.h"
@@ -46,7 +48,16 @@ struct AnnotationsFixture {
     REQUIRE(written->has_value());
   }
 
-  ModelStore store;
+  /// Remembers the largest number of changes in one mutation.
+  struct CountingStore : ModelStore {
+    std::vector<Status> MutateRows(const std::string& table,
+                                   const std::vector<RowMutation>& rows) override {
+      for (const RowMutation& row : rows) most_changes = std::max(most_changes, row.changes.size());
+      return ModelStore::MutateRows(table, rows);
+    }
+    size_t most_changes = 0;
+  };
+  CountingStore store;
   Annotations annotations;
 };
 
@@ -256,6 +267,22 @@ TEST_CASE("A range delete ends when its request is ended") {
   CHECK(f.annotations.DeleteRange(tsuids, 1, 1800000000000, watch).status().code() ==
         StatusCode::kDeadlineExceeded);
   CHECK(f.Cells().size() == 300);
+}
+
+TEST_CASE(
+    "A range delete changes at most a thousand columns at once, so that writers need not wait") {
+  AnnotationsFixture f;
+  RowMutation row{codec::MakeGlobalRowKey(KeyLayout(), 1699999200), {}};
+  for (uint64_t second = 0; second < 2500; ++second) {
+    Bytes qualifier(1, '\1');
+    AppendBig(&qualifier, second, 2);
+    row.changes.push_back(PutCell("t", qualifier, "{}"));
+  }
+  REQUIRE(f.store.Mutate("tsdb", {row}).ok());
+  f.store.most_changes = 0;
+  CHECK(*f.annotations.DeleteRange({""}, 1699999200000, 1700002799000, unlimited) == 2500);
+  CHECK(f.store.most_changes == 1000);
+  CHECK(f.Cells().empty());
 }
 
 TEST_CASE("A range delete with an invalid TSUID deletes nothing") {

@@ -76,6 +76,33 @@ TEST_CASE("flushed memory counts until its last reader has released it") {
   CHECK((*store)->Stats().memory_bytes < before / 2);
 }
 
+TEST_CASE("a scan that waits for its client keeps no flushed memory that writers need") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  auto store = Embedded::Open(Options(), disk, clock);
+  REQUIRE(store.ok());
+  const auto series = (*store)->points().Register(Tsuid(1));
+  REQUIRE(series.ok());
+  ScanSpec spec;
+  spec.table = "tsdb";
+  spec.batch_rows = 1;
+  std::vector<std::unique_ptr<ScanCursor>> readers;
+  std::vector<Row> rows;
+  int64_t hours = 0;
+  for (int flush = 0; flush < 8; ++flush) {
+    for (int i = 0; i < 10'000; ++i) {
+      REQUIRE(AppendPoint(**store, *series, hours++ * 3600).ok());
+    }
+    readers.push_back(*(*store)->cells().Scan(spec));
+    REQUIRE(readers.back()->Next(&rows).ok());
+    clock.AdvanceMs(2000);
+    REQUIRE((*store)->cells().Flush().ok());
+  }
+  size_t read = 0;
+  for (; !rows.empty(); ++read) REQUIRE(readers.back()->Next(&rows).ok());
+  CHECK(read == static_cast<size_t>(hours));  // nothing is lost or given twice
+}
+
 TEST_CASE(
     "indexes and filters of files count in memory until the last reader of the files is gone") {
   FaultyFileSystem disk(1);

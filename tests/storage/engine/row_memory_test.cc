@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "storage/codec/qualifier.h"
+#include "tests/support/cpu_time.h"
 
 namespace {
 std::atomic<size_t> allocations{0};
@@ -184,6 +185,25 @@ TEST_CASE("points that arrive once each are not rewritten, however many they are
     CHECK(row->entries() == kPoints);
     CHECK(rows.bytes() < size_t{7} * kPoints);
   }
+}
+
+TEST_CASE("the time to read a row grows with its points and deletes, not with their product") {
+  constexpr uint32_t kPoints = 200'000;
+  RowMemory rows;
+  RowHourMemory* row = rows.FindOrMake(1, 0);
+  for (uint32_t i = 0; i < kPoints; ++i)
+    rows.Put(row, 1 + i / 500, Millis(i), 1, points::RowForm::kAuto);
+  rows.Begin(row);
+  for (uint32_t i = 0; i < kPoints; i += 2) rows.WriteDelete(row, kPoints, Millis(i));
+  rows.Publish(row);
+  rows.Put(row, kPoints + 1, Millis(4), 2, points::RowForm::kAuto);
+  points::RowPart part;
+  CHECK(CpuSecondsOf([&] { row->Read(&part); }) < 2);
+  REQUIRE(part.points.size() == kPoints / 2 + 1);
+  CHECK(part.points[0].qualifier.bits == Millis(1));
+  CHECK(part.points[2].qualifier.bits == Millis(4));
+  CHECK(part.points[2].bits == 2);
+  CHECK(part.gone.size() == kPoints / 2 - 1);
 }
 
 TEST_CASE("dropping repeated entries of a row does not change its content") {
