@@ -78,7 +78,7 @@ class EmbeddedScan : public PointScan {
   /// Returns whether the row belongs to a matching series of the metric.
   [[nodiscard]] bool MatchesKey(const Bytes& key) const;
   /// Reads the current row of a file. Each piece of the row is charged before the next one is read.
-  /// If the scan returns no objects, annotations and histograms are returned without their values.
+  /// Annotations and histograms are returned without their values if the scan does not need them.
   Result<lsm::CellRow> ReadCells(lsm::RowSource* rows);
   /// Records the matching row `key` of a memtable or file, and the cells that were read from it.
   Status NoteKey(const Bytes& key, size_t source, lsm::CellRow* row);

@@ -117,9 +117,9 @@ Result<lsm::CellRow> EmbeddedScan::ReadCells(lsm::RowSource* rows) {
   for (bool more = true; more;) {
     lsm::CellRow piece;
     ASSIGN_OR_RETURN(more, rows->TakePiece({}, nullptr, &piece));
-    if (!spec_.objects) {
+    if (!spec_.objects || !spec_.object_values) {
       for (lsm::StoredCell& cell : piece.cells) {
-        if (IsObject(cell.qualifier)) cell.value = Bytes();
+        if (IsObject(cell.qualifier)) Bytes().swap(cell.value);  // frees its memory
       }
     }
     RETURN_IF_ERROR(memory_.Step(1 + piece.cells.size()));

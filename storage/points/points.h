@@ -90,6 +90,9 @@ struct PointScanSpec {
   bool statistics = false;
   // Whether to return annotations and histograms, too (odd-length qualifiers 01… and 06…).
   bool objects = false;
+  // If this member is false, the scan may return annotations and histograms without their values,
+  // so that it needs less memory.
+  bool object_values = true;
   size_t batch_rows = 128;  // number of rows per fetch from a remote store
   /// The context of the request. The scan reports its work to this context. It also charges memory
   /// to the context if this memory grows with the range of the scan. The context must outlive the

@@ -164,6 +164,7 @@ Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
   spec.statistics =
       !levels.empty();  // without rollup levels, the scan only checks whether points are readable
   spec.objects = true;
+  spec.object_values = false;  // HasExtras needs only their qualifiers
   for (size_t i = 0; i < levels.size(); ++i) {
     sums[i].resize(tsuids.size());
     spec.statistics &= levels[i]->interval.interval_s >= kRowSpan;
