@@ -54,6 +54,24 @@ TEST_CASE("an id without stored metadata has a UIDMeta with default values") {
         StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("the metadata objects of the names of a series are charged before they are collected") {
+  MetadataFixture f;
+  UidMeta key;
+  key.kind = UidKind::kTagk;
+  key.id = kOne;
+  key.notes = std::string(20'000, 'x');
+  REQUIRE(f.metadata.WriteUid(key, false, unlimited).ok());
+  TsMeta request;
+  request.tsuid = kOne;
+  for (int pair = 0; pair < 1000; ++pair) request.tsuid += kOne + kOne;
+  request.display_name = "x";
+  FakeWatch watch;
+  watch.bytes_max = 1 << 20;
+  CHECK(f.metadata.WriteSeries(request, false, watch).status().code() ==
+        StatusCode::kLimitExceeded);
+  CHECK(watch.bytes_most <= watch.bytes_max);
+}
+
 TEST_CASE(
     "the given fields of a UIDMeta are stored in a fixed order and merged with the stored ones") {
   MetadataFixture f;

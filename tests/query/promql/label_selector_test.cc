@@ -107,6 +107,21 @@ TEST_CASE_FIXTURE(Labelled, "matchers select like those of Prometheus: an absent
   CHECK(Hosts({up, {"rack", kMatchesNot, ".+"}}) == "up:a up:b up:c ");
 }
 
+TEST_CASE_FIXTURE(Labelled, "of a tag key that a TSUID repeats, the last value counts") {
+  const Bytes metric = Id(UidKind::kMetric, "up"), host = Id(UidKind::kTagk, "host"),
+              dc = Id(UidKind::kTagk, "dc"), a = Id(UidKind::kTagv, "a"),
+              b = Id(UidKind::kTagv, "b");
+  for (const int repeats : {1, 10'000}) {  // long TSUIDs are shortened first
+    CAPTURE(repeats);
+    Bytes tsuid = metric + dc + b;
+    for (int i = 0; i < repeats; ++i) tsuid += host + a;
+    tsuid += host + b;
+    NameMemo memo(names);
+    LabelNames label_names(naming, points.layout(), &memo, &names);
+    CHECK(label_names.LabelsOf(tsuid)->Text() == R"(up{dc="b", host="b"})");
+  }
+}
+
 TEST_CASE_FIXTURE(Labelled, "the metric name is a label like others and need not be given") {
   Put("up", {{"host", "a"}, {"dc", "x"}});
   Put("down", {{"host", "d"}, {"dc", "x"}});
