@@ -118,7 +118,7 @@ TEST_CASE_FIXTURE(Labelled, "of a tag key that a TSUID repeats, the last value c
     tsuid += host + b;
     NameMemo memo(names);
     LabelNames label_names(naming, points.layout(), &memo, &names);
-    CHECK(label_names.LabelsOf(tsuid)->Text() == R"(up{dc="b", host="b"})");
+    CHECK(label_names.LabelsOf(tsuid)->Text() == R"({__name__="up", dc="b", host="b"})");
   }
 }
 
