@@ -295,7 +295,7 @@ TEST_CASE(
   INFO(repaired.status().ToString());
   REQUIRE(repaired.ok());
   CHECK(std::any_of(repaired->lost.begin(), repaired->lost.end(), [](const std::string& line) {
-    return line.starts_with("3 points of the log");
+    return line.starts_with("3 points in the log");
   }));
   auto store = Open(disk);
   CHECK(store->Stats().series == kWorkloadSeries + 1);

@@ -418,8 +418,8 @@ TEST_CASE("a request may have 100 match[] and 100 regular expressions") {
   CHECK(labels(50, "up%7Ba!~%22b%22,c!~%22d%22%7D") == Truncated(R"(["__name__"])"));
   CHECK(labels(34, "up%7Ba!~%22b%22,c!~%22d%22,e!~%22f%22%7D") ==
         Failure(400, "bad_data",
-                R"(invalid parameter \"match[]\": more than 100 regular expressions in all of )"
-                "them"));
+                R"(invalid parameter \"match[]\": more than 100 regular expressions in all )"
+                "match[] parameters"));
 }
 
 TEST_CASE("/api/v1/metadata lists what clients said about metrics, in the order of names") {

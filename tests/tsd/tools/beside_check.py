@@ -226,7 +226,7 @@ def copies(server, tools):
     tools.good("restore", f"--data={restored}", copy)
     check(tools.good("dump", f"--data={restored}", "tsdb") == tools.good("dump", "tsdb"), "the copy is what the daemon has")
     tools.refused("neither", "check", server.folder)
-    tools.refused("no backup", "backup", server.folder)
+    tools.refused("is neither empty nor a backup", "backup", server.folder)
 
 
 class Writer(threading.Thread):
@@ -290,7 +290,7 @@ def migrated(server, tools):
         check(hosts == [server.query(FIRST, f"sum:a.b{{host={host}}}", FIRST + 999)[0]["dps"]
                         for host in ("h0", "h1", "h2", "late")], "value by value")
         tools.good(*into[:3], "--verify")
-        tools.refused("--delete: what the clients of the daemon", *into, "--delete")
+        tools.refused("--delete: the data that clients write to the running daemon", *into, "--delete")
     finally:
         check(there.stop() == 0, "the other daemon stops")
 

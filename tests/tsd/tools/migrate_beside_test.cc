@@ -117,7 +117,7 @@ TEST_CASE(
     ImportTo(program, "copy", "m 1699999201 2 host=a\n");
     const Outcome refused = program.Migrate(program.Uri(), program.Uri("copy"), {"--delete"});
     CHECK(refused.exit == 1);
-    CHECK(Contains(refused.err, "--delete: what the clients of the daemon"));
+    CHECK(Contains(refused.err, "--delete: the data that clients write to the running daemon"));
   }
   CHECK(Points(program, "copy") == "m 1699999200 1 host=a\nm 1699999201 2 host=a\n");
   const RunningStore source(program.Path("data"));
