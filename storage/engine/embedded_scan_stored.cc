@@ -97,6 +97,7 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
       for (;;) {
         ASSIGN_OR_RETURN(const bool more, rows->Next());
         if (!more) break;
+        RETURN_IF_ERROR(memory_.Step(1));
         if (!MatchesKey(rows->key())) continue;
         ASSIGN_OR_RETURN(lsm::CellRow row, ReadCells(rows.get()));
         RETURN_IF_ERROR(NoteKey(rows->key(), this_source, &row));
@@ -122,7 +123,7 @@ Result<lsm::CellRow> EmbeddedScan::ReadCells(lsm::RowSource* rows) {
         if (IsObject(cell.qualifier)) Bytes().swap(cell.value);  // frees its memory
       }
     }
-    RETURN_IF_ERROR(memory_.Step(1 + piece.cells.size()));
+    RETURN_IF_ERROR(memory_.Step(piece.cells.size()));
     RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(piece.MemoryBytes())));
     lsm::AppendPiece(std::move(piece), &row);
   }
