@@ -128,12 +128,12 @@ struct OldCells {
     return FindColumn(cells, family, qualifier);
   }
   // Returns a put that hides the value from which the new value was computed, even if the timestamp
-  // of the old value is in the future. Without `ttl_ms`, the put gets the TTL of the old cell.
-  [[nodiscard]] CellChange PutOver(ByteView family, ByteView qualifier, Bytes value,
-                                   std::optional<int64_t> ttl_ms) const {
+  // of the old value is in the future. Without `ttl_ms`, the put gets the TTL of the old cell. `old`
+  // is the result of Find for the column.
+  [[nodiscard]] CellChange PutOver(const Cell* old, ByteView family, ByteView qualifier,
+                                   Bytes value, std::optional<int64_t> ttl_ms) const {
     CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
     put.ttl_ms = ttl_ms;
-    const Cell* const old = Find(family, qualifier);
     if (old == nullptr) return put;
     if (old->timestamp_ms > now_ms) put.timestamp_ms = old->timestamp_ms;
     if (!put.ttl_ms) put.ttl_ms = TtlOf(table, row, *old);
@@ -348,7 +348,8 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
       sum += static_cast<uint64_t>(column.by);
       Bytes value;
       AppendBig(&value, sum, 8);
-      changes->push_back(cells.PutOver(column.family, column.qualifier, std::move(value), ttl_ms));
+      changes->push_back(
+          cells.PutOver(old, column.family, column.qualifier, std::move(value), ttl_ms));
       sums.push_back(static_cast<int64_t>(sum));
     }
     return true;
@@ -387,7 +388,8 @@ Status EmbeddedStore::AppendColumns(const std::string& name, ByteView key,
       Bytes joined = old != nullptr ? old->value : Bytes();
       joined += column.value;
       RETURN_IF_ERROR(CheckValue(joined.size()));
-      changes->push_back(cells.PutOver(column.family, column.qualifier, std::move(joined), ttl_ms));
+      changes->push_back(
+          cells.PutOver(old, column.family, column.qualifier, std::move(joined), ttl_ms));
     }
     return true;
   };
