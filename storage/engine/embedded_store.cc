@@ -128,8 +128,8 @@ struct OldCells {
     return FindColumn(cells, family, qualifier);
   }
   // Returns a put that hides the value from which the new value was computed, even if the timestamp
-  // of the old value is in the future. Without `ttl_ms`, the put gets the TTL of the old cell. `old`
-  // is the result of Find for the column.
+  // of the old value is in the future. Without `ttl_ms`, the put gets the TTL of the old cell.
+  // `old` is the result of Find for the column.
   [[nodiscard]] CellChange PutOver(const Cell* old, ByteView family, ByteView qualifier,
                                    Bytes value, std::optional<int64_t> ttl_ms) const {
     CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
