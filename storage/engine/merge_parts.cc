@@ -99,33 +99,55 @@ void KeepCells(bool of_points, RowPart* part) {
 // The name of a column: family number and qualifier.
 using Column = std::pair<uint8_t, Bytes>;
 
-Column ColumnOf(const lsm::StoredCell& cell) { return {cell.family, cell.qualifier}; }
+template <typename Cell>
+Column ColumnOf(const Cell& cell) {
+  return {cell.family, cell.qualifier};
+}
 
-// Cells of a row of the points table in one of several sources. The source is read piece by piece,
-// because annotations and histograms of an hour can be larger than the memory.
+template <typename Cell>
+bool HasTwoColumns(const std::vector<Cell>& cells) {
+  return !cells.empty() && (cells.front().family != cells.back().family ||
+                            cells.front().qualifier != cells.back().qualifier);
+}
+
+// Moves the columns before `end` from the front of `from` to `to`.
+template <typename Cell>
+void MoveColumns(const Column& end, std::vector<Cell>* from, std::vector<Cell>* to) {
+  const auto last = std::partition_point(from->begin(), from->end(), [&](const Cell& cell) {
+    return std::tie(cell.family, cell.qualifier) < std::tie(end.first, end.second);
+  });
+  to->assign(std::make_move_iterator(from->begin()), std::make_move_iterator(last));
+  from->erase(from->begin(), last);
+}
+
+// A row of cells in one of several sources. The source is read piece by piece, because a row can be
+// larger than the memory.
 struct PartialRow {
   lsm::RowSource* source = nullptr;  // null if all cells are in `cells`
   lsm::CellRow cells;                // the cells that were read and not taken yet
   bool more = true;                  // whether the source has more pieces of the row
 
+  // Reads until `cells` has several columns or the row ends. The next piece may contain more
+  // versions of the last column, so the columns before the last one are complete.
   Status ReadPiece() {
-    while (source != nullptr && more && cells.cells.empty()) {
+    while (source != nullptr && more && !HasTwoColumns(cells.cells) &&
+           !HasTwoColumns(cells.versions)) {
       ASSIGN_OR_RETURN(more, source->TakePiece({}, nullptr, &cells));
     }
     more = more && source != nullptr;
     return {};
   }
-  // Moves the cells up to the column `last` out of `cells`. nullopt means all cells. The result
-  // also has the tombstones of families, because they hide cells of older sources.
-  lsm::CellRow Take(const std::optional<Column>& last) {
-    if (!last) return std::exchange(cells, {});
+  [[nodiscard]] Column LastColumn() const {
+    return cells.cells.empty() ? ColumnOf(cells.versions.back()) : ColumnOf(cells.cells.back());
+  }
+  // Moves the columns before `end` out of `cells`. nullopt means all columns. The result also has
+  // CellRow::family_tombstones, because they hide cells of older sources.
+  lsm::CellRow Take(const std::optional<Column>& end) {
+    if (!end) return std::exchange(cells, {});
     lsm::CellRow taken;
     taken.family_tombstones = cells.family_tombstones;
-    const auto end =
-        std::partition_point(cells.cells.begin(), cells.cells.end(),
-                             [&](const lsm::StoredCell& cell) { return ColumnOf(cell) <= *last; });
-    taken.cells.assign(std::make_move_iterator(cells.cells.begin()), std::make_move_iterator(end));
-    cells.cells.erase(cells.cells.begin(), end);
+    MoveColumns(*end, &cells.cells, &taken.cells);
+    MoveColumns(*end, &cells.versions, &taken.versions);
     return taken;
   }
 };
@@ -157,6 +179,29 @@ class RowOfRanges {
   lsm::CellRow row_;    // columns that are not written yet
   bool begun_ = false;  // whether columns of the row were written
 };
+
+// Merges a row from several sources. Reads a piece of the row from each source, calls
+// merge(end, &rows) for the columns before `end`, which all sources have read completely, and
+// repeats this until the sources are read. In the last call, `end` is nullopt. `merge` takes the
+// columns from `rows` and returns them merged.
+template <typename Merge>
+Status MergeInRanges(const MergeTask& task, const Bytes& key, std::vector<PartialRow> rows,
+                     PartSet* writer, const Merge& merge) {
+  RowOfRanges out(key, writer);
+  std::optional<Column> end;
+  do {
+    RETURN_IF_ERROR(task.between());
+    end.reset();
+    for (PartialRow& row : rows) {
+      RETURN_IF_ERROR(row.ReadPiece());
+      if (!row.more) continue;
+      Column read = row.LastColumn();
+      if (!end || read < *end) end = std::move(read);
+    }
+    RETURN_IF_ERROR(out.Add(merge(end, &rows)));
+  } while (end);
+  return out.Finish();
+}
 
 // Merges parts of the points table. Within a salt bucket, both files of a part are ordered by
 // metric first; within a metric, points are ordered by series and cells by time. So the metrics are
@@ -374,8 +419,6 @@ class PointsMerge {
     }
   }
 
-  // Reads a piece of the row from each input, merges the columns that all inputs have read, and
-  // repeats this until the inputs are read completely.
   Status MergeCellRow(const Bytes& key) {
     std::vector<PartialRow> rows;  // newest first
     for (Input& input : inputs_) {
@@ -386,34 +429,25 @@ class PointsMerge {
       RowPartIntoCells(family_, at->second, &merged.cells);
       merged_cells_.erase(at);
     }
-    RowOfRanges out(key, writer_);
-    std::optional<Column> last;  // nullopt in the last turn
-    do {
-      RETURN_IF_ERROR(task_.between());
-      last.reset();
-      for (PartialRow& row : rows) {
-        RETURN_IF_ERROR(row.ReadPiece());
-        if (!row.more) continue;
-        const Column read = ColumnOf(row.cells.cells.back());
-        if (!last || read < *last) last = read;
-      }
-      RETURN_IF_ERROR(out.Add(MergeRange(key, last, &rows, &merged)));
-    } while (last);
+    RETURN_IF_ERROR(MergeInRanges(task_, key, std::move(rows), writer_,
+                                  [&](const std::optional<Column>& end, auto* partial_rows) {
+                                    return MergeRange(key, end, partial_rows, &merged);
+                                  }));
     for (Input& input : inputs_) {
       if (input.has_cells && input.cells->key() == key) RETURN_IF_ERROR(input.NextCells());
     }
-    return out.Finish();
+    return {};
   }
 
-  // Takes the columns up to `last` and returns them merged.
-  lsm::CellRow MergeRange(const Bytes& key, const std::optional<Column>& last,
+  // Takes the columns before `end` and returns them merged.
+  lsm::CellRow MergeRange(const Bytes& key, const std::optional<Column>& end,
                           std::vector<PartialRow>* rows, PartialRow* merged) const {
     StoredRow row;
     Bytes tsuid;
     row.regular = IsRegularKey(layout_, key, &tsuid, &row.base);
     for (PartialRow& partial : *rows) {
       StoredRow older;
-      older.cells = partial.Take(last);
+      older.cells = partial.Take(end);
       if (row.regular) {
         CellsIntoRowPart(family_, &older.cells, &older.row_part);
         KeepCells(false, &older.row_part);
@@ -428,7 +462,7 @@ class PointsMerge {
     RowPartIntoCells(family_, row.row_part, &row.cells);
     // After KeepCells, the cells of the inputs do not affect points, unlike those of `merged`. So
     // no column occurs twice.
-    lsm::CellRow of_points = merged->Take(last);
+    lsm::CellRow of_points = merged->Take(end);
     std::vector<lsm::StoredCell>& cells = row.cells.cells;
     const auto middle = static_cast<ptrdiff_t>(cells.size());
     std::move(of_points.cells.begin(), of_points.cells.end(), std::back_inserter(cells));
@@ -461,6 +495,50 @@ class PointsMerge {
 // for a while after its timestamp.
 constexpr int64_t kTombstoneKeptMs = 24 * 3'600'000;
 
+// Tidies the ranges of one row in a table ordered by time. The tombstones of a family are in its
+// first range, but they hide cells in all its ranges.
+class RowTidier {
+ public:
+  RowTidier(lsm::Families families, const lsm::TidyOptions& options)
+      : families_(families), options_(options) {}
+
+  // Call this function for each range of a row, in order. `whole` tells whether the range is the
+  // whole row.
+  void Tidy(bool whole, lsm::CellVersions* range) {
+    if (range->empty()) return;
+    const uint8_t first = range->front().family, last = range->back().family;
+    const bool continues = !tombstones_.empty() && tombstones_.front().family == first;
+    if (continues) range->insert(range->begin(), tombstones_.begin(), tombstones_.end());
+    if (!continues || first != last) {
+      tombstones_.clear();
+      std::copy_if(range->begin(), range->end(), std::back_inserter(tombstones_),
+                   [last](const lsm::CellVersion& cell) { return IsOfFamily(cell, last); });
+    }
+    // A family that keeps deleted cells needs a tombstone as long as it has an older put, which may
+    // be in a later range.
+    const bool keeps_deleted =
+        std::any_of(families_.begin(), families_.end(),
+                    [](const FamilyDescriptor& family) { return family.keep_deleted_cells; });
+    lsm::TidyOptions options = options_;
+    if (!whole && keeps_deleted)
+      options.tombstones_until_ms = lsm::TidyOptions().tombstones_until_ms;
+    lsm::TidyVersions(families_, options, range);
+    if (continues) {
+      std::erase_if(*range, [first](const lsm::CellVersion& c) { return IsOfFamily(c, first); });
+    }
+  }
+
+ private:
+  static bool IsOfFamily(const lsm::CellVersion& cell, uint8_t family) {
+    return cell.family == family && (cell.kind == lsm::CellKind::kDeleteFamily ||
+                                     cell.kind == lsm::CellKind::kDeleteFamilyVersion);
+  }
+
+  const lsm::Families families_;
+  const lsm::TidyOptions options_;
+  lsm::CellVersions tombstones_;  // the tombstones of the last family of the previous range
+};
+
 Status MergeCells(const MergeTask& task, PartSet* writer) {
   const Table& table = *task.table;
   lsm::TidyOptions tidy;
@@ -473,16 +551,22 @@ Status MergeCells(const MergeTask& task, PartSet* writer) {
   }
   lsm::MergedRows rows(table.order, std::move(sources));
   for (;;) {
-    RETURN_IF_ERROR(task.between());
     ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) return {};
-    ASSIGN_OR_RETURN(lsm::CellRow row, rows.TakeRow());
-    if (table.order == lsm::CellOrder::kByTime) {
-      lsm::TidyVersions(table.families, tidy, &row.versions);
-    } else if (task.bottom) {
-      row.DropTombstones();
-    }
-    if (!row.empty()) RETURN_IF_ERROR(writer->AddCells(rows.key(), row));
+    std::vector<PartialRow> partial_rows;
+    for (lsm::RowSource* source : rows.Sources()) partial_rows.push_back({source, {}});
+    RowTidier tidier(table.families, tidy);
+    bool first = true;
+    const auto merge = [&](const std::optional<Column>& end, auto* from) {
+      lsm::CellRow row;
+      for (PartialRow& partial : *from) {
+        row = lsm::MergeRows(table.order, std::move(row), partial.Take(end));
+      }
+      tidier.Tidy(std::exchange(first, false) && !end, &row.versions);
+      if (task.bottom && table.order == lsm::CellOrder::kByArrival) row.DropTombstones();
+      return row;
+    };
+    RETURN_IF_ERROR(MergeInRanges(task, rows.key(), std::move(partial_rows), writer, merge));
   }
 }
 

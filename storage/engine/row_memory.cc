@@ -5,7 +5,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <shared_mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -93,7 +95,7 @@ void RowHourMemory::LastChunks(std::span<const char*> chunks) const {
   }
 }
 
-RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
+RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) const {
   if (head->depth_ >= kWalkMax) {
     const auto& by_base = ShardFor(head->series_).by_base;
     const auto it = by_base.find(RowId(head->series_, base));
@@ -102,6 +104,16 @@ RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
   RowHourMemory* row = head->older_;
   while (row != nullptr && row->base_ != base) row = row->older_;
   return row;
+}
+
+const RowHourMemory* RowMemory::FindToRead(uint32_t series, uint32_t base) const {
+  RowHourMemory* const head = heads_.Get(series);
+  if (head == nullptr || head->base_ == base) return head;
+  // Without the map, no lock is needed. With the map, the writer inserts a row before the row
+  // becomes the head, so the map has all rows that can be reached from the head.
+  if (head->depth_ < kWalkMax) return FindOlder(head, base);
+  const std::shared_lock lock(ShardFor(series).by_base_mutex);
+  return FindOlder(head, base);
 }
 
 RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
@@ -115,11 +127,13 @@ RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
   row->older_ = head;
   row->depth_ = head == nullptr ? 0 : static_cast<uint8_t>(std::min(head->depth_ + 1, 0xFF));
   if (row->depth_ == kWalkMax) {
+    const std::unique_lock lock(shard.by_base_mutex);
     for (RowHourMemory* r = row; r != nullptr; r = r->older_) {
       shard.by_base[RowId(series, r->base_)] = r;
     }
     extra_bytes_.fetch_add(kNodeBytes * (kWalkMax + 1), std::memory_order_relaxed);
   } else if (row->depth_ > kWalkMax) {
+    const std::unique_lock lock(shard.by_base_mutex);
     shard.by_base[RowId(series, base)] = row;
     extra_bytes_.fetch_add(kNodeBytes, std::memory_order_relaxed);
   }

@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "storage/base/fair_shared_mutex.h"
 #include "storage/engine/arena.h"
 #include "storage/points/chunk_codec.h"
 #include "storage/points/row_codec.h"
@@ -139,8 +140,8 @@ class RowHourMemory {
   std::atomic<uint32_t> ops_[kSlots];
 };
 
-/// The row-hours of one memtable. Readers may use only Newest. Series are divided into shards, and
-/// each shard has one writer at a time.
+/// The row-hours of one memtable. Readers may use only Newest and FindToRead. Series are divided
+/// into shards, and each shard has one writer at a time.
 class RowMemory {
  public:
   static constexpr size_t kShards = 2;
@@ -153,10 +154,14 @@ class RowMemory {
   [[nodiscard]] const RowHourMemory* Newest(uint32_t series) const { return heads_.Get(series); }
 
   /// Returns the row of the series with this base time, or null if the row is not in this memtable.
+  /// Only writers call this function.
   [[nodiscard]] RowHourMemory* Find(uint32_t series, uint32_t base) {
     RowHourMemory* head = heads_.Get(series);
     return head == nullptr || head->base_ == base ? head : FindOlder(head, base);
   }
+  /// Returns the same row as Find. Any thread may call this function. It takes a lock only if the
+  /// series has many rows in this memtable.
+  [[nodiscard]] const RowHourMemory* FindToRead(uint32_t series, uint32_t base) const;
   RowHourMemory* FindOrMake(uint32_t series, uint32_t base) {
     RowHourMemory* row = Find(series, base);
     return row != nullptr ? row : Make(series, base);
@@ -215,12 +220,14 @@ class RowMemory {
   struct alignas(64) Shard {
     Arena arena;
     // The rows of series with more than kWalkMax rows. All other rows are found by following
-    // older_.
+    // older_. Only the writer changes the map, and takes the lock to do so. Readers take the lock,
+    // but the writer reads without it.
     std::unordered_map<uint64_t, RowHourMemory*> by_base;
+    mutable FairSharedMutex by_base_mutex;
     std::atomic<uint64_t> points{0};
   };
 
-  RowHourMemory* FindOlder(RowHourMemory* head, uint32_t base);
+  RowHourMemory* FindOlder(RowHourMemory* head, uint32_t base) const;
   RowHourMemory* Make(uint32_t series, uint32_t base);
   void Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
            points::RowForm form);
@@ -235,6 +242,7 @@ class RowMemory {
   void RepeatSmaller(RowHourMemory* row, uint32_t qualifier);
 
   [[nodiscard]] Shard& ShardFor(uint32_t series) { return shards_[ShardOf(series)]; }
+  [[nodiscard]] const Shard& ShardFor(uint32_t series) const { return shards_[ShardOf(series)]; }
 
   SlotTable<RowHourMemory> heads_;
   std::array<Shard, kShards> shards_;

@@ -32,13 +32,6 @@ StoredRow NothingOf(const RowPlace& place) {
   return row;
 }
 
-// Returns the row-hour of a series in a memtable, or null if there is none.
-const RowHourMemory* FindHour(const Memtable& memtable, SeriesNumber series, uint32_t base) {
-  const RowHourMemory* row = memtable.rows.Newest(series);
-  while (row != nullptr && row->base() != base) row = row->older();
-  return row;
-}
-
 }  // namespace
 
 Result<bool> RowReader::ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row,
@@ -104,7 +97,8 @@ Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& tab
   for (const auto& memtable : version.memtables) {
     StoredRow older = NothingOf(place);
     if (place.regular) {
-      const RowHourMemory* const row = series ? FindHour(*memtable, *series, place.base) : nullptr;
+      const RowHourMemory* const row =
+          series ? memtable->rows.FindToRead(*series, place.base) : nullptr;
       Result<bool> found = WithoutPoints(columns)
                                ? ReadMemoryColumns(*memtable, row, place, columns, memory, &older)
                                : ReadMemoryRow(*memtable, row, place.key, true, memory, &older);

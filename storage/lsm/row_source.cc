@@ -99,15 +99,20 @@ Result<bool> MergedRows::Next() {
   return true;
 }
 
-Result<CellRow> MergedRows::TakeRow() {
+std::vector<RowSource*> MergedRows::Sources() const {
   INVARIANT(started_);
-  CellRow row;
-  bool first = true;
+  std::vector<RowSource*> sources;
   for (size_t i = 0; i < sources_.size(); ++i) {
-    if (!live_[i] || sources_[i]->key() != key_) continue;
-    ASSIGN_OR_RETURN(CellRow part, sources_[i]->TakeRow());
-    row = first ? std::move(part) : MergeRows(order_, std::move(row), std::move(part));
-    first = false;
+    if (live_[i] && sources_[i]->key() == key_) sources.push_back(sources_[i].get());
+  }
+  return sources;
+}
+
+Result<CellRow> MergedRows::TakeRow() {
+  CellRow row;
+  for (RowSource* source : Sources()) {
+    ASSIGN_OR_RETURN(CellRow older, source->TakeRow());
+    row = MergeRows(order_, std::move(row), std::move(older));
   }
   return row;
 }

@@ -50,8 +50,10 @@ class MergedRows {
   Result<bool> Next();
   /// Returns the key of the current row, which is valid until the next call of Next.
   [[nodiscard]] const Bytes& key() const { return key_; }
-  /// Returns the current row. Call this function at most once for each row. Returns Corruption if a
-  /// source cannot be read.
+  /// Returns the sources that have the current row, from the newest to the oldest.
+  [[nodiscard]] std::vector<RowSource*> Sources() const;
+  /// Returns the current row. Call this function at most once for each row, and not if you take
+  /// pieces from the Sources. Returns Corruption if a source cannot be read.
   Result<CellRow> TakeRow();
 
  private:

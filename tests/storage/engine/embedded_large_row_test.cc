@@ -1,4 +1,5 @@
-// Rows of the points table with more annotations and histograms than fit into the memory.
+// Rows with more cells than fit into the memory: annotations and histograms of the points table,
+// and rows of other tables.
 
 #include <doctest/doctest.h>
 
@@ -179,6 +180,90 @@ TEST_CASE("large rows have the same cells before and after merges, whatever was 
     REQUIRE(f.engine->Compact(*f.table).ok());
     CHECK(f.CountParts() == 1);
     CHECK(f.Cells() == before);
+  }
+}
+
+// Returns a table whose family "d" keeps deleted cells, if `keeps_deleted` is set.
+TableDescriptor TimeTable(bool keeps_deleted) {
+  FamilyDescriptor plain{"f"}, versions{"v"}, deleted{"d"};
+  versions.versions = deleted.versions = 3;
+  deleted.keep_deleted_cells = keeps_deleted;
+  return {"time", {plain, versions, deleted}, false};
+}
+
+// Returns all cells of the row that the cell store returns, in the order of the store.
+std::vector<Cell> CellsOfRow(const engine::Engine& engine, const engine::Table& table) {
+  const auto row = engine.rows().Read(*engine.Pin(), table, "row");
+  REQUIRE(row.ok());
+  lsm::VersionRange range;
+  range.max_versions = 10;
+  return engine::RenderStored(table, *row, {}, range);
+}
+
+TEST_CASE("a merge has pieces of a large row in memory, whatever the table") {
+  Fixture f;
+  TableDescriptor keeps_deleted = TimeTable(true);
+  keeps_deleted.name = "keeps_deleted";
+  for (const TableDescriptor& descriptor :
+       {TimeTable(false), keeps_deleted, TableDescriptor{"second_points", {{"f"}}, true}}) {
+    REQUIRE(f.engine->CreateTable(descriptor).ok());
+    const engine::Table& table = **f.engine->FindTable(descriptor.name);
+    for (int file = 0; file < 3; ++file) {
+      for (int i = file; i < 600; i += 3) {
+        const CellChange put = PutCell("f", std::to_string(i), Bytes(kNoteBytes, 'n'));
+        REQUIRE(f.engine->Write(table, "row", {put}).ok());
+      }
+      f.Flush();
+    }
+    Status merged;
+    const int64_t bytes = MostAllocated([&] { merged = f.engine->Compact(table); });
+    REQUIRE(merged.ok());
+    CHECK(bytes < int64_t{600} * kNoteBytes / 10);
+    CHECK(CellsOfRow(*f.engine, table).size() == 600);
+  }
+}
+
+TEST_CASE("large rows ordered by time have the same cells before and after merges") {
+  constexpr uint32_t kColumns = 60, kChangesPerFile = 200;
+  for (uint32_t seed = 0; seed < 24; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    Fixture f;
+    REQUIRE(f.engine->CreateTable(TimeTable(seed % 2 == 1)).ok());
+    const engine::Table& table = **f.engine->FindTable("time");
+    // The clock stands at kBase. Half of the seeds write cells with older times, so that merges
+    // drop their tombstones.
+    const int64_t base_ms = int64_t{kBase} * 1000 - (seed % 4 < 2 ? 0 : 2 * 86'400'000);
+    for (int file = 0; file < 6; ++file) {
+      for (uint32_t i = 0; i < kChangesPerFile; ++i) {
+        CellChange change = PutCell({"fvd"[random() % 3]}, std::to_string(random() % kColumns), {});
+        change.timestamp_ms = base_ms + random() % 20;
+        const uint32_t what = random() % 200;
+        if (what < 4) {
+          change.qualifier.clear();
+          change.kind =
+              what < 2 ? CellChange::Kind::kDeleteFamily : CellChange::Kind::kDeleteFamilyVersion;
+          if (what < 2) change.timestamp_ms = base_ms + random() % 8;
+        } else if (what < 30) {
+          change.kind =
+              what < 12 ? CellChange::Kind::kDeleteColumn : CellChange::Kind::kDeleteVersion;
+        } else {
+          change.value = std::to_string(file) + Bytes(random() % 8000, 'n');
+        }
+        REQUIRE(f.engine->Write(table, "row", {change}).ok());
+      }
+      f.Flush();
+      if (random() % 3 > 0) continue;
+      const std::vector<Cell> before = CellsOfRow(*f.engine, table);
+      REQUIRE((random() % 2 == 0 ? f.engine->MergePending(engine::Engine::MergePool::kAny)
+                                 : f.engine->Compact(table))
+                  .ok());
+      REQUIRE(CellsOfRow(*f.engine, table) == before);
+    }
+    const std::vector<Cell> before = CellsOfRow(*f.engine, table);
+    CHECK(before.size() > 50);
+    REQUIRE(f.engine->Compact(table).ok());
+    CHECK(CellsOfRow(*f.engine, table) == before);
   }
 }
 

@@ -187,6 +187,42 @@ TEST_CASE("points that arrive once each are not rewritten, however many they are
   }
 }
 
+TEST_CASE("finding an hour takes the same time, however many hours a series has in memory") {
+  RowMemory rows;
+  constexpr uint32_t kHours = 200'000;
+  for (uint32_t hour = 0; hour < kHours; ++hour) rows.FindOrMake(1, hour * 3600);
+  const double seconds = CpuSecondsOf([&] {
+    for (uint32_t hour = 0; hour < kHours; ++hour) {
+      REQUIRE(rows.FindToRead(1, hour * 3600)->base() == hour * 3600);
+    }
+  });
+  CHECK(seconds < 2);
+  CHECK(rows.FindToRead(1, kHours * 3600) == nullptr);
+  CHECK(rows.FindToRead(2, 0) == nullptr);
+}
+
+TEST_CASE("a reader finds every hour that it has seen before, while the writer adds hours") {
+  RowMemory rows;
+  constexpr uint32_t kHours = 20'000;
+  std::atomic<uint32_t> made{0};
+  std::thread writer([&] {
+    for (uint32_t hour = 0; hour < kHours; ++hour) {
+      rows.FindOrMake(1, hour * 3600);
+      made.store(hour + 1, std::memory_order_release);
+    }
+  });
+  uint32_t missing = 0, seen = 0;
+  for (uint32_t i = 0; seen < kHours; i += 7919) {
+    seen = made.load(std::memory_order_acquire);
+    if (seen == 0) continue;
+    const uint32_t base = i % seen * 3600;
+    const RowHourMemory* const row = rows.FindToRead(1, base);
+    missing += row == nullptr || row->base() != base ? 1 : 0;
+  }
+  writer.join();
+  CHECK(missing == 0);
+}
+
 TEST_CASE("the time to read a row grows with its points and deletes, not with their product") {
   constexpr uint32_t kPoints = 200'000;
   RowMemory rows;
