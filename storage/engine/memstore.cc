@@ -60,14 +60,15 @@ void Memstore::Freeze() {
     active_->series_end = series;
     active_->log_end = log_->SwitchFile();
     INVARIANT(active_->log_end.position >= log_released_);
-    active_->CountIn(frozen_bytes_);
     memtable->after_sequence = sequence_;
     memtable->series_begin = series;
     // The new memtable begins at the sequence and series at which the frozen memtable ends.
     INVARIANT(active_->last_sequence > active_->after_sequence &&
               active_->series_end >= active_->series_begin);
+    // MemoryBytes must not count the frozen memtable twice, so the two counters change in this order.
+    active_bytes_ = memtable->bytes();
+    active_->CountIn(frozen_bytes_);
     active_ = memtable;
-    active_bytes_ = active_->bytes();
     publish();
   });
 }

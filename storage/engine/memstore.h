@@ -110,7 +110,10 @@ class Memstore {
   // active_bytes returns the size of the active memtable in bytes. MemoryBytes returns the total
   // size of all memtables in bytes.
   [[nodiscard]] uint64_t active_bytes() const { return active_bytes_; }
-  [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
+  [[nodiscard]] uint64_t MemoryBytes() const {
+    const uint64_t frozen = *frozen_bytes_;  // read first: Freeze changes it last
+    return frozen + active_bytes_;
+  }
 
   // To forget series that have no rows any more, call BeginSweep, search memtables and files, and
   // call EndSweep. Only one sweep may run at a time. A series is not forgotten if one of its rows
