@@ -280,20 +280,24 @@ void Memstore::ApplyRow(const Table& table, const RowRecord& record, uint64_t se
     ApplyRegularRow(table, record, sequence, *series, base);
     return;
   }
+  if (table.order == lsm::CellOrder::kByTime) {
+    lsm::CellVersions added;
+    added.reserve(record.changes.size());
+    for (const StampedChange& change : record.changes) {
+      added.push_back({change.family, VersionKind(change.kind), change.qualifier, change.value,
+                       change.timestamp_ms, change.expires_ms,
+                       sequence << 8 | std::min<uint64_t>(added.size(), 0xFF)});
+    }
+    lsm::CellMemory::Writer(active_->CellsOrMake(table.id))
+        .AddVersions(record.key, table.families, std::move(added));
+    return;
+  }
   lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
-  for (size_t i = 0; i < record.changes.size(); ++i) {
-    const StampedChange& change = record.changes[i];
-    const bool of_family = change.kind == CellChange::Kind::kDeleteFamily ||
-                           change.kind == CellChange::Kind::kDeleteFamilyVersion;
+  for (const StampedChange& change : record.changes) {
+    const bool of_family = change.kind == CellChange::Kind::kDeleteFamily;
     lsm::CellRow& row = of_family ? cells.Row(record.key)
                                   : cells.Column(record.key, change.family, change.qualifier);
-    if (table.order == lsm::CellOrder::kByTime) {
-      lsm::AddVersion(
-          table.families,
-          {change.family, VersionKind(change.kind), change.qualifier, change.value,
-           change.timestamp_ms, change.expires_ms, sequence << 8 | std::min<uint64_t>(i, 0xFF)},
-          &row.versions);
-    } else if (change.kind == CellChange::Kind::kPut) {
+    if (change.kind == CellChange::Kind::kPut) {
       row.Put(change.family, change.qualifier, change.value, change.timestamp_ms);
     } else if (change.kind == CellChange::Kind::kDeleteColumn) {
       row.DeleteColumn(change.family, change.qualifier, change.timestamp_ms);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "storage/base/invariant.h"
@@ -30,6 +31,7 @@ Bytes ColumnKey(uint8_t family, ByteView qualifier) {
 
 // Appends a column to the row. The column must sort after all columns of the row.
 void Join(CellRow column, CellRow* row) {
+  if (row->versions.empty()) row->versions.swap(column.versions);
   std::move(column.cells.begin(), column.cells.end(), std::back_inserter(row->cells));
   std::move(column.versions.begin(), column.versions.end(), std::back_inserter(row->versions));
 }
@@ -110,7 +112,12 @@ CellRow HeldRow::Get(const ColumnChoice& wanted) const {
 }
 
 CellRow HeldRow::Take() {
-  if (wide()) return Get();
+  if (wide()) {
+    CellRow row;
+    row.family_tombstones = large_->row.family_tombstones;
+    for (auto& [name, column] : large_->columns) Join(column.Take(), &row);
+    return row;
+  }
   if (packed_ != nullptr) return Unpack();
   return large_ != nullptr ? std::move(large_->row) : CellRow();
 }
@@ -135,60 +142,75 @@ void HeldRow::Set(CellRow row, size_t cells_max) {
     large_->row = std::move(row);
     return;
   }
-  std::map<Bytes, CellRow> columns;
-  for (StoredCell& cell : row.cells)
-    columns[ColumnKey(cell.family, cell.qualifier)].cells.push_back(std::move(cell));
-  for (CellVersion& cell : row.versions)
-    columns[ColumnKey(cell.family, cell.qualifier)].versions.push_back(std::move(cell));
   large_->row = CellRow();
   large_->row.family_tombstones = std::move(row.family_tombstones);
-  for (auto& [name, column] : columns) {
-    HeldRow& held = large_->columns[name];
-    held.Set(std::move(column), SIZE_MAX);
-    large_->cells += held.cells();
-    large_->bytes += name.size() + held.MemoryBytes();
-  }
+  PutColumns(std::move(row));
 }
 
-CellRow HeldRow::GetColumn(uint8_t family, ByteView qualifier) const {
-  INVARIANT(wide());
-  CellRow row;
-  row.family_tombstones = large_->row.family_tombstones;
-  const auto join = [&](const Bytes& name) {
-    const auto column = large_->columns.find(name);
-    if (column != large_->columns.end()) Join(column->second.Get(), &row);
-  };
-  join(ColumnKey(family, {}));
-  if (!qualifier.empty()) join(ColumnKey(family, qualifier));
-  return row;
+CellRow HeldRow::TakeColumn(uint8_t family, ByteView qualifier) {
+  const auto at = large_->columns.find(ColumnKey(family, qualifier));
+  if (at == large_->columns.end()) return {};
+  HeldRow& column = at->second;
+  const size_t bytes = at->first.size() + column.MemoryBytes();
+  INVARIANT(large_->cells >= column.cells() && large_->bytes >= bytes);
+  large_->cells -= column.cells();
+  large_->bytes -= bytes;
+  CellRow taken = column.Take();
+  large_->columns.erase(at);
+  return taken;
 }
 
-void HeldRow::SetColumn(uint8_t family, ByteView qualifier, CellRow row) {
-  std::erase_if(row.cells, [&](const StoredCell& cell) { return cell.qualifier != qualifier; });
-  std::erase_if(row.versions, [&](const CellVersion& cell) { return cell.qualifier != qualifier; });
-  row.family_tombstones.clear();
-  const Bytes name = ColumnKey(family, qualifier);
-  auto column = large_->columns.find(name);
-  if (column != large_->columns.end()) {
-    INVARIANT(large_->cells >= column->second.cells() &&
-              large_->bytes >= name.size() + column->second.MemoryBytes());
-    large_->cells -= column->second.cells();
-    large_->bytes -= name.size() + column->second.MemoryBytes();
+void HeldRow::PutColumn(uint8_t family, ByteView qualifier, CellRow column) {
+  if (column.empty()) return;
+  const auto at = large_->columns.try_emplace(ColumnKey(family, qualifier)).first;
+  at->second.Set(std::move(column), SIZE_MAX);
+  large_->cells += at->second.cells();
+  large_->bytes += at->first.size() + at->second.MemoryBytes();
+}
+
+void HeldRow::PutColumns(CellRow row) {
+  for (StoredCell& cell : row.cells) {
+    const uint8_t family = cell.family;
+    const Bytes qualifier = cell.qualifier;
+    CellRow column;
+    column.cells.push_back(std::move(cell));
+    PutColumn(family, qualifier, std::move(column));
   }
-  if (row.empty()) {
-    if (column == large_->columns.end()) return;
-    if (large_->columns.size() > 1) {
-      large_->columns.erase(column);
-    } else {
-      column->second = HeldRow();
-      large_->bytes += name.size() + column->second.MemoryBytes();
+  CellVersions& versions = row.versions;
+  for (auto first = versions.begin(); first != versions.end();) {
+    const uint8_t family = first->family;
+    const Bytes qualifier = first->qualifier;
+    const auto last = std::find_if(first, versions.end(), [&](const CellVersion& cell) {
+      return cell.family != family || cell.qualifier != qualifier;
+    });
+    CellRow column;
+    if (first == versions.begin() && last == versions.end()) {
+      column.versions = std::move(versions);
+      PutColumn(family, qualifier, std::move(column));
+      return;
     }
+    column.versions.assign(std::make_move_iterator(first), std::make_move_iterator(last));
+    PutColumn(family, qualifier, std::move(column));
+    first = last;
+  }
+}
+
+void HeldRow::AddVersions(Families families, CellVersions added) {
+  if (!wide() || std::any_of(added.begin(), added.end(), IsFamilyTombstone)) {
+    CellRow row = Take();
+    lsm::AddVersions(families, std::move(added), &row.versions);
+    Set(std::move(row));
     return;
   }
-  if (column == large_->columns.end()) column = large_->columns.try_emplace(name).first;
-  column->second.Set(std::move(row), SIZE_MAX);
-  large_->cells += column->second.cells();
-  large_->bytes += name.size() + column->second.MemoryBytes();
+  std::set<std::pair<uint8_t, Bytes>> names;
+  for (const CellVersion& cell : added) {
+    names.emplace(cell.family, Bytes());  // the tombstones of the family
+    names.emplace(cell.family, cell.qualifier);
+  }
+  CellRow row;
+  for (const auto& [family, qualifier] : names) Join(TakeColumn(family, qualifier), &row);
+  lsm::AddVersions(families, std::move(added), &row.versions);
+  PutColumns(std::move(row));
 }
 
 size_t HeldRow::MemoryBytes() const {
@@ -249,6 +271,16 @@ CellRow* CellMemory::Writer::FindColumn(ByteView key, uint8_t family, ByteView q
   return &row_;
 }
 
+void CellMemory::Writer::AddVersions(ByteView key, Families families, CellVersions added) {
+  if (MoveTo(key)) {
+    accounted_ = at_->first.size() + at_->second.MemoryBytes();
+  } else {
+    Make(key);
+  }
+  at_->second.AddVersions(families, std::move(added));
+  Account();
+}
+
 void CellMemory::Writer::TakeOut() {
   accounted_ = at_->first.size() + at_->second.MemoryBytes();
   row_ = at_->second.Take();
@@ -256,18 +288,22 @@ void CellMemory::Writer::TakeOut() {
 
 void CellMemory::Writer::TakeOutColumn(uint8_t family, ByteView qualifier) {
   accounted_ = at_->first.size() + at_->second.MemoryBytes();
-  row_ = at_->second.GetColumn(family, qualifier);
+  row_ = at_->second.TakeColumn(family, qualifier);
   column_ = ColumnName{family, Bytes(qualifier)};
 }
 
 void CellMemory::Writer::PutBack() {
   if (at_ == memory_.rows_.end()) return;
   if (column_) {
-    at_->second.SetColumn(column_->family, column_->qualifier, std::move(row_));
+    at_->second.PutColumn(column_->family, column_->qualifier, std::move(row_));
     column_.reset();
   } else {
     at_->second.Set(std::move(row_));
   }
+  Account();
+}
+
+void CellMemory::Writer::Account() {
   const size_t now = at_->first.size() + at_->second.MemoryBytes();
   memory_.bytes_.fetch_add(now - accounted_, std::memory_order_relaxed);
   memory_.total_.fetch_add(now - accounted_, std::memory_order_relaxed);

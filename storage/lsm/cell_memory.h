@@ -41,18 +41,21 @@ class HeldRow {
   /// then replace the row with Set.
   CellRow Take();
   void Set(CellRow row);
-  /// For wide rows. Returns a row with this column and everything else on which a change of the
-  /// column depends.
-  [[nodiscard]] CellRow GetColumn(uint8_t family, ByteView qualifier) const;
-  /// For wide rows. Replaces the column by the same column of `row`. The caller got `row` from
-  /// GetColumn and changed it.
-  void SetColumn(uint8_t family, ByteView qualifier, CellRow row);
+  /// For wide rows. TakeColumn returns a column, or an empty row if the column does not exist, and
+  /// removes the column from the row. Then PutColumn can put back the changed column, even if no
+  /// other column is left.
+  CellRow TakeColumn(uint8_t family, ByteView qualifier);
+  void PutColumn(uint8_t family, ByteView qualifier, CellRow column);
+  /// Adds cells with lsm::AddVersions. Only the changed columns of a wide row are accessed, unless
+  /// a new cell is a tombstone of a family.
+  void AddVersions(Families families, CellVersions added);
   /// Returns the approximate size of the row in bytes, including the map node.
   [[nodiscard]] size_t MemoryBytes() const;
 
  private:
   struct Large;
   void Set(CellRow row, size_t cells_max);
+  void PutColumns(CellRow row);
   [[nodiscard]] CellRow Unpack() const;
   // At most one of the following members is set. If none is set, the row is empty.
   std::unique_ptr<char[]> packed_;  // size in two bytes, followed by the output of EncodeCellRow
@@ -82,11 +85,15 @@ class CellMemory {
     CellRow& Row(ByteView key);
     /// Returns the row, or null if the row does not exist.
     CellRow* Find(ByteView key);
-    /// Returns the row for a change of only this column, and creates the row if it does not exist.
-    /// If the row is wide, the result may contain only this column and the tombstones of families.
+    /// For tables with the order kByArrival. Returns the row for a change of only this column, and
+    /// creates the row if it does not exist. If the row is wide, the result may contain only this
+    /// column.
     CellRow& Column(ByteView key, uint8_t family, ByteView qualifier);
     /// Returns the row for a change of only this column, or null if the row does not exist.
     CellRow* FindColumn(ByteView key, uint8_t family, ByteView qualifier);
+    /// For tables with the order kByTime. Adds cells to the row with lsm::AddVersions, and creates
+    /// the row if it does not exist.
+    void AddVersions(ByteView key, Families families, CellVersions added);
 
    private:
     struct ColumnName {
@@ -103,6 +110,7 @@ class CellMemory {
     void TakeOut();
     void TakeOutColumn(uint8_t family, ByteView qualifier);
     void PutBack();
+    void Account();
 
     CellMemory& memory_;
     std::unique_lock<FairSharedMutex> lock_;

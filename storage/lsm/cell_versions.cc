@@ -1,7 +1,8 @@
 #include "storage/lsm/cell_versions.h"
 
 #include <algorithm>
-#include <memory>
+#include <limits>
+#include <optional>
 #include <tuple>
 
 #include "storage/base/sized_bytes.h"
@@ -10,12 +11,13 @@
 namespace hg::lsm {
 namespace {
 
-using Iterator = CellVersions::iterator;
 constexpr int64_t kTimeMin = std::numeric_limits<int64_t>::min();
+constexpr int64_t kTimeMax = std::numeric_limits<int64_t>::max();
 
-bool IsFamilyTombstone(const CellVersion& cell) {
-  return cell.kind == CellKind::kDeleteFamily || cell.kind == CellKind::kDeleteFamilyVersion;
+bool HasFamily(Families families, uint8_t family) {
+  return family < families.size() && !families[family].name.empty();
 }
+
 bool IsPut(const CellVersion& cell) { return cell.kind == CellKind::kPut; }
 bool OfOneTime(CellKind kind) {
   return kind == CellKind::kDelete || kind == CellKind::kDeleteFamilyVersion;
@@ -24,53 +26,90 @@ bool SameColumn(const CellVersion& a, const CellVersion& b) {
   return a.family == b.family && a.qualifier == b.qualifier;
 }
 bool SameName(const CellVersion& a, const CellVersion& b) {
-  return SameColumn(a, b) && a.timestamp_ms == b.timestamp_ms && a.kind == b.kind;
+  return a.timestamp_ms == b.timestamp_ms && a.kind == b.kind && SameColumn(a, b);
 }
 
-bool Hides(const FamilyDescriptor& family, const CellVersion& tombstone, const CellVersion& put) {
-  const bool reaches = OfOneTime(tombstone.kind) ? put.timestamp_ms == tombstone.timestamp_ms
-                                                 : put.timestamp_ms <= tombstone.timestamp_ms;
-  // HBase's default: a tombstone also hides cells that are written later with an older time
-  // (HBASE-2256).
-  return reaches && (!family.new_version_behavior || tombstone.sequence >= put.sequence);
-}
-
-// Returns whether `wider` hides everything that `tombstone` hides.
-bool Covers(const FamilyDescriptor& family, const CellVersion& wider,
-            const CellVersion& tombstone) {
-  if (&wider == &tombstone || IsPut(wider)) return false;
-  if (IsFamilyTombstone(tombstone) && !IsFamilyTombstone(wider)) return false;
-  if (family.new_version_behavior && wider.sequence < tombstone.sequence) return false;
-  if (OfOneTime(wider.kind)) {
-    return OfOneTime(tombstone.kind) && wider.timestamp_ms == tombstone.timestamp_ms &&
-           wider.kind != tombstone.kind;
-  }
-  // If two tombstones cover each other, the one with the later time is kept. No two tombstones have
-  // the same kind and time.
-  return tombstone.timestamp_ms < wider.timestamp_ms ||
-         (tombstone.timestamp_ms == wider.timestamp_ms && tombstone.kind != wider.kind);
-}
-
-using Tombstones = std::vector<const CellVersion*>;
-
-bool Hidden(const FamilyDescriptor& family, const Tombstones& tombstones, const CellVersion& put) {
-  return std::any_of(tombstones.begin(), tombstones.end(),
-                     [&](const CellVersion* tombstone) { return Hides(family, *tombstone, put); });
-}
-
-// Decides which puts of one column the family keeps. Keeps must be called for all puts of the
-// column, newest first. A put does not count as a version if it is hidden (unless deleted cells are
-// kept), or if its own TTL is over.
-class Keeper {
+// What the tombstones of one column, or of one family, hide. A tombstone hides only cells that sort
+// after it by time and kind. Therefore the object need not store all tombstones: Add must be called
+// for the tombstones in their order, and Hides for a cell that sorts after these and before all
+// further tombstones.
+//
+// A tombstone is hidden if another tombstone hides everything that it hides. Then it is redundant.
+class HiddenCells {
  public:
-  Keeper(const FamilyDescriptor& family, int64_t now_ms) : family_(family), now_ms_(now_ms) {
+  void Add(const FamilyDescriptor& family, const CellVersion& tombstone) {
+    // HBase's default: a tombstone also hides cells that are written later with an older time
+    // (HBASE-2256).
+    const uint64_t sequence = family.new_version_behavior ? tombstone.sequence : UINT64_MAX;
+    if (OfOneTime(tombstone.kind)) {
+      time_ms_ = tombstone.timestamp_ms;
+      of_one_time_ = sequence;
+    } else {
+      up_to_time_ = std::max(up_to_time_, std::optional(sequence));
+    }
+  }
+  [[nodiscard]] bool Hides(const CellVersion& cell) const {
+    return up_to_time_ >= cell.sequence ||
+           (time_ms_ == cell.timestamp_ms && of_one_time_ >= cell.sequence);
+  }
+
+ private:
+  // Cells up to these sequence numbers are hidden. nullopt means that no cells are hidden.
+  std::optional<uint64_t> up_to_time_;
+  std::optional<uint64_t> of_one_time_;  // for the cells with the time time_ms_
+  int64_t time_ms_ = 0;
+};
+
+// The tombstones of a family that `range` holds, for searches.
+class FamilyTombstones {
+ public:
+  // [first, last) are all cells of the family.
+  FamilyTombstones(const FamilyDescriptor& family, const VersionRange& range,
+                   CellVersions::const_iterator first, CellVersions::const_iterator last) {
+    HiddenCells hidden;
+    for (; first != last && first->qualifier.empty(); ++first) {
+      if (!IsFamilyTombstone(*first) || !range.Holds(first->timestamp_ms)) continue;
+      hidden.Add(family, *first);
+      tombstones_.push_back({first->timestamp_ms, first->kind, hidden});
+    }
+  }
+  [[nodiscard]] bool Hide(const CellVersion& cell) const {
+    const auto after = std::partition_point(tombstones_.begin(), tombstones_.end(),
+                                            [&cell](const Tombstone& tombstone) {
+                                              return std::tie(tombstone.time_ms, tombstone.kind) >
+                                                     std::tie(cell.timestamp_ms, cell.kind);
+                                            });
+    return after != tombstones_.begin() && std::prev(after)->hidden.Hides(cell);
+  }
+
+ private:
+  struct Tombstone {
+    int64_t time_ms;
+    CellKind kind;
+    HiddenCells hidden;  // by this tombstone and the preceding ones
+  };
+  std::vector<Tombstone> tombstones_;  // in the order of SortsBefore
+};
+
+// Decides which cells of one column the family keeps. The functions must be called for all cells of
+// the column, in their order.
+class Column {
+ public:
+  Column(const FamilyDescriptor& family, const FamilyTombstones& of_family, int64_t now_ms)
+      : family_(family), of_family_(of_family), now_ms_(now_ms) {
     if (family.ttl_s != kTtlForever && now_ms > kTimeMin + family.ttl_s * 1000) {
       oldest_ms_ = now_ms - family.ttl_s * 1000;
     }
   }
-  bool Keeps(const Tombstones& tombstones, const CellVersion& put) {
+  void AddTombstone(const CellVersion& tombstone) { hidden_.Add(family_, tombstone); }
+  [[nodiscard]] bool Hides(const CellVersion& cell) const {
+    return of_family_.Hide(cell) || (!IsFamilyTombstone(cell) && hidden_.Hides(cell));
+  }
+  // A put does not count as a version if it is hidden (unless deleted cells are kept), or if its
+  // own TTL is over.
+  bool KeepsPut(const CellVersion& put) {
     if (put.expires_ms < now_ms_) return false;
-    if (!family_.keep_deleted_cells && Hidden(family_, tombstones, put)) return false;
+    if (!family_.keep_deleted_cells && Hides(put)) return false;
     ++rank_;
     if (rank_ > family_.versions) return false;
     return put.timestamp_ms >= oldest_ms_ || rank_ <= family_.min_versions;
@@ -78,119 +117,65 @@ class Keeper {
 
  private:
   const FamilyDescriptor& family_;
+  const FamilyTombstones& of_family_;
   const int64_t now_ms_;
+  HiddenCells hidden_;  // by the tombstones of the column
   int64_t oldest_ms_ = kTimeMin;
   int32_t rank_ = 0;
 };
 
-Tombstones FamilyTombstones(Iterator first, Iterator last) {
-  Tombstones tombstones;
-  for (; first != last && first->qualifier.empty(); ++first) {
-    if (IsFamilyTombstone(*first)) tombstones.push_back(&*first);
-  }
-  return tombstones;
+template <typename Iterator>
+Iterator EndOfFamily(Iterator first, Iterator end) {
+  return std::partition_point(first, end,
+                              [&](const CellVersion& c) { return c.family == first->family; });
+}
+template <typename Iterator>
+Iterator EndOfColumn(Iterator first, Iterator end) {
+  return std::find_if(first, end,
+                      [&](const CellVersion& c) { return c.qualifier != first->qualifier; });
 }
 
-// Flags the cells of a family that can be dropped. `drop` is parallel to [first, last).
-class Tidier {
- public:
-  Tidier(const FamilyDescriptor& family, const TidyOptions& options)
-      : family_(family), options_(options) {}
-
-  void Column(const Tombstones& family_tombstones, Iterator first, Iterator last, bool* drop) {
-    Tombstones tombstones = family_tombstones;
-    for (auto it = first; it != last; ++it) {
-      if (!IsPut(*it) && !IsFamilyTombstone(*it)) tombstones.push_back(&*it);
-    }
-    Keeper keeper(family_, options_.now_ms);
-    int64_t oldest_put = std::numeric_limits<int64_t>::max();
-    for (auto it = first; it != last; ++it) {
-      if (!IsPut(*it)) continue;
-      drop[it - first] = !keeper.Keeps(tombstones, *it);
-      if (!drop[it - first]) oldest_put = it->timestamp_ms;
-    }
-    oldest_of_family_ = std::min(oldest_of_family_, oldest_put);
-    for (auto it = first; it != last; ++it) {
-      if (!IsPut(*it) && !IsFamilyTombstone(*it))
-        drop[it - first] = Goes(tombstones, *it, oldest_put);
-    }
-  }
-  /// Returns whether a tombstone of the family can be dropped. Call this function after Column was
-  /// called for all columns of the family.
-  bool FamilyTombstoneGoes(const Tombstones& family_tombstones,
-                           const CellVersion& tombstone) const {
-    return Goes(family_tombstones, tombstone, oldest_of_family_);
-  }
-
- private:
-  bool Goes(const Tombstones& tombstones, const CellVersion& tombstone, int64_t oldest_put) const {
-    // If deleted cells are kept, a tombstone is kept as long as any put that it hides.
-    if (tombstone.timestamp_ms <= options_.tombstones_until_ms) {
-      if (!family_.keep_deleted_cells || tombstone.timestamp_ms < oldest_put) return true;
-    }
-    return !family_.keep_deleted_cells &&
-           std::any_of(tombstones.begin(), tombstones.end(), [&](const CellVersion* wider) {
-             return Covers(family_, *wider, tombstone);
-           });
-  }
-
-  const FamilyDescriptor& family_;
-  const TidyOptions options_;
-  int64_t oldest_of_family_ = std::numeric_limits<int64_t>::max();
-};
-
-std::pair<Iterator, Iterator> FamilyRange(CellVersions* row, uint8_t family) {
-  const auto first = std::partition_point(
-      row->begin(), row->end(), [family](const CellVersion& c) { return c.family < family; });
-  const auto last = std::partition_point(
-      first, row->end(), [family](const CellVersion& c) { return c.family == family; });
-  return {first, last};
-}
-
-std::pair<Iterator, Iterator> ColumnRange(CellVersions* row, uint8_t family, ByteView qualifier) {
-  const auto before = [&](const CellVersion& c) {
-    return c.family != family ? c.family < family : c.qualifier < qualifier;
+// Moves the cells in [first, last) that the family keeps to `to`. These are all cells of the
+// family. Returns the end of the moved cells.
+CellVersions::iterator MoveKept(const FamilyDescriptor& family, const TidyOptions& options,
+                                CellVersions::iterator first, CellVersions::iterator last,
+                                CellVersions::iterator to) {
+  const FamilyTombstones of_family(family, {}, first, last);
+  const auto is_old = [&](const CellVersion& tombstone) {
+    return options.tombstones_until_ms > kTimeMin &&
+           tombstone.timestamp_ms <= options.tombstones_until_ms;
   };
-  const auto first = std::partition_point(row->begin(), row->end(), before);
-  const auto last = std::partition_point(first, row->end(), [&](const CellVersion& c) {
-    return c.family == family && c.qualifier == qualifier;
+  const auto family_to = to;
+  int64_t oldest_of_family = kTimeMax;
+  while (first != last) {
+    const auto end = EndOfColumn(first, last);
+    const auto column_to = to;
+    int64_t oldest_put = kTimeMax;
+    Column column(family, of_family, options.now_ms);
+    for (; first != end; ++first) {
+      bool keeps;
+      if (IsPut(*first)) {
+        keeps = column.KeepsPut(*first);
+        if (keeps) oldest_put = first->timestamp_ms;
+      } else {
+        keeps = family.keep_deleted_cells || !(is_old(*first) || column.Hides(*first));
+        if (!IsFamilyTombstone(*first)) column.AddTombstone(*first);
+      }
+      if (!keeps) continue;
+      if (to != first) *to = std::move(*first);
+      ++to;
+    }
+    if (!family.keep_deleted_cells) continue;
+    oldest_of_family = std::min(oldest_of_family, oldest_put);
+    // If deleted cells are kept, a tombstone is kept as long as any put that it hides.
+    to = std::remove_if(column_to, to, [&](const CellVersion& c) {
+      return !IsPut(c) && !IsFamilyTombstone(c) && is_old(c) && c.timestamp_ms < oldest_put;
+    });
+  }
+  if (!family.keep_deleted_cells) return to;
+  return std::remove_if(family_to, to, [&](const CellVersion& c) {
+    return IsFamilyTombstone(c) && is_old(c) && c.timestamp_ms < oldest_of_family;
   });
-  return {first, last};
-}
-
-void EraseFlagged(CellVersions* row, Iterator first, Iterator last, const bool* drop) {
-  auto to = first;
-  for (auto it = first; it != last; ++it) {
-    if (drop[it - first]) continue;
-    if (to != it) *to = std::move(*it);
-    ++to;
-  }
-  row->erase(to, last);
-}
-
-// Flags of a range. std::vector<bool> has no plain references to its elements.
-struct Flags {
-  explicit Flags(size_t n) : size(n), at(std::make_unique<bool[]>(n)) {}
-  size_t size;
-  std::unique_ptr<bool[]> at;
-};
-
-void TidyFamily(const FamilyDescriptor& family, const TidyOptions& options, CellVersions* row,
-                Iterator first, Iterator last) {
-  Flags drop(static_cast<size_t>(last - first));
-  const Tombstones tombstones = FamilyTombstones(first, last);
-  Tidier tidier(family, options);
-  for (auto column = first; column != last;) {
-    const auto next = std::find_if(
-        column, last, [&](const CellVersion& c) { return c.qualifier != column->qualifier; });
-    tidier.Column(tombstones, column, next, &drop.at[static_cast<size_t>(column - first)]);
-    column = next;
-  }
-  for (const CellVersion* tombstone : tombstones) {
-    drop.at[static_cast<size_t>(tombstone - &*first)] =
-        tidier.FamilyTombstoneGoes(tombstones, *tombstone);
-  }
-  EraseFlagged(row, first, last, drop.at.get());
 }
 
 enum : uint8_t { kKindMask = 0x0F, kSameColumn = 0x10, kExpires = 0x20 };
@@ -222,31 +207,31 @@ bool SortsBefore(const CellVersion& a, const CellVersion& b) {
          std::tie(b.family, b.qualifier, a.timestamp_ms, a.kind, a.sequence);
 }
 
-void AddVersion(Families families, CellVersion cell, CellVersions* row) {
-  const uint8_t family = cell.family;
-  if (family >= families.size() || families[family].name.empty()) return;
-  const bool of_family = IsFamilyTombstone(cell);
-  const Bytes qualifier = cell.qualifier;
-  auto at = std::lower_bound(row->begin(), row->end(), cell, SortsBefore);
-  if (at != row->end() && SameName(*at, cell)) {
-    *at = std::move(cell);  // the new cell is the later write, because records arrive in order
-  } else if (at != row->begin() && SameName(*std::prev(at), cell)) {
-    return;
-  } else {
-    row->insert(at, std::move(cell));
+bool IsFamilyTombstone(const CellVersion& cell) {
+  return cell.kind == CellKind::kDeleteFamily || cell.kind == CellKind::kDeleteFamilyVersion;
+}
+
+void AddVersions(Families families, CellVersions added, CellVersions* row) {
+  // Of equal cells, the one that was written last must come first, because std::unique keeps it.
+  std::reverse(added.begin(), added.end());
+  std::stable_sort(added.begin(), added.end(), SortsBefore);
+  // Merges the two lists from the end, so that only the cells after the first new one are moved.
+  size_t old = row->size();
+  row->resize(row->size() + added.size());
+  auto to = row->end();
+  while (!added.empty()) {
+    CellVersion& newest = added.back();
+    if (old > 0 && !SortsBefore((*row)[old - 1], newest)) {
+      *--to = std::move((*row)[--old]);
+    } else {
+      *--to = std::move(newest);
+      added.pop_back();
+    }
   }
-  const TidyOptions nothing_expires{kTimeMin, kTimeMin};
-  const auto [first, last] = FamilyRange(row, family);
-  if (of_family) {
-    TidyFamily(families[family], nothing_expires, row, first, last);
-    return;
-  }
-  const auto [column, column_end] = ColumnRange(row, family, qualifier);
-  if (column_end - column == 1 && (first == column || !first->qualifier.empty())) return;
-  Flags drop(static_cast<size_t>(column_end - column));
-  Tidier(families[family], nothing_expires)
-      .Column(FamilyTombstones(first, last), column, column_end, drop.at.get());
-  EraseFlagged(row, column, column_end, drop.at.get());
+  if (to != row->begin()) --to;
+  row->erase(std::unique(to, row->end(), SameName), row->end());
+  TidyVersions(families, {kTimeMin, kTimeMin}, row);
+  if (row->capacity() > 2 * row->size()) row->shrink_to_fit();
 }
 
 CellVersions MergeVersions(CellVersions newer, CellVersions older) {
@@ -263,16 +248,14 @@ CellVersions MergeVersions(CellVersions newer, CellVersions older) {
 }
 
 void TidyVersions(Families families, const TidyOptions& options, CellVersions* row) {
-  for (size_t end = row->size(); end > 0;) {
-    const auto [first, last] = FamilyRange(row, (*row)[end - 1].family);
-    const uint8_t family = first->family;
-    end = static_cast<size_t>(first - row->begin());
-    if (family < families.size() && !families[family].name.empty()) {
-      TidyFamily(families[family], options, row, first, last);
-    } else {
-      row->erase(first, last);
-    }
+  auto to = row->begin();
+  for (auto it = row->begin(); it != row->end();) {
+    const uint8_t family = it->family;
+    const auto end = EndOfFamily(it, row->end());
+    if (HasFamily(families, family)) to = MoveKept(families[family], options, it, end, to);
+    it = end;
   }
+  row->erase(to, row->end());
 }
 
 std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_ms,
@@ -280,42 +263,30 @@ std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_m
                                                 const CellVersions& row) {
   std::vector<const CellVersion*> seen;
   for (auto it = row.begin(); it != row.end();) {
-    const uint8_t index = it->family;
-    const auto family_end =
-        std::find_if(it, row.end(), [index](const CellVersion& c) { return c.family != index; });
-    if (index >= families.size() || families[index].name.empty()) {
+    const auto family_end = EndOfFamily(it, row.end());
+    if (!HasFamily(families, it->family)) {
       it = family_end;
       continue;
     }
-    const FamilyDescriptor& family = families[index];
-    Tombstones family_tombstones;
-    for (auto m = it; m != family_end && m->qualifier.empty(); ++m) {
-      if (IsFamilyTombstone(*m)) family_tombstones.push_back(&*m);
-    }
+    const FamilyDescriptor& family = families[it->family];
+    // A read returns kept deleted cells whose tombstone lies outside of the time range of the read
+    // (region-store.md D16).
+    const VersionRange deleting = family.keep_deleted_cells ? range : VersionRange();
+    const FamilyTombstones of_family(family, deleting, it, family_end);
     while (it != family_end) {
-      const auto column_end = std::find_if(
-          it, family_end, [&](const CellVersion& c) { return c.qualifier != it->qualifier; });
-      Tombstones tombstones = family_tombstones;
-      for (auto m = it; m != column_end; ++m) {
-        if (!IsPut(*m) && !IsFamilyTombstone(*m)) tombstones.push_back(&*m);
-      }
-      // A read returns kept deleted cells whose tombstone lies outside of the time range of the
-      // read (region-store.md D16).
-      Tombstones in_range;
-      if (family.keep_deleted_cells) {
-        std::copy_if(
-            tombstones.begin(), tombstones.end(), std::back_inserter(in_range),
-            [&](const CellVersion* tombstone) { return range.Holds(tombstone->timestamp_ms); });
-      }
-      Keeper keeper(family, now_ms);
+      const auto end = EndOfColumn(it, family_end);
+      Column column(family, of_family, now_ms);
       int32_t given = 0;
-      for (; it != column_end; ++it) {
-        if (!IsPut(*it) || !keeper.Keeps(tombstones, *it) || !range.Holds(it->timestamp_ms))
-          continue;
-        if (family.keep_deleted_cells && Hidden(family, in_range, *it)) continue;
-        if (given < range.max_versions) {
-          seen.push_back(&*it);
-          ++given;
+      for (; it != end; ++it) {
+        if (IsPut(*it)) {
+          if (!column.KeepsPut(*it) || !range.Holds(it->timestamp_ms)) continue;
+          if (family.keep_deleted_cells && column.Hides(*it)) continue;
+          if (given < range.max_versions) {
+            seen.push_back(&*it);
+            ++given;
+          }
+        } else if (!IsFamilyTombstone(*it) && deleting.Holds(it->timestamp_ms)) {
+          column.AddTombstone(*it);
         }
       }
     }

@@ -45,6 +45,8 @@ struct CellVersion {
   bool operator==(const CellVersion&) const = default;
 };
 
+[[nodiscard]] bool IsFamilyTombstone(const CellVersion& cell);
+
 /// Returns whether cell a sorts before cell b (region-store.md D10). Cells are sorted by family and
 /// qualifier in ascending order, and then by time, kind and sequence in descending order.
 bool SortsBefore(const CellVersion& a, const CellVersion& b);
@@ -57,10 +59,12 @@ using CellVersions = std::vector<CellVersion>;
 /// a descriptor was dropped and keeps no cells.
 using Families = std::span<const FamilyDescriptor>;
 
-/// Adds one cell. Then removes cells that are no longer needed: hidden cells, versions above the
-/// limit, and redundant tombstones. Only cells of the same column are removed, or of the same
-/// family if `cell` is a tombstone of a family. The removal does not change what readers see.
-void AddVersion(Families families, CellVersion cell, CellVersions* row);
+/// Adds cells, in the order in which they were written. Then removes cells that are no longer
+/// needed: hidden cells, versions above the limit, and redundant tombstones. The removal does not
+/// change what readers see. `row` may be a part of a row. It must contain the complete columns of
+/// the new cells, and the tombstones of their families. If a new cell is a tombstone of a family,
+/// `row` must contain the complete family.
+void AddVersions(Families families, CellVersions added, CellVersions* row);
 
 /// Returns the union of two lists of cells.
 CellVersions MergeVersions(CellVersions newer, CellVersions older);
@@ -68,7 +72,7 @@ CellVersions MergeVersions(CellVersions newer, CellVersions older);
 struct TidyOptions {
   int64_t now_ms = 0;
   /// Tombstones up to this time are dropped. Set this member only if no older file can have the
-  /// row.
+  /// row. By default, no tombstones are dropped because of their time.
   int64_t tombstones_until_ms = std::numeric_limits<int64_t>::min();
 };
 /// Removes all cells that no reader will see: hidden cells, expired cells, versions above the

@@ -126,6 +126,41 @@ TEST_CASE(
   CHECK(CpuMs() - began < kCpuFactor * 2000);
 }
 
+TEST_CASE("The time to change many versions of a column grows only with the number of versions") {
+  Fixture f;
+  const Bytes table = "versions", row = "row";
+  FamilyDescriptor family{"t"};
+  family.versions = 1'000'000;
+  SUBCASE("by HBase's default rule for deletes") {}
+  SUBCASE("with NEW_VERSION_BEHAVIOR") { family.new_version_behavior = true; }
+  REQUIRE(f.cells().CreateTable({table, {family}, false}).ok());
+  constexpr int64_t kVersions = 50'000;
+  std::vector<CellChange> puts, deletes, family_deletes;
+  for (int64_t i = 0; i < kVersions; ++i) {
+    // The times are unique, and neither ascending nor descending.
+    const int64_t time_ms = 1 + i * 7919 % kVersions;
+    puts.push_back(PutCell("t", "q", "value"));
+    puts.back().timestamp_ms = time_ms;
+    deletes.push_back({CellChange::Kind::kDeleteVersion, "t", "q", {}, {}, {}});
+    deletes.back().timestamp_ms = time_ms;
+    family_deletes.push_back({CellChange::Kind::kDeleteFamilyVersion, "t", {}, {}, {}, {}});
+    family_deletes.back().timestamp_ms = kVersions + time_ms;
+  }
+  CellSelection all;
+  all.max_versions = INT32_MAX;
+  const auto seen = [&] { return f.cells().GetCells(table, row, all)->cells.size(); };
+  const int64_t began = CpuMs();
+  REQUIRE(f.cells().Mutate(table, {{row, puts}}).ok());
+  CHECK(seen() == kVersions);
+  REQUIRE(f.cells().Mutate(table, {{row, family_deletes}}).ok());
+  CHECK(seen() == kVersions);
+  REQUIRE(f.cells().Mutate(table, {{row, deletes}}).ok());
+  CHECK(seen() == 0);
+  REQUIRE(f.cells().Flush().ok());
+  CHECK(seen() == 0);
+  CHECK(CpuMs() - began < kCpuFactor * 2000);
+}
+
 TEST_CASE("A column of a wide row in a file is read without copying the row") {
   Fixture f;
   for (uint32_t i = 0; i < 3000; ++i) {

@@ -180,15 +180,21 @@ TEST_CASE("A wide row that is changed column by column equals the sum of its cha
       change_cells(what, &writer.Column("arrival", family, qualifier));
       change_cells(what, &by_arrival);
     }
-    AddVersion(families, version, &writer.Column("time", family, qualifier).versions);
-    AddVersion(families, version, &by_time.versions);
+    CellVersions versions = {version};
+    for (uint64_t i = random() % 3; i > 0; --i) {
+      versions.push_back(version);
+      versions.back().family = static_cast<uint8_t>(random() % 2);
+      versions.back().qualifier = std::to_string(random() % 400);
+    }
+    writer.AddVersions("time", families, versions);
+    AddVersions(families, versions, &by_time.versions);
     if (random() % 5000 == 0) {
       writer.Row("arrival").DeleteFamily(family, time_ms);
       by_arrival.DeleteFamily(family, time_ms);
       const CellVersion tombstone{family,        CellKind::kDeleteFamily, "", "", time_ms,
                                   kNeverExpires, sequence << 8 | 1};
-      AddVersion(families, tombstone, &writer.Row("time").versions);
-      AddVersion(families, tombstone, &by_time.versions);
+      writer.AddVersions("time", families, {tombstone});
+      AddVersions(families, {tombstone}, &by_time.versions);
     }
     most = std::max(most, by_time.versions.size());
     if (sequence % 100 != 0) continue;

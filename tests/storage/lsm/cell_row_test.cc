@@ -39,7 +39,7 @@ CellRow ByTime(std::mt19937_64& random) {
     if (cell.kind == CellKind::kPut) cell.value = std::to_string(random() % 1000);
     cell.timestamp_ms = static_cast<int64_t>(random() % 6);
     cell.sequence = i;
-    AddVersion(families, std::move(cell), &row.versions);
+    AddVersions(families, {std::move(cell)}, &row.versions);
   }
   return row;
 }
