@@ -530,8 +530,7 @@ class RowTidier {
 
  private:
   static bool IsOfFamily(const lsm::CellVersion& cell, uint8_t family) {
-    return cell.family == family && (cell.kind == lsm::CellKind::kDeleteFamily ||
-                                     cell.kind == lsm::CellKind::kDeleteFamilyVersion);
+    return cell.family == family && lsm::IsFamilyTombstone(cell);
   }
 
   const lsm::Families families_;
