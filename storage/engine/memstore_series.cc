@@ -5,6 +5,7 @@
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
 #include "storage/base/survive.h"
+#include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/memstore.h"
 #include "storage/lsm/block_file.h"
@@ -60,19 +61,26 @@ Status Memstore::CheckSeriesMemory(uint64_t more, uint64_t percent) {
 
 bool Memstore::RefusesRow(const Table& table, ByteView key,
                           const std::vector<CellChange>& changes) const {
-  if (MemoryAdmits(0, kSeriesMemoryPercent)) [[likely]]
-    return false;
-  bool puts = false;
-  size_t qualifier = 0;  // length of the longest one; the index also has the qualifiers of pieces
-  for (const CellChange& change : changes) {
-    puts = puts || change.kind == CellChange::Kind::kPut;
-    qualifier = std::max(qualifier, change.qualifier.size());
-  }
   size_t block = lsm::kPieceBytes;
   for (const FamilyDescriptor& family : table.descriptor.families)
     block = std::min<size_t>(block, family.block_size);
-  if (sizeof(lsm::BlockEntry) + key.size() + qualifier <= block / kIndexPart) return false;
-  return puts || !MemoryAdmits(0, 100);
+  // The index also has the qualifiers with which the pieces of wide rows begin. In a regular row,
+  // the points of a compacted cell are stored without its qualifier.
+  bool regular = false;
+  const auto is_long = [&](const CellChange& change) {
+    const bool points =
+        regular && codec::ClassifyQualifier(change.qualifier) == codec::CellClass::kCompacted;
+    const size_t bytes = key.size() + (points ? 0 : change.qualifier.size());
+    return sizeof(lsm::BlockEntry) + bytes > block / kIndexPart;
+  };
+  if (std::none_of(changes.begin(), changes.end(), is_long)) [[likely]]
+    return false;
+  regular = rows_.PlaceOf(table, key).regular;
+  if (regular && std::none_of(changes.begin(), changes.end(), is_long)) return false;
+  const bool puts = std::any_of(changes.begin(), changes.end(), [](const CellChange& change) {
+    return change.kind == CellChange::Kind::kPut;
+  });
+  return !MemoryAdmits(0, puts ? kSeriesMemoryPercent : 100);
 }
 
 Status Memstore::RefusedRow() {

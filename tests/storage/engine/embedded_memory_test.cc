@@ -314,6 +314,13 @@ TEST_CASE("while the memory for series is full, rows with long keys are refused 
 
   CHECK(cells.Mutate("t", {{Bytes(400, 'k'), {PutCell("f", "q", "v")}}}).ok());
   CHECK(AppendPoint(**opened, 0, kTime).ok());
+  Bytes row_of_points = Tsuid(0).substr(0, 3);
+  AppendBig(&row_of_points, kTime, 4);
+  row_of_points += Tsuid(0).substr(3);
+  Bytes seconds;
+  for (uint64_t second = 0; second < 500; ++second) AppendBig(&seconds, second << 4, 2);
+  const Bytes values(501, '\0');
+  CHECK(cells.Mutate("tsdb", {{row_of_points, {PutCell("t", seconds, values)}}}).ok());
   const RowMutation deletes{old, {DeleteColumn("f", "q")}};
   CHECK(*cells.CompareAndMutate("f", "q", "v", "t", deletes));
   CHECK(cells.DeleteRow("t", old).ok());
