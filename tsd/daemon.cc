@@ -62,6 +62,7 @@ struct DaemonOptions {
   int64_t slow_query_ms = 0;
   uid::AnnotationsOptions annotations;
   uid::MetadataOptions metadata;
+  uid::TreeSorterOptions trees;
   compaction::RowCompactorOptions compactor;
   std::optional<compaction::RowQueueOptions> row_queue;
   std::optional<RetentionOptions> retention;
@@ -90,6 +91,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.slow_query_ms, ReadSlowQueryMs(config));
   ASSIGN_OR_RETURN(options.annotations, ReadAnnotationsOptions(config));
   ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
+  ASSIGN_OR_RETURN(options.trees, ReadTreeSorterOptions(config));
   ASSIGN_OR_RETURN(options.compactor, ReadRowCompactorOptions(config));
   ASSIGN_OR_RETURN(options.row_queue, ReadRowQueueOptions(config));
   ASSIGN_OR_RETURN(options.retention, ReadRetentionOptions(config, options.query));
@@ -151,7 +153,7 @@ class Daemon {
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
         tree_sorter_(session.cells().CommittedLater(), metadata_, clock,
-                     session.config().String("tsd.storage.hbase.tree_table")),
+                     session.config().String("tsd.storage.hbase.tree_table"), options_.trees),
         highest_ids_(session.backend().remote() ? std::make_unique<uid::HighestIds>(session.names())
                                                 : nullptr),
         notes_(options_.http),

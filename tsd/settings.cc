@@ -1,5 +1,6 @@
 #include "tsd/settings.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -129,6 +130,19 @@ uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config) {
   options.tracking = config.Bool("tsd.core.meta.enable_tsuid_tracking");
   options.realtime_ts = config.Bool("tsd.core.meta.enable_realtime_ts");
   options.incrementing = config.Bool("tsd.core.meta.enable_tsuid_incrementing");
+  return options;
+}
+
+Result<uid::TreeSorterOptions> ReadTreeSorterOptions(const Config& config) {
+  uid::TreeSorterOptions options;
+  ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
+  options.bytes_max = std::min(options.bytes_max, static_cast<int64_t>(memory_bytes / 32));
+  options.warn = [](const uid::LeftOutTrees& left_out) {
+    LogWarning("trees",
+               "some enabled trees get no new series, because the rules of all enabled trees need "
+               "too much memory",
+               {{"first_tree", left_out.first_id}, {"trees", left_out.count}});
+  };
   return options;
 }
 

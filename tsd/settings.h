@@ -20,6 +20,7 @@
 #include "uid/name_filter.h"
 #include "uid/names.h"
 #include "uid/series_tracker.h"
+#include "uid/tree_sorter.h"
 
 namespace hg::tsd {
 
@@ -50,6 +51,8 @@ Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
+/// The options log the trees that are left out.
+Result<uid::TreeSorterOptions> ReadTreeSorterOptions(const Config& config);
 Result<compaction::RowCompactorOptions> ReadRowCompactorOptions(const Config& config);
 /// Returns the options of row compaction; nullopt if rows are not compacted automatically after
 /// they were written.

@@ -1,6 +1,8 @@
 #include "uid/tree_sorter.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include "storage/base/request_context.h"
 
@@ -8,6 +10,8 @@ namespace hg::uid {
 namespace {
 
 constexpr int64_t kRereadMs = 300'000;
+// A request that waits for the first list checks its limits this often.
+constexpr std::chrono::milliseconds kPoll(100);
 
 constexpr uint64_t kStepsMax = 1 << 20;  // limit for one series in all trees
 constexpr int64_t kBytesMax = 8 << 20;   // limit for one series in one tree
@@ -39,6 +43,57 @@ class SortLimits final : public RequestContext {
   int64_t bytes_ = 0;
 };
 
+/// The limits of the request that reads one tree, and a limit for the memory of this tree. The
+/// destructor reports the memory as freed. Used by one thread at a time.
+class ReadLimits final : public RequestContext {
+ public:
+  ReadLimits(int64_t bytes_max, RequestContext& request)
+      : bytes_max_(bytes_max), request_(request) {}
+  ReadLimits(const ReadLimits&) = delete;
+  ReadLimits& operator=(const ReadLimits&) = delete;
+  ~ReadLimits() override { (void)request_.Charge(-bytes_); }
+
+  Status Step(uint64_t steps) override { return request_.Step(steps); }
+  Status Check() override { return request_.Check(); }
+  Status Charge(int64_t bytes) override {
+    if (bytes > 0 && bytes_ + bytes > bytes_max_) {
+      exceeded_ = true;
+      return Status::LimitExceeded("the tree is too large");
+    }
+    RETURN_IF_ERROR(request_.Charge(bytes));
+    bytes_ += bytes;
+    return {};
+  }
+  /// Returns whether the tree exceeded the limit for one tree.
+  [[nodiscard]] bool exceeded() const { return exceeded_; }
+
+ private:
+  const int64_t bytes_max_;
+  RequestContext& request_;
+  int64_t bytes_ = 0;
+  bool exceeded_ = false;
+};
+
+// Frees the texts of the tree that sorting does not use, and returns the memory of the rest.
+int64_t Strip(Tree* tree) {
+  constexpr size_t kNodeBytes = 64;
+  size_t bytes = sizeof(Tree);
+  for (std::string* text : {&tree->name, &tree->description, &tree->notes})
+    std::string().swap(*text);
+  for (auto& [level, rules] : tree->rules) {
+    bytes += kNodeBytes + sizeof(rules);
+    for (auto& [order, rule] : rules) {
+      std::string().swap(rule.description);
+      std::string().swap(rule.notes);
+      bytes += kNodeBytes + sizeof(rule);
+      for (const std::string* text :
+           {&rule.field, &rule.regex, &rule.separator, &rule.custom_field, &rule.display_format})
+        bytes += text->capacity();
+    }
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 // Returns whether the error comes from the rules of a tree and the series, not from the store.
 bool RulesRefuse(StatusCode code) {
   return code == StatusCode::kLimitExceeded || code == StatusCode::kInvalidArgument ||
@@ -58,27 +113,80 @@ bool ReadsIdObjects(const Tree& tree) {
 
 }  // namespace
 
-TreeSorter::TreeSorter(Store& store, Metadata& metadata, const Clock& clock, std::string tree_table)
-    : metadata_(metadata), clock_(clock), store_(store, std::move(tree_table)) {}
+TreeSorter::TreeSorter(Store& store, Metadata& metadata, const Clock& clock, std::string tree_table,
+                       TreeSorterOptions options)
+    : metadata_(metadata),
+      clock_(clock),
+      store_(store, std::move(tree_table)),
+      options_(std::move(options)) {}
 
-Result<std::shared_ptr<const TreeSorter::EnabledTrees>> TreeSorter::Enabled() {
-  const std::lock_guard lock(mutex_);
-  const int64_t now = clock_.NowMs();
-  if (trees_ != nullptr && now - read_ms_ <= kRereadMs) return trees_;
-  auto enabled = std::make_shared<EnabledTrees>();
-  ASSIGN_OR_RETURN(enabled->trees, store_.List(RequestContext::Unlimited()));
-  std::erase_if(enabled->trees,
-                [](const Tree& tree) { return !tree.enabled || tree.rules.empty(); });
-  if (std::any_of(enabled->trees.begin(), enabled->trees.end(), ReadsIdObjects)) {
-    enabled->detail = IdDetail::kObjects;
+Result<std::shared_ptr<const TreeSorter::EnabledTrees>> TreeSorter::Enabled(
+    RequestContext& context) {
+  const auto outdated = [this] {
+    return trees_ == nullptr || clock_.NowMs() - read_ms_ > kRereadMs;
+  };
+  std::unique_lock lock(mutex_);
+  while (outdated() && reading_) {
+    if (trees_ != nullptr) return trees_;  // another request is reading the next list
+    changed_.wait_for(lock, kPoll);
+    lock.unlock();
+    RETURN_IF_ERROR(context.Check());
+    lock.lock();
   }
-  trees_ = std::move(enabled);
+  if (!outdated()) return trees_;
+  reading_ = true;
+  lock.unlock();
+  const int64_t now = clock_.NowMs();
+  const auto end = [&] {
+    lock.lock();
+    reading_ = false;
+    changed_.notify_all();
+  };
+  Result<std::shared_ptr<const EnabledTrees>> read = std::shared_ptr<const EnabledTrees>();
+  try {
+    read = Read(context);
+  } catch (...) {
+    end();
+    throw;
+  }
+  end();
+  RETURN_IF_ERROR(read.status());
+  trees_ = std::move(*read);
   read_ms_ = now;
   return trees_;
 }
 
+// Reads the trees one by one, so that only trees that are kept take memory at the same time.
+Result<std::shared_ptr<const TreeSorter::EnabledTrees>> TreeSorter::Read(RequestContext& context) {
+  auto enabled = std::make_shared<EnabledTrees>();
+  LeftOutTrees left_out;
+  MemoryTally kept(&context);
+  RETURN_IF_ERROR(store_.VisitIds(context, [&](int32_t id) -> Status {
+    ReadLimits limits(2 * options_.bytes_max, context);
+    Result<std::optional<Tree>> tree = store_.FindEnabled(id, limits);
+    bool fits = !limits.exceeded();
+    if (fits) {
+      RETURN_IF_ERROR(tree.status());
+      if (!*tree || (*tree)->rules.empty()) return {};
+      const int64_t bytes = Strip(&**tree);
+      fits = kept.held() + bytes <= options_.bytes_max;
+      if (fits) {
+        RETURN_IF_ERROR(kept.Add(bytes));
+        enabled->trees.push_back(std::move(**tree));
+      }
+    }
+    if (!fits && left_out.count++ == 0) left_out.first_id = id;
+    return {};
+  }));
+  if (left_out.count > 0 && options_.warn) options_.warn(left_out);
+  if (std::any_of(enabled->trees.begin(), enabled->trees.end(), ReadsIdObjects)) {
+    enabled->detail = IdDetail::kObjects;
+  }
+  return std::shared_ptr<const EnabledTrees>(std::move(enabled));
+}
+
 Status TreeSorter::Sort(const Bytes& tsuid, RequestContext& context) {
-  ASSIGN_OR_RETURN(const auto enabled, Enabled());
+  ASSIGN_OR_RETURN(const auto enabled, Enabled(context));
   if (enabled->trees.empty()) return {};
   ASSIGN_OR_RETURN(const TsMeta meta, metadata_.FindSeries(tsuid, context, enabled->detail));
   for (const Tree& tree : enabled->trees) {

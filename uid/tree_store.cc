@@ -97,17 +97,51 @@ Result<Tree> TreeStore::Find(int32_t id, RequestContext& context) {
   return std::move(*tree);
 }
 
+Result<std::optional<Tree>> TreeStore::FindEnabled(int32_t id, RequestContext& context) {
+  const std::optional<Tree> none;
+  CellSelection wanted = DefinitionCells(context);
+  wanted.prefixes.clear();
+  wanted.qualifiers = {kTree};
+  RETURN_IF_ERROR(context.Step(kStepsPerCell));
+  ASSIGN_OR_RETURN(const Row row, store_.GetCells(table_, TreeKey(id), wanted));
+  const Cell* cell = row.Find(kTree);
+  if (cell == nullptr) return none;
+  Tree definition;
+  RETURN_IF_ERROR(DecodeTree(cell->value, &definition));
+  if (!definition.enabled) return none;
+  Result<Tree> tree = Find(id, context);
+  // Another client may have deleted or disabled the tree since.
+  if (tree.status().code() == StatusCode::kNotFound) return none;
+  RETURN_IF_ERROR(tree.status());
+  if (!tree->enabled) return none;
+  return std::optional<Tree>(std::move(*tree));
+}
+
 Result<std::vector<Tree>> TreeStore::List(RequestContext& context) {
   std::vector<Tree> trees;
+  RETURN_IF_ERROR(VisitIds(context, [&](int32_t id) -> Status {
+    Result<Tree> tree = Find(id, context);
+    if (tree.status().code() == StatusCode::kNotFound) return {};
+    RETURN_IF_ERROR(tree.status());
+    trees.push_back(std::move(*tree));
+    return {};
+  }));
+  return trees;
+}
+
+Status TreeStore::VisitIds(RequestContext& context,
+                           const std::function<Status(int32_t id)>& visit) {
   // Jumps between rows with two-byte keys, to skip the branches of each tree, which may be
   // millions.
-  for (int32_t id = 1; id <= kTreeIdMax;) {
+  for (int32_t id = 1; id <= kTreeIdMax; ++id) {
     RETURN_IF_ERROR(context.Step(kStepsPerCell));
     ScanSpec spec;
     spec.context = &context;
     spec.table = table_;
     spec.start = TreeKey(id);
     spec.family = kTreeFamily;
+    spec.keys_only = true;
+    spec.first_cell_only = true;
     spec.batch_rows = 1;
     ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
     std::vector<Row> rows;
@@ -115,13 +149,10 @@ Result<std::vector<Tree>> TreeStore::List(RequestContext& context) {
     if (rows.empty()) break;
     if (rows[0].key.size() < kIdWidth) return Status::Corruption("tree table: a key is too short");
     id = ReadBig16(rows[0].key.data());
-    if (rows[0].key.size() == kIdWidth) {
-      ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(rows[0], context));
-      if (tree) trees.push_back(std::move(*tree));
-    }
-    ++id;
+    cursor.reset();  // the scan must not keep memory while `visit` reads
+    if (rows[0].key.size() == kIdWidth) RETURN_IF_ERROR(visit(id));
   }
-  return trees;
+  return {};
 }
 
 Result<Tree> TreeStore::Create(Tree tree, RequestContext& context) {

@@ -35,8 +35,14 @@ class TreeStore {
   /// Returns the tree with its rules. Returns NotFound ("Unable to locate tree: 9") if the tree
   /// does not exist.
   Result<Tree> Find(int32_t id, RequestContext& context);
+  /// Returns the tree with its rules if the tree exists and is enabled. Otherwise returns nullopt,
+  /// and does not read the rules.
+  Result<std::optional<Tree>> FindEnabled(int32_t id, RequestContext& context);
   /// Returns all trees with their rules, ordered by id.
   Result<std::vector<Tree>> List(RequestContext& context);
+  /// Calls `visit` for the id of each tree, in ascending order. Also visits ids whose tree was
+  /// deleted, if other cells of their row are left. An error of `visit` ends the call.
+  Status VisitIds(RequestContext& context, const std::function<Status(int32_t id)>& visit);
   /// Stores the definition with the next free id. Returns InvalidArgument if all ids are used.
   Result<Tree> Create(Tree tree, RequestContext& context);
   // The following functions change objects by compare-and-set. If another writer has changed an

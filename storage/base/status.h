@@ -26,7 +26,7 @@ enum class StatusCode : unsigned char {
   kUnsupported,       // this storage engine does not support the operation
   kDeadlineExceeded,  // the caller's time limit has passed
   kLimitExceeded,     // the request needs more bytes or points than a limit allows (HTTP 413)
-  kExhausted,         // out of memory for new series and names; known series still work (HTTP 503)
+  kExhausted,         // out of memory for new series and names, or rows with long keys (HTTP 503)
 };
 
 /// Returns the name of the code for messages and logs, such as "corruption".

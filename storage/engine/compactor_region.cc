@@ -35,7 +35,7 @@ template <typename GroupOf>
 Status Weigh(const std::shared_ptr<const lsm::BlockFile>& file, const Range& range,
              const GroupOf& group_of, std::map<Bytes, uint64_t>* weights) {
   if (file == nullptr) return {};
-  const std::vector<Bytes> blocks = file->FirstKeys();
+  const std::vector<Bytes> blocks = file->Separators();
   const size_t step = (blocks.size() + kBlocksWeighed - 1) / kBlocksWeighed;
   lsm::BlockFileScan scan(file, "", "", lsm::CacheUse::kPast);
   for (size_t block = 0; block < blocks.size(); block += step) {

@@ -44,8 +44,8 @@ Damage DamageOf(const Status& status, const std::string& file) {
 }
 
 std::string RowsOfBlock(const lsm::BlockFile& file, size_t block) {
-  std::string text = "rows from key " + ToHex(file.first_key(block));
-  if (block + 1 < file.blocks()) text += " to before " + ToHex(file.first_key(block + 1));
+  std::string text = "rows from key " + ToHex(file.separator(block));
+  if (block + 1 < file.blocks()) text += " to before " + ToHex(file.separator(block + 1));
   return text;
 }
 

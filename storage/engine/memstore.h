@@ -165,6 +165,24 @@ class Memstore {
 
   // The following functions are in memstore_series.cc.
   Status AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers) EXCLUDES(register_);
+  /// Returns whether the change must be refused because of its memory in the indexes of files. A
+  /// file's index has a key for each block. If keys are short compared with blocks, the index takes
+  /// a small part of the memory that the rows took before their flush, as it does for points. Such
+  /// rows are never refused. Rows with long keys are refused under the condition under which new
+  /// series are refused, and deletes of such rows a little later.
+  [[nodiscard]] bool RefusesRow(const Table& table, ByteView key,
+                                const std::vector<CellChange>& changes) const;
+  /// Returns the error for a change that RefusesRow refuses. Requests a flush if it would help. Do
+  /// not hold the write lock.
+  Status RefusedRow() EXCLUDES(write_);
+  /// Returns Exhausted with a message that begins with `what`, and reports it to the observers.
+  /// Requests a flush if FlushAdmitsSeries returns true.
+  Status RefuseForMemory(const char* what, const char* advice, uint64_t more, uint64_t percent);
+  /// Returns whether unflushed memory, ResidentBytes() and `more` bytes together are at most
+  /// `percent` of the memory limit.
+  [[nodiscard]] bool MemoryAdmits(uint64_t more, uint64_t percent) const {
+    return MemoryBytes() + ResidentBytes() + more <= env_.memory_max / 100 * percent;
+  }
   /// Returns Exhausted, like MayAddSeries, if unflushed memory, ResidentBytes() and `more` bytes
   /// together exceed `percent` of the memory limit. In this case, requests a flush if
   /// FlushAdmitsSeries returns true.

@@ -175,7 +175,7 @@ Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored)
   // Each part has the numbers of one or more memtables, and usually only plain rows. All other
   // cases are handled below.
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-    return a->cells()->first_key(0) < b->cells()->first_key(0);
+    return a->cells()->separator(0) < b->cells()->separator(0);
   });
   for (const auto& part : parts) {
     ASSIGN_OR_RETURN(const bool all, ReadPlainSeries(layout(), part->cells(), &intake));

@@ -5,8 +5,11 @@
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
 #include "storage/base/survive.h"
+#include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/memstore.h"
+#include "storage/lsm/block_file.h"
+#include "storage/lsm/cell_file.h"
 #include "storage/points/render.h"
 
 namespace hg::engine {
@@ -24,6 +27,9 @@ constexpr uint32_t kIndexedInLockMax = 1024;
 // Points of known series are refused last, based on unflushed memory alone.
 constexpr uint64_t kNamesMemoryPercent = 85;
 constexpr uint64_t kSeriesMemoryPercent = 90;
+// The key of a row is long if the index of a file may take more than 1/kIndexPart of the memory of
+// its blocks. The filter of a file takes up to about the same part.
+constexpr size_t kIndexPart = 16;
 
 std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }
 
@@ -47,12 +53,46 @@ bool Memstore::FlushAdmitsSeries(uint64_t more, uint64_t percent) const {
 
 bool Memstore::SeriesFull() const { return !FlushAdmitsSeries(0, kNamesMemoryPercent); }
 
+Status Memstore::CheckSeriesMemory(uint64_t more, uint64_t percent) {
+  if (MemoryAdmits(more, percent)) return {};
+  refused_series_.fetch_add(1, std::memory_order_relaxed);
+  return RefuseForMemory("new series and names", "use fewer different names", more, percent);
+}
+
+bool Memstore::RefusesRow(const Table& table, ByteView key,
+                          const std::vector<CellChange>& changes) const {
+  size_t block = lsm::kPieceBytes;
+  for (const FamilyDescriptor& family : table.descriptor.families)
+    block = std::min<size_t>(block, family.block_size);
+  // The index also has the qualifiers with which the pieces of wide rows begin. In a regular row,
+  // the points of a compacted cell are stored without its qualifier.
+  bool regular = false;
+  const auto is_long = [&](const CellChange& change) {
+    const bool points =
+        regular && codec::ClassifyQualifier(change.qualifier) == codec::CellClass::kCompacted;
+    const size_t bytes = key.size() + (points ? 0 : change.qualifier.size());
+    return sizeof(lsm::BlockEntry) + bytes > block / kIndexPart;
+  };
+  if (std::none_of(changes.begin(), changes.end(), is_long)) [[likely]]
+    return false;
+  regular = rows_.PlaceOf(table, key).regular;
+  if (regular && std::none_of(changes.begin(), changes.end(), is_long)) return false;
+  const bool puts = std::any_of(changes.begin(), changes.end(), [](const CellChange& change) {
+    return change.kind == CellChange::Kind::kPut;
+  });
+  return !MemoryAdmits(0, puts ? kSeriesMemoryPercent : 100);
+}
+
+Status Memstore::RefusedRow() {
+  return RefuseForMemory("rows with long keys", "drop tables that have many such rows", 0,
+                         kSeriesMemoryPercent);
+}
+
 // The error is always Exhausted, never Busy. After Busy, clients would also hold back points of
 // known series, which the store still accepts.
-Status Memstore::CheckSeriesMemory(uint64_t more, uint64_t percent) {
-  if (MemoryBytes() + ResidentBytes() + more <= env_.memory_max / 100 * percent) return {};
-  refused_series_.fetch_add(1, std::memory_order_relaxed);
-  std::string why = "new series and names are refused: unflushed data (" +
+Status Memstore::RefuseForMemory(const char* what, const char* advice, uint64_t more,
+                                 uint64_t percent) {
+  std::string why = std::string(what) + " are refused: unflushed data (" +
                     Megabytes(MemoryBytes()) + "), series (" + Megabytes(registry_.bytes()) +
                     "), names (" + Megabytes(NameBytes()) + ") and indexes of files (" +
                     Megabytes(file_set_.MemoryBytes()) + ") are near their budget of " +
@@ -61,7 +101,7 @@ Status Memstore::CheckSeriesMemory(uint64_t more, uint64_t percent) {
     AskForFlush(FlushRequest::kForSeries);
     why += " until a flush has ended";
   } else {
-    why += "; use fewer different names, or raise tsd.memory.limit";
+    why += std::string("; ") + advice + ", or raise tsd.memory.limit";
   }
   const Status refusal = Status::Exhausted(std::move(why));
   env_.observers.AfterRefusedSeries(refusal);

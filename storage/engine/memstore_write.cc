@@ -453,6 +453,7 @@ Result<LogPosition> Memstore::Write(const Table& table, ByteView key,
     RETURN_IF_ERROR(env_.observers.BeforeRow(table.descriptor.name, key, changes));
   }
   RETURN_IF_ERROR(CheckWritable());
+  if (RefusesRow(table, key, changes)) return RefusedRow();
   return WriteRegistered(table, key, changes, false);
 }
 
@@ -479,6 +480,7 @@ Result<LogPosition> Memstore::AppendToRow(const Table& table, ByteView key, Byte
   RETURN_IF_ERROR(CheckWritable());
   const std::vector<CellChange> changes = {
       PutCell(Bytes(points::kFamily), Bytes(codec::kAppendQualifier), Bytes(bytes))};
+  if (RefusesRow(table, key, changes)) return RefusedRow();
   return WriteRegistered(table, key, changes, true);
 }
 
@@ -550,6 +552,7 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
     env_.region_loads->AddRead(version->RegionsOf(table.id).IdOf(key));
     ASSIGN_OR_RETURN(StoredRow files,
                      rows_.ReadFiles(*version, table, place, FilesRead::kAll, columns, nullptr));
+    bool refuses = false;
     {
       Status refused;
       if (!LockTold(rows, &told, &refused)) return refused;
@@ -568,11 +571,13 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
       ASSIGN_OR_RETURN(const bool write, decide(row, &changes));
       if (!write) return Outcome{};
       NameVersions(table, row, &changes);
-      if (!place.regular || registry_.Find(place.tsuid)) {
+      refuses = RefusesRow(table, key, changes);
+      if (!refuses && (!place.regular || registry_.Find(place.tsuid))) {
         if (place.regular) ExpandDeletes(table, std::move(row), &changes);
         return Outcome{true, WriteLocked(table, key, changes)};
       }
     }
+    if (refuses) return RefusedRow();  // without the lock, because it calls observers
     RETURN_IF_ERROR(Register(place.tsuid).status());
   }
 }

@@ -256,7 +256,7 @@ Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, con
     for (const auto& part : parts) {
       if (part->cells() == nullptr) continue;
       for (size_t block = 0; block < part->cells()->blocks(); ++block) {
-        const Bytes& key = part->cells()->first_key(block);
+        const Bytes& key = part->cells()->separator(block);
         if (!part->cells()->continues(block) && key > start && (stop.empty() || key < stop))
           cuts.push_back(key);
       }

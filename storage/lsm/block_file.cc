@@ -128,7 +128,7 @@ Status BlockFile::LoadIndex(uint64_t offset, uint64_t size, uint32_t crc) {
     if (!GetVarint64(&in, &key_size) || key_size > in.size()) {
       return Damaged(offset, "the index is cut short");
     }
-    entry.first_key = in.substr(0, key_size);
+    entry.separator = in.substr(0, key_size);
     in.remove_prefix(key_size);
     uint64_t part_size;
     if (!GetVarint64(&in, &part_size) || part_size > in.size()) {
@@ -148,7 +148,7 @@ Status BlockFile::LoadIndex(uint64_t offset, uint64_t size, uint32_t crc) {
   index_.shrink_to_fit();
   memory_bytes_ = bloom_.capacity() + index_.capacity() * sizeof(BlockEntry);
   for (const BlockEntry& entry : index_) {
-    for (const Bytes* text : {&entry.first_key, &entry.first_part}) {
+    for (const Bytes* text : {&entry.separator, &entry.first_part}) {
       if (text->capacity() > Bytes().capacity()) memory_bytes_ += text->capacity() + 1;
     }
   }
@@ -178,10 +178,10 @@ void BlockFile::ForgetCached() const {
   reading_.counters->forgotten_bytes.fetch_add(last.offset + last.size, std::memory_order_relaxed);
 }
 
-std::vector<Bytes> BlockFile::FirstKeys() const {
+std::vector<Bytes> BlockFile::Separators() const {
   std::vector<Bytes> keys;
   for (const BlockEntry& block : index_) {
-    if (block.first_part.empty()) keys.push_back(block.first_key);
+    if (block.first_part.empty()) keys.push_back(block.separator);
   }
   return keys;
 }
@@ -284,11 +284,11 @@ Status BlockFile::Unpack(uint64_t offset, Packing packing, ByteView stored, Byte
 size_t BlockFile::BlockOf(ByteView key) const {
   const auto it =
       std::lower_bound(index_.begin(), index_.end(), key,
-                       [](const BlockEntry& entry, ByteView k) { return entry.first_key < k; });
+                       [](const BlockEntry& entry, ByteView k) { return entry.separator < k; });
   const auto block = static_cast<size_t>(it - index_.begin());
-  // The index names the first key and part of each block. If the block begins with a later part of
-  // the key, the entry begins in the block before.
-  const bool begins = it != index_.end() && it->first_key == key && it->first_part.empty();
+  // The index has a separator and the first part of each block. If the block begins with a later
+  // part of the key, the entry begins in the block before.
+  const bool begins = it != index_.end() && it->separator == key && it->first_part.empty();
   return begins || block == 0 ? block : block - 1;
 }
 
@@ -308,7 +308,7 @@ Result<bool> BlockFile::Find(ByteView key, std::shared_ptr<const Bytes>* block, 
 
 Result<bool> BlockFile::FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
                                ByteView* value, RequestContext* context) const {
-  if (index_.empty() || key < index_.front().first_key || !MayHold(key)) return false;
+  if (index_.empty() || key < index_.front().separator || !MayHold(key)) return false;
   *at = BlockOf(key);
   ASSIGN_OR_RETURN(*block, ReadBlock(*at, CacheUse::kKeep, context));
   Bytes found;
@@ -353,10 +353,10 @@ Result<bool> BlockFile::VisitPieces(ByteView key, const PieceChoice& wanted,
 }
 
 size_t BlockFile::EndOfEntry(size_t block, ByteView key) const {
-  if (block >= index_.size() || !continues(block) || index_[block].first_key != key) return block;
+  if (block >= index_.size() || !continues(block) || index_[block].separator != key) return block;
   const auto behind =
       std::upper_bound(index_.begin() + static_cast<ptrdiff_t>(block), index_.end(), key,
-                       [](ByteView k, const BlockEntry& entry) { return k < entry.first_key; });
+                       [](ByteView k, const BlockEntry& entry) { return k < entry.separator; });
   return static_cast<size_t>(behind - index_.begin());
 }
 

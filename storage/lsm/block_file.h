@@ -92,7 +92,10 @@ using PieceChoice = std::function<std::optional<Bytes>(ByteView part)>;
 
 /// One block in the index of a file.
 struct BlockEntry {
-  Bytes first_key;
+  // A key that separates the block from the block before: it is greater than all keys of that
+  // block, and at most the first key of this block. The separator of the first block is its first
+  // key. If the block continues an entry, the separator is the key of the entry.
+  Bytes separator;
   // The name of the part with which the block begins, if the block continues the entry of an
   // earlier block. An empty name means that the block begins with the first part of an entry.
   Bytes first_part;
@@ -146,7 +149,7 @@ class BlockFileWriter {
   uint32_t trailer_crc_ = 0;
   Bytes block_;
   Bytes packed_;
-  Bytes block_first_;
+  Bytes separator_;
   Bytes block_part_;
   Bytes last_key_;
   Bytes meta_;
@@ -194,13 +197,15 @@ class BlockFile {
   /// Returns the checksum of the trailer. The trailer contains checksums of all other parts of the
   /// file, so two files with the same trailer checksum and length have the same content.
   [[nodiscard]] uint32_t trailer_crc() const { return trailer_crc_; }
-  /// Returns the first keys of all blocks in order, without duplicates.
-  [[nodiscard]] std::vector<Bytes> FirstKeys() const;
+  /// Returns the separators of all blocks in order, without those of blocks that continue an entry.
+  [[nodiscard]] std::vector<Bytes> Separators() const;
   [[nodiscard]] size_t blocks() const { return index_.size(); }
   /// Returns whether the block contains only another piece of the last entry in the block before
   /// it.
   [[nodiscard]] bool continues(size_t block) const { return !index_[block].first_part.empty(); }
-  [[nodiscard]] const Bytes& first_key(size_t block) const { return index_[block].first_key; }
+  /// Returns the separator of the block (BlockEntry). All keys of the file are less than the
+  /// separator of the block after them, so searches can use it as the first key of the block.
+  [[nodiscard]] const Bytes& separator(size_t block) const { return index_[block].separator; }
   /// Reads one block from disk and visits its entries in order. An error of `visit` ends the call.
   /// The message of Corruption names the file and the offset.
   Status ReadEntries(size_t block,

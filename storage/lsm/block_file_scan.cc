@@ -56,9 +56,9 @@ void BlockFileScan::Seek(Bytes start) {
   const auto& index = file_->index_;
   // The target is usually in this block or the next one.
   size_t block = index.size();
-  if (block_ != nullptr && !file_->continues(next_ - 1) && index[next_ - 1].first_key <= start_) {
+  if (block_ != nullptr && !file_->continues(next_ - 1) && index[next_ - 1].separator <= start_) {
     for (size_t i = next_; block == index.size() && i <= next_ + 1; ++i) {
-      if (i >= index.size() || start_ < index[i].first_key) block = i - 1;
+      if (i >= index.size() || start_ < index[i].separator) block = i - 1;
     }
   }
   if (block == index.size()) block = file_->BlockOf(start_);

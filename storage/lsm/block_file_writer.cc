@@ -18,6 +18,14 @@ constexpr int kZstdLevel = 3;
 // (1/8, 1/32).
 constexpr size_t kCompressionSaves = 8, kPackerSaves = 32;
 
+// Returns the shortest prefix of `key` that is greater than `before`. `key` must be greater than
+// `before`.
+ByteView Separator(ByteView before, ByteView key) {
+  size_t shared = 0;
+  while (shared < before.size() && before[shared] == key[shared]) ++shared;
+  return key.substr(0, shared + 1);
+}
+
 }  // namespace
 
 BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file, const BlockWriting& writing)
@@ -56,7 +64,7 @@ Status BlockFileWriter::AddPiece(ByteView first, ByteView value) {
 void BlockFileWriter::AppendEntry(ByteView key, ByteView value) {
   size_t shared = 0;
   if (block_.empty()) {
-    block_first_ = key;
+    separator_ = entries_ == 0 || !block_part_.empty() ? key : Separator(last_key_, key);
   } else {
     const size_t limit = std::min(key.size(), last_key_.size());
     while (shared < limit && key[shared] == last_key_[shared]) ++shared;
@@ -108,8 +116,8 @@ Status BlockFileWriter::EndBlock() {
   AppendLittle(&packed_, crc32c::Value(packed_), kCrcBytes);
   blocks_crc_ = crc32c::Extend(blocks_crc_, ByteView(packed_).substr(packed_.size() - kCrcBytes));
   INVARIANT(index_.empty() || index_.back().offset + index_.back().size == offset_);
-  INVARIANT(index_.empty() || index_.back().first_key <= block_first_);
-  index_.push_back({block_first_, std::exchange(block_part_, {}), offset_, packed_.size()});
+  INVARIANT(index_.empty() || index_.back().separator <= separator_);
+  index_.push_back({separator_, std::exchange(block_part_, {}), offset_, packed_.size()});
   RETURN_IF_ERROR(Write(packed_));
   block_.clear();
   return {};
@@ -120,8 +128,8 @@ Status BlockFileWriter::Finish() {
   INVARIANT(block_.empty() && index_.empty() == (entries_ == 0));
   Bytes index;
   for (const BlockEntry& entry : index_) {
-    AppendVarint(&index, entry.first_key.size());
-    index += entry.first_key;
+    AppendVarint(&index, entry.separator.size());
+    index += entry.separator;
     AppendVarint(&index, entry.first_part.size());
     index += entry.first_part;
     AppendVarint(&index, entry.offset);

@@ -23,7 +23,6 @@ Status ChargeEncoded(ByteView row, const ColumnChoice& wanted, MemoryTally* memo
 // of kPieceBytes. A look-up of one column decodes only the first piece and the few pieces that may
 // have the column.
 constexpr size_t kWideBytes = 32 << 10;
-constexpr size_t kPieceBytes = 8 << 10;
 
 PieceChoice ChoiceOf(const ColumnChoice& wanted) {
   return [&wanted](ByteView column) { return wanted.NextFrom(column); };

@@ -11,6 +11,9 @@
 
 namespace hg::lsm {
 
+/// Maximum size of a piece of a wide row that has more than one cell, in bytes.
+inline constexpr size_t kPieceBytes = 8 << 10;
+
 /// Adds a row. If the row is wide, AddRow stores it in pieces.
 Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer);
 /// Adds further columns to the row that was added last. They must be after the columns that the row

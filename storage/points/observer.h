@@ -60,8 +60,9 @@ class StoreObserver {
   }
 
   virtual void AfterWork(const StoreWork& work) { (void)work; }
-  /// The store calls this function for each new series or name that it rejected because memory is
-  /// exhausted, on the thread of the writer. `why` is also the message for the client.
+  /// The store calls this function for each new series, name or row with a long key that it
+  /// rejected because memory is exhausted, on the thread of the writer. `why` is also the message
+  /// for the client.
   virtual void AfterRefusedSeries(const Status& why) { (void)why; }
   /// The store calls this function after a table was created or altered through the cell store.
   virtual void AfterTable(const TableDescriptor& table) { (void)table; }

@@ -168,7 +168,7 @@ inline std::string SeriesFile(FaultyFileSystem& disk) {
   for (const std::string& name : FilesEndingWith(disk, ".cells")) {
     const auto file = lsm::BlockFile::Open(disk, "data/" + name);
     REQUIRE(file.ok());
-    if ((*file)->first_key(0).size() == 4) return name;
+    if ((*file)->separator(0).size() == 4) return name;
   }
   FAIL("no file of series");
   return "";

@@ -491,6 +491,7 @@ TEST_CASE("all trees together get a bounded number of steps for one series") {
     Trees t;
     for (int i = 0; i < trees; ++i) t.Make({Split(0)});
     TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+    REQUIRE(sorter.Sort(t.Series("cpu", "web01").tsuid, unlimited).ok());  // reads the trees
     FakeWatch watch;
     REQUIRE(sorter.Sort(t.Series(Pieces(1000) + "cpu", "web01").tsuid, watch).ok());
     return watch.steps.load();
@@ -524,6 +525,84 @@ TEST_CASE("a request that has ended adds its series to no further tree") {
   const size_t cells_of_one_tree = t.Cells().size();
   REQUIRE(sorter.Sort(meta.tsuid, unlimited).ok());
   CHECK(t.Cells().size() == 3 * cells_of_one_tree);
+}
+
+// Adds rules with long texts to a tree. `text` is the member of the rules that is long.
+void AddLongRules(Trees& t, const Tree& tree, std::string TreeRule::*text, int count) {
+  std::vector<TreeRule> rules;
+  for (int order = 1; order <= count; ++order) {
+    TreeRule rule = Rule(0, order, TreeRuleType::kTagk, "rack");
+    rule.tree_id = tree.id;
+    rule.*text = std::string(50'000, 'x');
+    rules.push_back(rule);
+  }
+  rules.push_back(Rule(0, 0, TreeRuleType::kTagk, "host"));
+  rules.push_back(Split(1));
+  for (TreeRule& rule : rules) rule.tree_id = tree.id;
+  REQUIRE(t.trees.ReplaceRules(tree, rules, unlimited).ok());
+}
+
+TEST_CASE("the request that reads the trees for sorting ends the reading") {
+  Trees t;
+  for (int i = 0; i < 20; ++i) t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
+  TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+  const TsMeta meta = t.Series("sys.cpu", "web01");
+  FakeWatch late;
+  late.steps_max = 20'000;
+  CHECK(sorter.Sort(meta.tsuid, late).code() == StatusCode::kDeadlineExceeded);
+  CHECK(late.steps < 50'000);
+  CHECK(late.bytes == 0);
+  CHECK(t.Cells().empty());
+  // The next request reads the list again, so it sees the new tree.
+  t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
+  REQUIRE(sorter.Sort(meta.tsuid, unlimited).ok());
+  CHECK(t.Cells().size() == 21 * 4);
+}
+
+TEST_CASE("reading the trees for sorting takes the memory of one tree and of the rules it keeps") {
+  Trees t;
+  for (int i = 0; i < 20; ++i) AddLongRules(t, t.Make({}), &TreeRule::notes, 10);
+  for (int32_t id = 1; id <= 10; ++id)
+    REQUIRE(t.trees
+                .Update(
+                    id, [](Tree* tree) { tree->enabled = false; }, unlimited)
+                .ok());
+  TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+  FakeWatch watch;
+  REQUIRE(sorter.Sort(t.Series("sys.cpu", "web01").tsuid, watch).ok());
+  CHECK(watch.bytes_most > 500'000);  // the notes of one tree
+  CHECK(watch.bytes_most < 3'000'000);
+  CHECK(watch.bytes == 0);
+  CHECK(t.Cells().size() == 10 * 4);
+}
+
+TEST_CASE("trees whose rules need too much memory get no series, and the other trees get them") {
+  Trees t;
+  std::vector<LeftOutTrees> warnings;
+  TreeSorterOptions options;
+  options.bytes_max = 1 << 20;
+  options.warn = [&](const LeftOutTrees& left_out) { warnings.push_back(left_out); };
+  TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree", options);
+  const TsMeta meta = t.Series("sys.cpu", "web01");
+  const auto sort = [&] {
+    FakeWatch watch;
+    REQUIRE(sorter.Sort(meta.tsuid, watch).ok());
+    CHECK(watch.bytes_most < 3 << 20);
+  };
+  for (int i = 0; i < 3; ++i) AddLongRules(t, t.Make({}), &TreeRule::display_format, 8);
+  AddLongRules(t, t.Make({}), &TreeRule::notes, 100);
+  t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
+  for (int i = 0; i < 5; ++i) sort();
+  std::vector<std::string> roots;
+  for (const std::string& cell : t.Cells())
+    if (cell.starts_with("000") && cell[4] == ' ') roots.push_back(cell.substr(0, 4));
+  CHECK(roots == std::vector<std::string>{"0001", "0002", "0005"});
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].first_id == 3);
+  CHECK(warnings[0].count == 2);
+  t.clock.AdvanceMs(300'001);
+  sort();
+  CHECK(warnings.size() == 2);
 }
 
 TEST_CASE("A branch is read without what is below its children") {

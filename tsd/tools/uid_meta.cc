@@ -36,12 +36,12 @@ Result<std::map<Bytes, uint32_t>> FirstRows(Session& session) {
 
 class MetaSync {
  public:
-  MetaSync(Session& session, uid::MetadataOptions options)
+  MetaSync(Session& session, uid::MetadataOptions options, uid::TreeSorterOptions tree_options)
       : session_(session),
         meta_table_(options.meta_table),
         metadata_(session.cells(), session.names(), std::move(options)),
         trees_(session.cells(), metadata_, SystemClock(),
-               session.config().String("tsd.storage.hbase.tree_table")) {}
+               session.config().String("tsd.storage.hbase.tree_table"), std::move(tree_options)) {}
 
   Status Run() {
     ASSIGN_OR_RETURN(const auto series, FirstRows(session_));
@@ -138,7 +138,8 @@ Status DeleteNames(Store& store, const std::string& table, const Bytes& row,
 
 Status RunMetaSync(Session& session) {
   ASSIGN_OR_RETURN(uid::MetadataOptions options, ReadMetadataOptions(session.config()));
-  return MetaSync(session, std::move(options)).Run();
+  ASSIGN_OR_RETURN(uid::TreeSorterOptions trees, ReadTreeSorterOptions(session.config()));
+  return MetaSync(session, std::move(options), std::move(trees)).Run();
 }
 
 Status RunMetaPurge(Session& session) {

@@ -275,6 +275,91 @@ TEST_CASE(
   CHECK_FALSE((*store)->Stats().series_full);
 }
 
+RowMutation LongRow(const Bytes& name) {
+  return {name + Bytes(30'000, 'k'), {PutCell("f", "q", "v")}};
+}
+
+TEST_CASE("while the memory for series is full, rows with long keys are refused like new series") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  const auto names = std::make_shared<std::atomic<uint64_t>>(0);
+  EmbeddedOptions options = Options();
+  options.name_bytes = names;
+  auto opened = Embedded::Open(options, disk, clock);
+  REQUIRE(opened.ok());
+  Store& cells = (*opened)->cells();
+  REQUIRE(cells.CreateTable({"t", {{"f"}}, false}).ok());
+  REQUIRE((*opened)->points().Register(Tsuid(0)).ok());
+  const Bytes old = LongRow("old").key;
+  REQUIRE(cells.Mutate("t", {LongRow("old")}).ok());
+  const EmbeddedStats before = (*opened)->Stats();
+  const uint64_t limit = before.memory_limit_bytes;
+  *names = limit / 100 * 92 - before.memory_bytes - before.registry_bytes;
+
+  const RowMutation row = LongRow("new");
+  const Status refused = cells.Mutate("t", {row});
+  CHECK(refused.code() == StatusCode::kExhausted);
+  CHECK(refused.message().starts_with("rows with long keys are refused: "));
+  CHECK(refused.message().find("tsd.memory.limit") != std::string_view::npos);
+  CHECK(cells.Increment("t", row.key, "f", "n", 1).status().code() == StatusCode::kExhausted);
+  CHECK(cells.AppendColumns("t", row.key, {{"f", "q", "v"}}, {}).code() == StatusCode::kExhausted);
+  CHECK(cells.CompareAndMutate("f", "q", {}, "t", row).status().code() == StatusCode::kExhausted);
+  // The table of points has rows with such keys only over Thrift2.
+  const RowMutation of_points{row.key, {PutCell("t", "q", "v")}};
+  CHECK(cells.Mutate("tsdb", {of_points}).code() == StatusCode::kExhausted);
+  const RowMutation qualifier{"short", {PutCell("f", Bytes(30'000, 'q'), "v")}};
+  CHECK(cells.Mutate("t", {qualifier}).code() == StatusCode::kExhausted);
+  CHECK_FALSE(*cells.CompareAndMutate("f", "q", "other", "t", LongRow("old")));
+  CHECK((*opened)->Stats().refused_series == 0);
+
+  CHECK(cells.Mutate("t", {{Bytes(400, 'k'), {PutCell("f", "q", "v")}}}).ok());
+  CHECK(AppendPoint(**opened, 0, kTime).ok());
+  Bytes row_of_points = Tsuid(0).substr(0, 3);
+  AppendBig(&row_of_points, kTime, 4);
+  row_of_points += Tsuid(0).substr(3);
+  Bytes seconds;
+  for (uint64_t second = 0; second < 500; ++second) AppendBig(&seconds, second << 4, 2);
+  const Bytes values(501, '\0');
+  CHECK(cells.Mutate("tsdb", {{row_of_points, {PutCell("t", seconds, values)}}}).ok());
+  const RowMutation deletes{old, {DeleteColumn("f", "q")}};
+  CHECK(*cells.CompareAndMutate("f", "q", "v", "t", deletes));
+  CHECK(cells.DeleteRow("t", old).ok());
+  *names = limit;
+  CHECK(cells.DeleteRow("t", old).code() == StatusCode::kExhausted);
+  CHECK(cells.DropTable("t").ok());
+}
+
+TEST_CASE("the indexes of rows with long keys do not outgrow the memory limit") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  auto opened = Embedded::Open(Options(), disk, clock);
+  REQUIRE(opened.ok());
+  Store& cells = (*opened)->cells();
+  FamilyDescriptor family{"f"};
+  family.block_size = 1024;
+  REQUIRE(cells.CreateTable({"t", {family}, false}).ok());
+  const uint64_t limit = (*opened)->Stats().memory_limit_bytes;
+  const auto key_of = [](int i) { return Bytes(30'000, 'k') + std::to_string(100'000 + i); };
+  Status status;
+  int rows = 0;
+  for (; status.ok() && rows < 2000; ++rows) {
+    status = cells.Mutate("t", {{key_of(rows), {PutCell("f", "q", "v")}}});
+    if (rows % 20 == 19) REQUIRE(cells.Flush().ok());
+  }
+  CAPTURE(rows);
+  CHECK(status.code() == StatusCode::kExhausted);
+  CHECK((*opened)->Stats().file_memory_bytes < limit);
+  CHECK((*opened)->Stats().file_memory_bytes > limit / 2);
+  // A merge frees the memory of deleted rows when their tombstones are a day old.
+  int deleted = 0;
+  while (deleted < rows && cells.DeleteRow("t", key_of(deleted)).ok()) ++deleted;
+  CHECK(deleted > 10);
+  clock.AdvanceMs(25 * 3'600'000);
+  REQUIRE(cells.Flush().ok());
+  REQUIRE(cells.Compact().ok());
+  CHECK(cells.Mutate("t", {{key_of(rows), {PutCell("f", "q", "v")}}}).ok());
+}
+
 /// An engine without threads whose names take `names_percent` of the memory for unflushed data.
 struct PressedEngine {
   PressedEngine(uint64_t limit_bytes, uint64_t names_percent) {

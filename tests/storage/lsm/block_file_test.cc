@@ -345,6 +345,45 @@ TEST_CASE("no block is longer than its target plus one entry") {
   }
 }
 
+TEST_CASE("the index keeps as much of a long key as distinguishes it from the key before") {
+  FaultyFileSystem disk(1);
+  Entries entries;
+  for (int i = 100; i < 400; ++i) {
+    const Bytes number = std::to_string(i);
+    entries[number] = "short";
+    entries[number + Bytes(1000 * (i % 8), 'k')] = "long";
+    if (i % 16 == 7) entries[number + Bytes(1000 * (i % 8), 'k') + "l"] = Bytes(i, 'v');
+  }
+  const auto file = Write(disk, entries);
+  REQUIRE(file->blocks() > 20);
+  size_t key_bytes = 0;
+  for (const auto& [key, stored] : entries) key_bytes += key.size();
+  CHECK(file->memory_bytes() < key_bytes / 20);
+  BlockFileScan scan(file, "", "", CacheUse::kPast);
+  CHECK(ReadAll(scan) == entries);
+  Bytes value;
+  const auto check = [&](const Bytes& key) {
+    const auto at = entries.lower_bound(key);
+    const bool there = at != entries.end() && at->first == key;
+    CHECK(*file->Get(key, &value) == there);
+    if (there) CHECK(value == at->second);
+    BlockFileScan from(file, key, "", CacheUse::kPast);
+    REQUIRE(*from.Next() == (at != entries.end()));
+    if (at != entries.end()) CHECK(from.key() == at->first);
+    scan.Seek(key);
+    REQUIRE(*scan.Next() == (at != entries.end()));
+    if (at != entries.end()) CHECK(scan.key() == at->first);
+  };
+  for (size_t block = 0; block < file->blocks(); ++block) {
+    const Bytes& separator = file->separator(block);
+    check(separator.substr(0, separator.size() - 1));
+    check(separator);
+    check(separator + '\0');
+    check(separator + "k");
+  }
+  for (const auto& [key, stored] : entries) check(key);
+}
+
 TEST_CASE("a filter avoids reading the file for absent keys") {
   FaultyFileSystem disk(1);
   const Entries entries = SomeEntries(3, 2000);
@@ -370,7 +409,7 @@ TEST_CASE("a block is read once if the cache may keep it, and a check reads the 
   reading.counters = std::make_shared<ReadCounters>();
   reading.cache = std::make_shared<BlockCache>(8 << 20);
   auto file = *BlockFile::Open(disk, "d/file", reading);
-  const size_t blocks = file->FirstKeys().size();
+  const size_t blocks = file->Separators().size();
   REQUIRE(blocks > 2);
   const auto read = [&](CacheUse use) {
     const uint64_t before = reading.counters->blocks;
