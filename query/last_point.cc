@@ -46,7 +46,7 @@ struct Lookup {
 
 // Maximum number of series per scan. Other threads may scan for further series.
 constexpr size_t kSeriesOfScan = 1024;
-// The length of most TSUIDs.
+// The estimated size of a TSUID in bytes, for charging the memory of the result.
 constexpr size_t kTsuidBytes = 32;
 // The cost of reading a row of the meta table, in steps (a step is about a point).
 constexpr uint64_t kMetaRowSteps = 16;

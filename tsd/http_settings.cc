@@ -62,8 +62,8 @@ Status ReadHosts(const Config& config, http::Options* options) {
   return {};
 }
 
-/// Checks that "*" is the only domain, and that the list of headers is valid, because it is sent
-/// unchanged (opentsdb-http-api.md §7).
+/// Reads the CORS settings. If the list of domains contains "*", it must contain no other domain.
+/// The list of headers must be valid, because it is sent unchanged (opentsdb-http-api.md §7).
 Status ReadCors(const Config& config, http::Options* options) {
   options->cors_domains = config.List("tsd.http.request.cors_domains");
   const auto& domains = options->cors_domains;

@@ -345,7 +345,7 @@ constexpr KnownSetting kSettings[] = {
      "for tag keys and one for tag values. If a cache is full, the daemon removes the entries that "
      "were not used for the longest time."},
 
-    // Settings of OpenTSDB's build as a single archive.
+    // Settings that only the single-JAR build (fat JAR) of OpenTSDB has.
     Ignored("tsd.logback.file", "", kLogging),
     Ignored("tsd.logback.rollpattern", "", kLogging),
     Ignored("tsd.logback.console", "", kLogging),

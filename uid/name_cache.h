@@ -116,7 +116,9 @@ class NameCache {
  public:
   struct Entry {
     Bytes id;
-    bool shares_id = false;  // whether another name with the same stored bytes was cached first
+    // Whether another name with the same id was cached first. Two names share an id if they become
+    // the same bytes in ISO-8859-1.
+    bool shares_id = false;
   };
   struct Counts {
     uint64_t hits = 0, misses = 0, size = 0;

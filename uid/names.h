@@ -117,9 +117,9 @@ class Names {
 
   /// A function that gets each name and its id. It returns false to end the iteration.
   using IdVisitor = std::function<bool(UidKind kind, const std::string& name, ByteView id)>;
-  /// Visits the names that Suggest returns for an empty prefix, for all kinds, with the ids that
-  /// Find returns. These names are added neither to the cache of names nor to the block cache of
-  /// the store.
+  /// Visits the names of all kinds whose first byte is '!' … '}', each with its id. Suggest returns
+  /// the same names for an empty prefix. ForEachId does not add the names to the name cache, and
+  /// does not add blocks to the block cache of the store.
   Status ForEachId(const IdVisitor& visit);
 
   /// Gives the id of `old_name` the name `new_name`. Returns NotFound if `old_name` does not exist.

@@ -97,7 +97,9 @@ void AnswerPut(const Request& request, const PutResult& result, ResponseWriter& 
   if (!flags.summary && !flags.details) return AnswerPlain(request, counts, out);
   if (flags.details && result.unprintable) {
     return SendError(out, request, 500,
-                     "A data point was given a tag without a key: no rollups are configured", "");
+                     "The details cannot be written: the aggregate tag of a rollup has no key, "
+                     "because no rollups are configured",
+                     "");
   }
   std::string body;
   JsonWriter json(&body);

@@ -205,7 +205,7 @@ std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseW
   if (!body) return {};
   if (body->is_null()) return refuse(400, "Missing tree rules");
   if (!body->is_array()) return refuse(500, "An array of rules is expected");
-  // The rules are copied once more when they replace others.
+  // This charge covers the rules, their texts, and the copies of both that ReplaceMany makes.
   const size_t bytes = body->items.size() * 4 * sizeof(TreeRule) + 2 * request.body.size();
   if (const Status status = request.running->Charge(static_cast<int64_t>(bytes)); !status.ok()) {
     SendStatus(out, request, status);

@@ -93,7 +93,9 @@ void SendError(ResponseWriter& out, const Request& request, int status,
     return SendInfluxError(out, api, status, message);
   if (Unversioned(request)) {
     if (status == 404) return SendPage(out, request, 404, "Page Not Found", message);
-    // OpenTSDB does not use these statuses, but browsers and agents must see them to react.
+    // On unversioned paths, OpenTSDB's own errors are 400, 404 and 500 (opentsdb-http-api.md §6.3).
+    // This server also sends the following statuses, because browsers and other HTTP clients react
+    // to them, for example with a login dialog or with a later retry.
     const bool unknown_method = status == 405 && request.method == Method::kOther;
     if (status == 401 || status == 403 || status == 415 || status == 429 || status == 503 ||
         unknown_method)

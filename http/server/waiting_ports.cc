@@ -6,8 +6,9 @@ Status WaitingPorts::Open(const Options& options, uint64_t connections_max) {
   if (SpeaksTls(options)) RETURN_IF_ERROR(tls_.Load());
   if (SpeaksPlain(options)) {
     ASSIGN_OR_RETURN(ports_.plain, ListeningSocket::Open(options));
-    // The waiting room for TLS keeps no telnet connections. So the one for plain connections gets
-    // all connections except those that the other one reads at once.
+    // The waiting room for TLS closes telnet connections instead of keeping them. So it only needs
+    // connections for the HTTP clients that it reads at the same time. The waiting room for plain
+    // connections may use the rest of `connections_max`.
     const uint64_t others = SpeaksTls(options) ? WaitingRoom::NotForLines(connections_max) : 0;
     plain_room_.emplace(*ports_.plain, connections_max - others);
   }

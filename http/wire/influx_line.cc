@@ -192,7 +192,7 @@ Status ReadField(std::string_view* rest, InfluxLine* parts) {
   if (rest->starts_with('"')) {
     const size_t length = QuotedLength(*rest);
     if (length == std::string_view::npos)
-      return Status::InvalidArgument(field + " is a text that does not end");
+      return Status::InvalidArgument(field + " has a string value without a closing quote");
     rest->remove_prefix(length);
     ++parts->text_fields;
   } else {

@@ -142,15 +142,14 @@ class TableCursor {
   Result<const double*> Advance() {
     if (row_ == table_.times_ms.size()) {
       return Status::InvalidArgument(
-          "No more data: an expression that another one uses has fewer points");
+          "No more data: a nested expression has fewer points than the expression that uses it");
     }
     const double* values = table_.values.data() + row_++ * table_.series.size();
     // The fill policy of a nested expression has no effect (quirk Q18).
     if (std::any_of(taken_.begin(), taken_.end(),
                     [values](size_t series) { return std::isnan(values[series]); })) {
       return Status::InvalidArgument(
-          "An expression that another one uses has the value NaN, for which there is no fill "
-          "policy");
+          "A nested expression has the value NaN, for which there is no fill policy");
     }
     return values;
   }

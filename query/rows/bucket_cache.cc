@@ -79,7 +79,7 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
       const ByUse::iterator kept = hour->second;
       if (kept->generation != out.generations[(base - rows.begin) / kRowSpan]) {
         ++stats_.stale;
-        Erase(kept, &gone);  // also erases the cache key with its last hour
+        Erase(kept, &gone);  // if this is the last hour of the cache key, also removes the key
         break;
       }
       used.push_back(kept);

@@ -110,7 +110,8 @@ void Compactor::MergeLoop(MergePool pool) {
 void Compactor::SweepLoop() {
   constexpr int64_t kRestPerWork = 20;
   std::chrono::milliseconds rest(env_.options.check_interval_ms);
-  // The version before the last successful sweep. While it is current, no row was removed.
+  // The version that was current when the last successful sweep began. If it is still current, no
+  // row has been removed since then, and the loop skips the sweep.
   std::weak_ptr<const Version> swept;
   while (SleepUntilWanted(kSeriesSweep, rest)) {
     rest = std::chrono::milliseconds(env_.options.sweep_interval_ms);

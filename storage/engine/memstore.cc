@@ -65,7 +65,8 @@ void Memstore::Freeze() {
     // The new memtable begins at the sequence and series at which the frozen memtable ends.
     INVARIANT(active_->last_sequence > active_->after_sequence &&
               active_->series_end >= active_->series_begin);
-    // MemoryBytes must not count the frozen memtable twice, so the two counters change in this order.
+    // MemoryBytes must not count the frozen memtable twice, so the two counters change in this
+    // order.
     active_bytes_ = memtable->bytes();
     active_->CountIn(frozen_bytes_);
     active_ = memtable;

@@ -92,7 +92,9 @@ class Registry {
   /// Returns whether Add was called with a TSUID that already had a number. In this case, the index
   /// has both numbers of the TSUID until the next call of Forget.
   [[nodiscard]] bool has_duplicates() const { return has_duplicates_; }
-  /// Returns empty Lookups, for a call of Forget with the set `forgotten`.
+  /// Creates the Lookups for a later call of Forget with the same `forgotten`. Before that call,
+  /// the caller adds all series that are not in `forgotten` with AddTo. The new TSUID table shares
+  /// those blocks of the current table that have few forgotten series.
   [[nodiscard]] std::unique_ptr<Lookups> NewLookups(const NumberSet& forgotten) const;
   /// Adds the series with the numbers from `begin` to `end` - 1 to `lookups`, except the series in
   /// `forgotten`. Other threads may add series to the registry meanwhile. `end` is at most size().

@@ -34,10 +34,10 @@ namespace hg::engine {
 class RowHourMemory {
  public:
   enum Flag : uint8_t {
-    // The memtable has cells that affect the points of this row, so readers must read the cells and
-    // the points together. The flag is set before the first change of the log record that brings
-    // the cells. From this record on, the history also contains the sequence numbers of the log
-    // records.
+    // The memtable also has cells that affect the points of this row, so readers must read the
+    // cells and the points together. If a log record puts such cells, the writer sets the flag
+    // before it applies any change of this record. From then on, the history of the row also
+    // contains the sequence number of each log record.
     kRaw = 1,
     kRawPoint = 2,  // some of the raw cells have the qualifier of a single point
     kCleared = 4,   // the history deletes the whole row in older memtables and in files

@@ -129,7 +129,8 @@ Result<std::shared_ptr<const lsm::BlockFile>> OpenNamed(FileSystem& files, const
                                                         const lsm::BlockReading& reading) {
   auto file = lsm::BlockFile::Open(files, path, reading);
   if (file.status().code() == StatusCode::kNotFound) {
-    return Status::Corruption(path + " at 0: the file is missing");
+    return Status::Corruption(path +
+                              " at 0: the manifest names this file, but the file does not exist");
   }
   RETURN_IF_ERROR(file.status());
   if ((*file)->bytes() == bytes && (*file)->trailer_crc() == crc) return file;

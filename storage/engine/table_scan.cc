@@ -73,7 +73,8 @@ class TableCursor : public ScanCursor, public IdleReader {
   /// Releases the version. The scan continues after `last_` in a newer one.
   virtual void Unpin() = 0;
 
-  /// Counts a row that was read, whether it is returned or not. Reports its work to the context.
+  /// Counts a row that was read, whether it is returned or not. Reports the work of reading this
+  /// row to the request context, and returns the error of the context, if there is one.
   Status Examined() {
     constexpr uint64_t kStepsOfRow = 64;
     ++examined_;

@@ -65,8 +65,8 @@ class GatewayPool {
   };
 
   /// Permission to begin a call. While all gateways are unreachable, the pool rejects calls at
-  /// once. In this state, only one call per rest_ms may begin, as a test (hbase-backend.md §3: the
-  /// open circuit).
+  /// once. In this state, only one call per rest_ms may begin, to test whether a gateway can be
+  /// reached again (hbase-backend.md §3: the open circuit).
   class Entry {
    public:
     Entry(Entry&& other) noexcept;
@@ -84,7 +84,8 @@ class GatewayPool {
     friend class GatewayPool;
     Entry(GatewayPool* looking, Status refusal);
 
-    GatewayPool* looking_;  // the pool if the call is a test, otherwise null
+    // The pool if this call tests whether a gateway can be reached again, otherwise null.
+    GatewayPool* looking_;
     Status refusal_;
   };
   Entry Enter();

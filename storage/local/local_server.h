@@ -32,8 +32,8 @@ struct LocalServerOptions {
   /// Backs up, checks and repairs the files of the store. Null if the store has no files.
   Maintenance* maintenance = nullptr;
   /// The server calls this function on the thread of the connection after rows may have changed. It
-  /// does not call the function after a conditional put of absent columns. The function may be
-  /// empty.
+  /// does not call the function after an increment, an append, or a put with the condition that a
+  /// column is absent. The function may be empty.
   ChangeReport changed = {};
   size_t connections_max = 64;  // when this number is reached, new connections are closed at once
   size_t answer_bytes_max = kAnswerBytesMax;

@@ -21,8 +21,8 @@ inline constexpr uint8_t kSplitEscape = 255;
 /// or the steps, whichever needs fewer bytes.
 void AppendSplit(std::span<const uint64_t> numbers, bool steps, Bytes* out);
 
-/// Calls put(i, number) for each i in [0, n). Returns false if the bytes are not valid split
-/// numbers.
+/// Decodes `n` numbers that AppendSplit encoded. Calls put(i, number) for each number, where i is
+/// its index. Returns false if the bytes are not a valid encoding.
 template <typename Put>
 bool UnpackSplit(ByteReader* in, size_t n, Put&& put) {
   const uint8_t shape = in->U8();

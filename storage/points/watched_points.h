@@ -105,7 +105,8 @@ class ToldRows {
  private:
   struct Told {
     ChangedRows rows;
-    size_t listeners = 0;  // number of called listeners, from the first listener on
+    // BeforeChange has returned ok for the first `listeners` elements of `all_`.
+    size_t listeners = 0;
   };
 
   void TellAfter() const;

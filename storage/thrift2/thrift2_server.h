@@ -69,8 +69,8 @@ struct Thrift2Options {
   // The maximum time for which a call may read. A call that reads for a longer time fails.
   std::chrono::milliseconds call_time = std::chrono::seconds(kCallS);
   /// The server calls this function on the thread of the connection after rows may have changed. It
-  /// does not call the function after a conditional put of absent columns, an increment or an
-  /// append. The function may be empty.
+  /// does not call the function after an increment, an append, or a put with the condition that a
+  /// column is absent. The function may be empty.
   ChangeReport changed = {};
 
   // The following options are for tests. If `events` is null, there is no event handler. If

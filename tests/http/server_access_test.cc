@@ -273,7 +273,9 @@ TEST_CASE("an auth line changes the user for the lines after it") {
   CHECK(edge.Cells().size() == 1);
 }
 
-TEST_CASE("after a reload telnet lines continue while their user has the same secret") {
+TEST_CASE(
+    "after a reload of the users a telnet connection stays authenticated if its user's secret did "
+    "not change") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());
   client.Send("auth bearer hg_agents\nput m 1700000000 1 host=a\nhelp\n");

@@ -112,7 +112,10 @@ void RawKeyTable::StartAnew() {
   space_ = std::move(space);
 }
 
-// Returns whether ids that were looked up in this generation may be added to the table now.
+// Returns whether ids that the caller resolved at `generation` of the table may be added to the
+// table now. Forget starts a new generation, and ids of earlier generations are rejected. If the
+// table is full, or its content is of an earlier generation, Ready clears the table. It returns
+// false instead while readers may use an old view.
 bool RawKeyTable::Ready(uint32_t generation) {
   if (generation != generation_.load(std::memory_order_relaxed)) return false;
   const bool no_reader_behind = FreeRetired();

@@ -99,7 +99,8 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
   const bool filled = complete_ || filled_.contains(metric);
   const auto odd = odd_from_.find(metric);
   for (const codec::RollupLevel* level : levels_) {
-    // Kept rollups are valid even while others are recomputed.
+    // The raw points before `kept_before_s` may be deleted. The rollups of these points stay valid
+    // even while all other rollups are recomputed.
     const uint32_t kept_from = kept.BeginOf(Place(*level));
     if (kept_from < out.kept_before_s && !(start_ && filled))
       out.levels.push_back({level, kept_from, out.kept_before_s});

@@ -93,7 +93,7 @@ class KindCheck {
       const auto back = reverse_.find(id);
       const std::string mapping = FromLatin1(name) + " -> " + ByteListText(id);
       if (back == reverse_.end()) {
-        Error("forward without reverse: " + mapping);
+        Error("forward mapping without reverse mapping: " + mapping);
         RETURN_IF_ERROR(PutReverse(id, name));
       } else if (back->second != name) {
         RETURN_IF_ERROR(SettleDisagreement(name, id, names[id]));
@@ -135,7 +135,7 @@ class KindCheck {
       const std::string mapping = ByteListText(id) + " -> " + FromLatin1(name);
       const auto there = forward_.find(name);
       if (there == forward_.end()) {
-        LogWarning("", word_ + ": reverse without forward: " + mapping);
+        LogWarning("", word_ + ": reverse mapping without forward mapping: " + mapping);
         RETURN_IF_ERROR(DeleteReverse(id));
       } else if (there->second != id) {
         Error("the name has another id: " + mapping + " -> " + ByteListText(there->second));

@@ -171,7 +171,7 @@ class SlowestWatch : public FakeWatch {
   std::optional<double> last_;
 };
 
-TEST_CASE("a request is checked often while a line across millions of pixels is drawn") {
+TEST_CASE("drawing a line across millions of pixels checks often whether the request should end") {
   Plot plot = OfLines(1, 8000);
   plot.style.width = plot.style.height = 3160;
   for (size_t i = 0; i < plot.lines[0].points.size(); ++i)

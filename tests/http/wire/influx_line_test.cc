@@ -133,7 +133,7 @@ TEST_CASE("errors of a line are described") {
       {"cpu =1", "a field has no name"},
       {"cpu v=1,", "a field has no name"},
       {"cpu v=1i,v=2i", "the field \"v\" occurs twice"},
-      {"cpu v=\"x", "the field \"v\" is a text that does not end"},
+      {"cpu v=\"x", "the field \"v\" has a string value without a closing quote"},
       {"cpu v=\"x\"y 5", "behind the field \"v\": \"y 5\""},
       {"cpu v=1 5s", "\"5s\" is no time"},
       {"cpu v=1 5 6", "behind the time: \"6\""},

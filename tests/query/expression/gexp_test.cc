@@ -182,7 +182,8 @@ TEST_CASE("a series that ends in 0.0 is higher than one that ends in -0.0") {
   CHECK(Evaluate("highestCurrent(sum:m,1)", found).substr(0, 11) == "g.a{host=b}");
 }
 
-TEST_CASE("highest needs points in the range, and a number") {
+TEST_CASE(
+    "highestMax and highestCurrent fail without points in the range, or without a positive count") {
   std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
   for (const char* function : {"highestMax", "highestCurrent"}) {
     CHECK(Evaluate(std::string(function) + "(sum:m,1)", found, 10, 20).find("error: ") == 0);

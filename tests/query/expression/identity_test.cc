@@ -128,7 +128,8 @@ TEST_CASE("a group is identified by the UIDs of its members") {
 }
 
 TEST_CASE(
-    "joined series share their metrics, and other metrics are charged before they are united") {
+    "joined series with the same metrics share one list, and a new list is charged before it is "
+    "built") {
   std::vector<SeriesIdentity> sides;
   for (int k = 0; k < 200; ++k) {
     sides.push_back(Series({{"h", "1"}}));

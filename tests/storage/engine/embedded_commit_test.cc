@@ -82,7 +82,9 @@ TEST_CASE("writes that are committed later do not wait for a disk and can be rea
   CHECK(disk.calls() > 0);
 }
 
-TEST_CASE("writes that are committed later survive together with points written after them") {
+TEST_CASE(
+    "committing points also commits the deferred writes before them, so that they survive a power "
+    "failure") {
   FaultyFileSystem disk(2);
   auto store = Open(disk);
   Name(store->cells().CommittedLater());

@@ -581,7 +581,7 @@ TEST_CASE("series that are registered while a sweep builds the new index are in 
   std::thread sweeper([&] {
     while (!done) REQUIRE(rig.engine->SweepSeries().ok());
   });
-  // Every second series gets no point, so each sweep finds series to hide.
+  // Every second series gets no point, so each sweep finds series to forget.
   Set with_points;
   for (uint64_t batch = 0; batch < kBatches; ++batch) {
     std::vector<Bytes> tsuids;

@@ -151,7 +151,7 @@ TEST_CASE("Splits of tables that another thread drops and creates again end with
       Status dropped;
       do {
         dropped = cells.DropTable("g");
-        // A split may have happened in between.
+        // DropTable returns Busy if the other thread split or merged regions at the same time.
       } while (dropped.code() == StatusCode::kBusy);
       CHECK(dropped.ok());
     }

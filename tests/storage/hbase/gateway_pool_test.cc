@@ -57,7 +57,8 @@ TEST_CASE(
   CHECK(Take(pool).epoch() > epoch);
 }
 
-/// A gateway that became unreachable, and was found to be so.
+/// A gateway that can be stopped. After GoAway, the pool knows that the gateway is unreachable,
+/// because a call has failed.
 struct AwayRig : Rig {
   AwayRig() {
     options.backoff_ms = options.backoff_max_ms = 1;

@@ -393,7 +393,9 @@ TEST_CASE("a stop ends idle connections, unfinished requests and running reads a
   CHECK((*store)->Increment("g", "k", "a", "n", 1).status().code() == StatusCode::kUnavailable);
 }
 
-TEST_CASE("changed rows are reported, except conditional puts of absent columns") {
+TEST_CASE(
+    "the server reports changed rows, but not after a put with the condition that a column is "
+    "absent") {
   std::mutex mutex;
   std::vector<std::string> changed;
   Thrift2Options options;

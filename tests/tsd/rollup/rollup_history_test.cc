@@ -59,7 +59,7 @@ TEST_CASE(
           break;
         default:
           for (int i = 0; i < 20; ++i) {
-            // Sums of quarters are exact in any order.
+            // The fractions are multiples of 0.25, so sums of doubles are exact in any order.
             const PointValue value = upto(3) == 0
                                          ? PointValue::Double(static_cast<double>(upto(4000)) / 4)
                                          : PointValue::Int(upto(1000) - 500);

@@ -140,8 +140,7 @@ TEST_CASE("nothing is restored from a damaged or invalid backup") {
   CHECK(Has(none.err, "none: no whole backup"));
 }
 
-TEST_CASE(
-    "with other ids a row gets the key of its series, and the row's annotation names this series") {
+TEST_CASE("IdMap replaces the ids in the key of a row and in the TSUIDs of the row's annotations") {
   const KeyLayout layout;
   IdMap ids(layout);
   const auto id = [](char last) { return Bytes("\0\0", 2) + last; };
