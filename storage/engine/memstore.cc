@@ -35,7 +35,7 @@ Memstore::FlushDue Memstore::TakeFlushDue(const Memtable& active) {
   const bool urgent = flush_request_.exchange(FlushRequest::kNone, std::memory_order_relaxed) ==
                       FlushRequest::kForSeries;
   // The more memory series, names and file indexes take, the less is left for unflushed data.
-  const bool large = active.bytes() > env_.memory_max / 4 ||
+  const bool large = active.bytes() > FlushBytes() ||
                      (active.bytes() > EarlyFlushBytes() &&
                       ResidentBytes() + MemoryBytes() > env_.memory_max / 100 * 80) ||
                      (active.bytes() > UrgentFlushBytes() && urgent);

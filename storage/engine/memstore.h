@@ -23,6 +23,7 @@
 #include "storage/lsm/log_recovery.h"
 #include "storage/points/tsuid_list.h"
 #include "storage/points/watched_points.h"
+#include "storage/region/region_count.h"
 
 namespace hg::engine {
 
@@ -200,6 +201,8 @@ class Memstore {
     const auto& bytes = env_.options.name_bytes;
     return bytes != nullptr ? bytes->load(std::memory_order_relaxed) : 0;
   }
+  /// Returns a size in bytes. A memtable that is larger is flushed.
+  [[nodiscard]] uint64_t FlushBytes() const { return env_.memory_max / region::kFlushedPart; }
   /// Returns a size in bytes. Scarce memory causes a flush only if the memtable is larger than this
   /// size.
   [[nodiscard]] uint64_t EarlyFlushBytes() const {

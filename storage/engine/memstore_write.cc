@@ -153,7 +153,7 @@ void Memstore::AskForFlush(FlushRequest request) {
 void Memstore::Account() {
   const size_t bytes = active_->bytes();
   active_bytes_.store(bytes, std::memory_order_relaxed);
-  if (bytes > env_.memory_max / 4) AskForFlush(FlushRequest::kIfNeeded);
+  if (bytes > FlushBytes()) AskForFlush(FlushRequest::kIfNeeded);
 }
 
 Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {

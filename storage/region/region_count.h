@@ -7,11 +7,14 @@
 
 namespace hg::region {
 
-/// Returns the maximum advisable number of regions over all tables. A quarter of the memory is
-/// flushed at a time, with one or two files per region. If there are more regions, files become
-/// smaller than a megabyte. `memory_bytes` is the limit of unflushed data.
+/// A memtable is flushed when it is larger than 1/kFlushedPart of the limit of unflushed data.
+inline constexpr uint64_t kFlushedPart = 4;
+
+/// Returns the maximum advisable number of regions over all tables. A flush writes one or two files
+/// per region. If there are more regions, files become smaller than a megabyte. `memory_bytes` is
+/// the limit of unflushed data.
 inline uint64_t RegionsAdvised(uint64_t memory_bytes) {
-  return std::max<uint64_t>(1, memory_bytes / 4 >> 20);
+  return std::max<uint64_t>(1, memory_bytes / kFlushedPart >> 20);
 }
 
 /// Maximum number of regions over all tables. Clients cannot create more regions.
