@@ -150,9 +150,12 @@ Result<std::shared_ptr<const TreeSorter::EnabledTrees>> TreeSorter::Enabled(
     throw;
   }
   end();
-  RETURN_IF_ERROR(read.status());
-  trees_ = std::move(*read);
-  read_ms_ = now;
+  if (read.ok()) {
+    trees_ = std::move(*read);
+  } else if (trees_ == nullptr || !context.Check().ok()) {
+    return read.status();
+  }
+  read_ms_ = now;  // if the trees cannot be read, the previous list is used for longer
   return trees_;
 }
 

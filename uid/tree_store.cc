@@ -140,6 +140,8 @@ Status TreeStore::VisitIds(RequestContext& context,
     spec.table = table_;
     spec.start = TreeKey(id);
     spec.family = kTreeFamily;
+    // Every definition and every branch has one of these cells. The rules are not read.
+    spec.qualifiers = {kTree, kBranch};
     spec.keys_only = true;
     spec.first_cell_only = true;
     spec.batch_rows = 1;

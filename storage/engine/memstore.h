@@ -171,8 +171,7 @@ class Memstore {
   /// a small part of the memory that the rows took before their flush, as it does for points. Such
   /// rows are never refused. Rows with long keys are refused under the condition under which new
   /// series are refused, and deletes of such rows a little later.
-  [[nodiscard]] bool RefusesRow(const Table& table, ByteView key,
-                                const std::vector<CellChange>& changes) const;
+  [[nodiscard]] bool RefusesRow(ByteView key, const std::vector<CellChange>& changes) const;
   /// Returns the error for a change that RefusesRow refuses. Requests a flush if it would help. Do
   /// not hold the write lock.
   Status RefusedRow() EXCLUDES(write_);

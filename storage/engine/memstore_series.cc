@@ -5,10 +5,8 @@
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
 #include "storage/base/survive.h"
-#include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/memstore.h"
-#include "storage/lsm/block_file.h"
 #include "storage/lsm/cell_file.h"
 #include "storage/points/render.h"
 
@@ -27,9 +25,9 @@ constexpr uint32_t kIndexedInLockMax = 1024;
 // Points of known series are refused last, based on unflushed memory alone.
 constexpr uint64_t kNamesMemoryPercent = 85;
 constexpr uint64_t kSeriesMemoryPercent = 90;
-// The key of a row is long if the index of a file may take more than 1/kIndexPart of the memory of
-// its blocks. The filter of a file takes up to about the same part.
-constexpr size_t kIndexPart = 16;
+// A longer key takes a sixteenth of a piece of a wide row in the index of a file. The filter of a
+// file takes up to about the same part.
+constexpr size_t kLongKeyBytes = lsm::kPieceBytes / 16;
 
 std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }
 
@@ -59,24 +57,9 @@ Status Memstore::CheckSeriesMemory(uint64_t more, uint64_t percent) {
   return RefuseForMemory("new series and names", "use fewer different names", more, percent);
 }
 
-bool Memstore::RefusesRow(const Table& table, ByteView key,
-                          const std::vector<CellChange>& changes) const {
-  size_t block = lsm::kPieceBytes;
-  for (const FamilyDescriptor& family : table.descriptor.families)
-    block = std::min<size_t>(block, family.block_size);
-  // The index also has the qualifiers with which the pieces of wide rows begin. In a regular row,
-  // the points of a compacted cell are stored without its qualifier.
-  bool regular = false;
-  const auto is_long = [&](const CellChange& change) {
-    const bool points =
-        regular && codec::ClassifyQualifier(change.qualifier) == codec::CellClass::kCompacted;
-    const size_t bytes = key.size() + (points ? 0 : change.qualifier.size());
-    return sizeof(lsm::BlockEntry) + bytes > block / kIndexPart;
-  };
-  if (std::none_of(changes.begin(), changes.end(), is_long)) [[likely]]
+bool Memstore::RefusesRow(ByteView key, const std::vector<CellChange>& changes) const {
+  if (key.size() <= kLongKeyBytes) [[likely]]
     return false;
-  regular = rows_.PlaceOf(table, key).regular;
-  if (regular && std::none_of(changes.begin(), changes.end(), is_long)) return false;
   const bool puts = std::any_of(changes.begin(), changes.end(), [](const CellChange& change) {
     return change.kind == CellChange::Kind::kPut;
   });

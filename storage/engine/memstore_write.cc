@@ -453,7 +453,7 @@ Result<LogPosition> Memstore::Write(const Table& table, ByteView key,
     RETURN_IF_ERROR(env_.observers.BeforeRow(table.descriptor.name, key, changes));
   }
   RETURN_IF_ERROR(CheckWritable());
-  if (RefusesRow(table, key, changes)) return RefusedRow();
+  if (RefusesRow(key, changes)) return RefusedRow();
   return WriteRegistered(table, key, changes, false);
 }
 
@@ -480,7 +480,7 @@ Result<LogPosition> Memstore::AppendToRow(const Table& table, ByteView key, Byte
   RETURN_IF_ERROR(CheckWritable());
   const std::vector<CellChange> changes = {
       PutCell(Bytes(points::kFamily), Bytes(codec::kAppendQualifier), Bytes(bytes))};
-  if (RefusesRow(table, key, changes)) return RefusedRow();
+  if (RefusesRow(key, changes)) return RefusedRow();
   return WriteRegistered(table, key, changes, true);
 }
 
@@ -571,7 +571,7 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
       ASSIGN_OR_RETURN(const bool write, decide(row, &changes));
       if (!write) return Outcome{};
       NameVersions(table, row, &changes);
-      refuses = RefusesRow(table, key, changes);
+      refuses = RefusesRow(key, changes);
       if (!refuses && (!place.regular || registry_.Find(place.tsuid))) {
         if (place.regular) ExpandDeletes(table, std::move(row), &changes);
         return Outcome{true, WriteLocked(table, key, changes)};

@@ -162,8 +162,9 @@ class RowOfRanges {
   Status Add(lsm::CellRow range) {
     if (begun_) range.family_tombstones.clear();
     lsm::AppendPiece(std::move(range), &row_);
-    // Small ranges are written together, because each AddColumns begins a new block.
-    constexpr size_t kWrittenBytes = 256 << 10;
+    // Small ranges are written together, because each AddColumns begins a new block, and the index
+    // keeps the whole name of its first column.
+    constexpr size_t kWrittenBytes = 1 << 20;
     return row_.MemoryBytes() < kWrittenBytes ? Status() : Finish();
   }
   Status Finish() {
@@ -514,15 +515,8 @@ class RowTidier {
       std::copy_if(range->begin(), range->end(), std::back_inserter(tombstones_),
                    [last](const lsm::CellVersion& cell) { return IsOfFamily(cell, last); });
     }
-    // A family that keeps deleted cells needs a tombstone as long as it has an older put, which may
-    // be in a later range.
-    const bool keeps_deleted =
-        std::any_of(families_.begin(), families_.end(),
-                    [](const FamilyDescriptor& family) { return family.keep_deleted_cells; });
-    lsm::TidyOptions options = options_;
-    if (!whole && keeps_deleted)
-      options.tombstones_until_ms = lsm::TidyOptions().tombstones_until_ms;
-    lsm::TidyVersions(families_, options, range);
+    options_.whole_row = whole;
+    lsm::TidyVersions(families_, options_, range);
     if (continues) {
       std::erase_if(*range, [first](const lsm::CellVersion& c) { return IsOfFamily(c, first); });
     }
@@ -534,7 +528,7 @@ class RowTidier {
   }
 
   const lsm::Families families_;
-  const lsm::TidyOptions options_;
+  lsm::TidyOptions options_;
   lsm::CellVersions tombstones_;  // the tombstones of the last family of the previous range
 };
 

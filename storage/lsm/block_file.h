@@ -90,14 +90,19 @@ enum class CacheUse : uint8_t {
 /// It returns nullopt if there is no such part.
 using PieceChoice = std::function<std::optional<Bytes>(ByteView part)>;
 
+/// Returns the shortest prefix of `key` that is greater than `before`. `key` must be greater than
+/// `before`.
+ByteView Separator(ByteView before, ByteView key);
+
 /// One block in the index of a file.
 struct BlockEntry {
   // A key that separates the block from the block before: it is greater than all keys of that
   // block, and at most the first key of this block. The separator of the first block is its first
   // key. If the block continues an entry, the separator is the key of the entry.
   Bytes separator;
-  // The name of the part with which the block begins, if the block continues the entry of an
-  // earlier block. An empty name means that the block begins with the first part of an entry.
+  // If the block continues the entry of an earlier block: a name that is at most the name of the
+  // part with which the block begins, and not less than the names of all earlier parts. An empty
+  // name means that the block begins with the first part of an entry.
   Bytes first_part;
   uint64_t offset;
   uint64_t size;

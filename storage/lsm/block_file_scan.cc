@@ -57,8 +57,12 @@ void BlockFileScan::Seek(Bytes start) {
   // The target is usually in this block or the next one.
   size_t block = index.size();
   if (block_ != nullptr && !file_->continues(next_ - 1) && index[next_ - 1].separator <= start_) {
+    // If block i continues the entry of the target, the entry begins in the block before.
     for (size_t i = next_; block == index.size() && i <= next_ + 1; ++i) {
-      if (i >= index.size() || start_ < index[i].separator) block = i - 1;
+      if (i >= index.size() || start_ < index[i].separator ||
+          (start_ == index[i].separator && file_->continues(i))) {
+        block = i - 1;
+      }
     }
   }
   if (block == index.size()) block = file_->BlockOf(start_);

@@ -18,15 +18,13 @@ constexpr int kZstdLevel = 3;
 // (1/8, 1/32).
 constexpr size_t kCompressionSaves = 8, kPackerSaves = 32;
 
-// Returns the shortest prefix of `key` that is greater than `before`. `key` must be greater than
-// `before`.
+}  // namespace
+
 ByteView Separator(ByteView before, ByteView key) {
   size_t shared = 0;
   while (shared < before.size() && before[shared] == key[shared]) ++shared;
   return key.substr(0, shared + 1);
 }
-
-}  // namespace
 
 BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file, const BlockWriting& writing)
     : file_(std::move(file)), writing_(writing) {}

@@ -34,19 +34,38 @@ Bytes ColumnOf(uint8_t family, ByteView qualifier) {
   return column;
 }
 
-// Adds the cells [begin, end) of a row in pieces. `add` encodes and adds the cells of one piece.
+// Returns a name that is greater than the column of `before` and at most the column of `cell`. If
+// both cells are versions of one column, returns this column.
+template <typename Cell>
+Bytes PartBetween(const Cell& before, const Cell& cell) {
+  Bytes column = ColumnOf(cell.family, cell.qualifier);
+  const Bytes last = ColumnOf(before.family, before.qualifier);
+  if (last != column) column.resize(Separator(last, column).size());
+  return column;
+}
+
+// Cuts the cells of a row into pieces. Calls add(begin, end, part) for each piece. `part` is at
+// most the first column of the piece, and not less than the columns of previous pieces.
 template <typename Cells, typename AddCells>
 Status CutIntoPieces(const Cells& cells, const AddCells& add) {
   constexpr size_t kCellBytes = 16;  // approximate bytes of a cell besides qualifier and value
+  // The index of a file keeps the part of each piece, so a piece with a long part must be large.
+  constexpr size_t kShortPartBytes = 64, kLongPartPieceBytes = 1 << 20;
+  if (cells.empty()) return {};
+  Bytes part = ColumnOf(cells.front().family, cells.front().qualifier);
   for (auto begin = cells.begin(); begin != cells.end();) {
+    Bytes next_part;
     auto end = begin;
     for (size_t bytes = 0; end != cells.end(); ++end) {
       bytes += kCellBytes + end->qualifier.size() + end->value.size();
       // A large cell gets a piece of its own, so that its neighbours can be read without it.
-      if (end != begin && bytes > kPieceBytes) break;
+      if (end == begin || bytes <= kPieceBytes) continue;
+      next_part = PartBetween(*std::prev(end), *end);
+      if (next_part.size() <= kShortPartBytes || bytes > kLongPartPieceBytes) break;
     }
-    RETURN_IF_ERROR(add(begin, end));
+    RETURN_IF_ERROR(add(begin, end, part));
     begin = end;
+    part = std::move(next_part);
   }
   return {};
 }
@@ -72,18 +91,18 @@ class CellFileSource : public RowSource {
   BlockFileScan scan_;
 };
 
-// Calls `add` with each piece of the row and with the family and qualifier of its first column.
+// Calls add(piece, part) for each piece of the row. CutIntoPieces describes `part`.
 template <typename Add>
 Status ForEachPiece(const CellRow& row, const Add& add) {
   CellRow piece;
   piece.family_tombstones = row.family_tombstones;
-  RETURN_IF_ERROR(CutIntoPieces(row.cells, [&](auto begin, auto end) {
+  RETURN_IF_ERROR(CutIntoPieces(row.cells, [&](auto begin, auto end, const Bytes& part) {
     piece.cells.assign(begin, end);
-    return add(std::exchange(piece, {}), begin->family, begin->qualifier);
+    return add(std::exchange(piece, {}), part);
   }));
-  return CutIntoPieces(row.versions, [&](auto begin, auto end) {
+  return CutIntoPieces(row.versions, [&](auto begin, auto end, const Bytes& part) {
     piece.versions.assign(begin, end);
-    return add(std::exchange(piece, {}), begin->family, begin->qualifier);
+    return add(std::exchange(piece, {}), part);
   });
 }
 
@@ -99,20 +118,19 @@ Status AddRow(ByteView key, const CellRow& row, BlockFileWriter* writer) {
     if (value.size() <= kWideBytes) return writer->Add(key, value);
   }
   bool first = true;
-  return ForEachPiece(row, [&](const CellRow& piece, uint8_t family, ByteView qualifier) {
+  return ForEachPiece(row, [&](const CellRow& piece, const Bytes& part) {
     value.clear();
     EncodeCellRow(piece, &value);
-    if (!std::exchange(first, false)) return writer->AddPiece(ColumnOf(family, qualifier), value);
-    return writer->Add(key, value);
+    return std::exchange(first, false) ? writer->Add(key, value) : writer->AddPiece(part, value);
   });
 }
 
 Status AddColumns(const CellRow& columns, BlockFileWriter* writer) {
   INVARIANT(columns.family_tombstones.empty());  // they belong to the first piece
-  return ForEachPiece(columns, [&](const CellRow& piece, uint8_t family, ByteView qualifier) {
+  return ForEachPiece(columns, [&](const CellRow& piece, const Bytes& part) {
     Bytes value;
     EncodeCellRow(piece, &value);
-    return writer->AddPiece(ColumnOf(family, qualifier), value);
+    return writer->AddPiece(part, value);
   });
 }
 

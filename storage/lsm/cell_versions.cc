@@ -172,7 +172,7 @@ CellVersions::iterator MoveKept(const FamilyDescriptor& family, const TidyOption
       return !IsPut(c) && !IsFamilyTombstone(c) && is_old(c) && c.timestamp_ms < oldest_put;
     });
   }
-  if (!family.keep_deleted_cells) return to;
+  if (!family.keep_deleted_cells || !options.whole_row) return to;
   return std::remove_if(family_to, to, [&](const CellVersion& c) {
     return IsFamilyTombstone(c) && is_old(c) && c.timestamp_ms < oldest_of_family;
   });

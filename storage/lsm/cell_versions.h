@@ -74,6 +74,9 @@ struct TidyOptions {
   /// Tombstones up to this time are dropped. Set this member only if no older file can have the
   /// row. By default, no tombstones are dropped because of their time.
   int64_t tombstones_until_ms = std::numeric_limits<int64_t>::min();
+  /// Whether TidyVersions gets all cells of the row. If it gets only some columns, it keeps the
+  /// tombstones of families that keep deleted cells, because other columns may need them.
+  bool whole_row = true;
 };
 /// Removes all cells that no reader will see: hidden cells, expired cells, versions above the
 /// limit, and the tombstones that `options` selects. This function is used to write files.

@@ -52,13 +52,14 @@ class ModelCursor : public ScanCursor {
       whole.keys_only = whole.first_cell_only = false;
       Row row = store_->Select(*table, *key, whole);
       if (row.empty() || !points::RowPasses(spec_.filter, *key, row.cells)) continue;
+      // Like the embedded store, the model reads the selected columns and then strips them.
+      RETURN_IF_ERROR(CountRow(row, &memory_));
       points::Strip(spec_, &row.cells);
       last_ = *key;
       started_ = true;
       --left_;
       for (const Cell& cell : row.cells) bytes += cell.qualifier.size() + cell.value.size();
       bytes += key->size();
-      RETURN_IF_ERROR(CountRow(row, &memory_));
       rows->push_back(std::move(row));
     }
     return {};

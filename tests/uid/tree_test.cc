@@ -576,6 +576,36 @@ TEST_CASE("reading the trees for sorting takes the memory of one tree and of the
   CHECK(t.Cells().size() == 10 * 4);
 }
 
+TEST_CASE("if the trees cannot be read again, sorting uses those that it has") {
+  Trees t;
+  AddLongRules(t, t.Make({}), &TreeRule::notes, 10);
+  TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+  FakeWatch poor;
+  poor.bytes_max = 100'000;
+  CHECK(sorter.Sort(t.Series("sys.cpu", "web01").tsuid, poor).code() == StatusCode::kLimitExceeded);
+  REQUIRE(sorter.Sort(t.Series("sys.cpu", "web01").tsuid, unlimited).ok());
+  const size_t cells = t.Cells().size();
+  t.clock.AdvanceMs(300'001);
+  CHECK(sorter.Sort(t.Series("sys.cpu", "web02").tsuid, poor).ok());
+  CHECK(t.Cells().size() > cells);
+}
+
+TEST_CASE("the rules of a disabled tree are not read to sort series into other trees") {
+  Trees t;
+  const Tree disabled = t.Make({});
+  AddLongRules(t, disabled, &TreeRule::notes, 100);
+  REQUIRE(t.trees
+              .Update(
+                  disabled.id, [](Tree* tree) { tree->enabled = false; }, unlimited)
+              .ok());
+  t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});
+  TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+  FakeWatch watch;
+  watch.bytes_max = 1'000'000;
+  CHECK(sorter.Sort(t.Series("sys.cpu", "web01").tsuid, watch).ok());
+  CHECK(t.Cells().size() == 4);
+}
+
 TEST_CASE("trees whose rules need too much memory get no series, and the other trees get them") {
   Trees t;
   std::vector<LeftOutTrees> warnings;

@@ -223,6 +223,25 @@ TEST_CASE("a merge has pieces of a large row in memory, whatever the table") {
   }
 }
 
+TEST_CASE("a merge drops old tombstones of a large row, also in a table that keeps deleted cells") {
+  for (const bool keeps_deleted : {false, true}) {
+    CAPTURE(keeps_deleted);
+    Fixture f;
+    REQUIRE(f.engine->CreateTable(TimeTable(keeps_deleted)).ok());
+    const engine::Table& table = **f.engine->FindTable("time");
+    std::vector<CellChange> deletes;
+    for (int i = 0; i < 5000; ++i) deletes.push_back(DeleteColumn("f", std::to_string(i)));
+    REQUIRE(f.engine->Write(table, "row", deletes).ok());
+    f.Flush();
+    f.clock.AdvanceMs(25 * 3'600'000);
+    REQUIRE(f.engine->Write(table, "row", {PutCell("f", "5", "new")}).ok());
+    f.Flush();
+    REQUIRE(f.engine->Compact(table).ok());
+    CHECK(f.engine->rows().Read(*f.engine->Pin(), table, "row")->cells.versions.size() == 1);
+    CHECK(CellsOfRow(*f.engine, table).size() == 1);
+  }
+}
+
 TEST_CASE("large rows ordered by time have the same cells before and after merges") {
   constexpr uint32_t kColumns = 60, kChangesPerFile = 200;
   for (uint32_t seed = 0; seed < 24; ++seed) {

@@ -50,6 +50,14 @@ CellRow ByArrival(size_t columns) {
   return row;
 }
 
+// Returns a row that is stored in two pieces.
+CellRow TwoPieces() {
+  CellRow row = ByTime(2, 1);
+  row.versions.erase(row.versions.begin());  // the tombstone would be a piece of its own
+  for (CellVersion& cell : row.versions) cell.value = Bytes(20'000, 'v');
+  return row;
+}
+
 Bytes ColumnName(uint32_t number) {
   Bytes name;
   AppendBig(&name, number, 4);
@@ -165,6 +173,49 @@ TEST_CASE("a scan that seeks finds rows before, within and after a wide row") {
       if (random() % 3 == 0) REQUIRE(*source->TakeRow({}, nullptr) == expected->second);
       ++expected;
     }
+  }
+}
+
+TEST_CASE("a scan that seeks finds rows of two pieces, in the middle and at the end of a file") {
+  const Rows rows = {{"a", ByTime(2, 1)}, {"b", TwoPieces()}, {"c", ByTime(2, 1)},
+                     {"d", TwoPieces()},  {"e", TwoPieces()}, {"f", TwoPieces()}};
+  RowsInFile f(rows);
+  for (const auto& [from, row] : rows) {
+    for (auto to = rows.upper_bound(from); to != rows.end(); ++to) {
+      const auto source = ScanRows(f.file, from, "");
+      REQUIRE(*source->Next());
+      REQUIRE(source->key() == from);
+      source->Seek(to->first);
+      REQUIRE(*source->Next());
+      REQUIRE(source->key() == to->first);
+      REQUIRE(*source->TakeRow({}, nullptr) == to->second);
+    }
+  }
+}
+
+TEST_CASE("long names of columns do not make the index of a file large") {
+  for (const size_t same : {0, 5'000}) {
+    CAPTURE(same);
+    CellRow row;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < 1000; ++i) {
+      StoredCell cell;
+      cell.has_value = true;
+      cell.qualifier = Bytes(same, 'q') + ColumnName(i) + Bytes(5'000 - same, 'q');
+      bytes += cell.qualifier.size();
+      row.cells.push_back(cell);
+    }
+    RowsInFile f({{"a", ByTime(2, 1)}, {"row", row}, {"s", ByTime(2, 1)}});
+    CHECK(f.file->blocks() > 4);
+    CHECK(f.file->memory_bytes() < bytes / 40);
+    CHECK(f.Get("row") == row);
+    for (size_t i = 0; i < 1000; i += 7) {
+      const ColumnChoice wanted({row.cells[i].qualifier});
+      const uint64_t before = f.counters->blocks;
+      REQUIRE(f.Get("row", wanted).cells.size() == 1);
+      CHECK(f.counters->blocks - before <= 4);
+    }
+    CHECK(f.Get("row", ColumnChoice({ColumnName(5)})).cells.empty());
   }
 }
 
