@@ -62,8 +62,10 @@ def metric(server, name):
 
 def answers_while_it_starts(tsdb, folder):
     """The store cannot be opened yet, because HBase's gateway is not there."""
+    nobody = socket.socket()  # keeps its port from other programs, and refuses connections
+    nobody.bind(("127.0.0.1", 0))
     server = daemon.Daemon(tsdb, folder, {"tsd.storage.backend": "hbase", "tsd.storage.hbase.start_patience": 600_000,
-                                          "tsd.storage.hbase.thrift": f"127.0.0.1:{daemon.free_port()}"})
+                                          "tsd.storage.hbase.thrift": f"127.0.0.1:{nobody.getsockname()[1]}"})
     server.launch()
     give_up = time.monotonic() + 60
     while time.monotonic() < give_up:
@@ -75,6 +77,7 @@ def answers_while_it_starts(tsdb, folder):
     check(status_of(server, "/readyz") == (503, "starting: the store is being opened\n"), "and not ready")
     check(status_of(server, "/api/put", point(1))[0] == 503, "points are to be sent again")
     check(server.stop() == 0, "told to stop it ends")
+    nobody.close()
 
 
 def told_and_drained(tsdb, folder):
