@@ -194,16 +194,17 @@ class LastPointFinder {
     spec.qualifiers = {kCounter};
     spec.context = watch_;  // the scan may read very many rows without this column
     return ForEachRow(cells_, spec, [&](Row& row) -> Status {
-      asked->steps += kMetaRowSteps + 2 * pairs.size();
+      // Each pair of the request is compared with each pair of the row.
+      const size_t row_pairs = row.key.size() / static_cast<size_t>(layout_.pair_width());
+      asked->steps += kMetaRowSteps + pairs.size() * (1 + row_pairs);
       if (asked->steps >= kStepsAtOnce)
         RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
       if (row.empty() || !codec::CheckTsuid(layout_, row.key).ok()) return {};
-      const auto pair_width = static_cast<size_t>(layout_.pair_width());
-      if (pairs.size() > row.key.size() / pair_width) return {};
-      auto has = [&](const Bytes& pair) {
+      if (pairs.size() > row_pairs) return {};
+      auto has = [&](ByteView pair) {
         bool found = false;
         codec::ForEachPair(layout_, row.key, [&](ByteView k, ByteView v) {
-          found = found || (Bytes(k) + Bytes(v)) == pair;
+          found = found || (pair.starts_with(k) && pair.substr(k.size()) == v);
         });
         return found;
       };

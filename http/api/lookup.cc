@@ -235,13 +235,14 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
     if (!query) return;
     // A body without a metric counts as "*". Only an explicit null means that there is no metric
     // (observed in OpenTSDB).
-    if (!query->metric && query->tags.value_or(std::vector<TagWish>()).empty())
+    if (!query->metric && (!query->tags || query->tags->empty()))
       return SendError(out, request, 400,
                        "Missing metric and tags. Please supply at least one value.");
   }
   query::RunningRequest& running = *request.running;
-  const Result<SeriesWanted> wanted = ResolveSeries(
-      query->metric, query->tags.value_or(std::vector<TagWish>()), services.names, running);
+  const std::vector<TagWish> no_tags;
+  const Result<SeriesWanted> wanted =
+      ResolveSeries(query->metric, query->tags ? *query->tags : no_tags, services.names, running);
   if (!wanted.ok() && wanted.status().code() == StatusCode::kNotFound)
     return SendError(out, request, 404, "Unable to resolve one or more UIDs",
                      wanted.status().message());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "http/wire/json_value.h"
+#include "http/wire/query_json.h"
 #include "query/plan/filter.h"
 
 namespace hg::http {
@@ -159,6 +160,11 @@ Status ReadAll(const JsonValue& object, std::string_view key, std::optional<std:
   const JsonValue* value = object.Find(key);
   if (value == nullptr || value->is_null()) return {};
   if (!value->is_array()) return WrongMember(key, "an array");
+  if (value->items.size() > kSubQueriesMax) {
+    return Status::InvalidArgument("\"" + std::string(key) + "\" has " +
+                                   std::to_string(value->items.size()) + " elements, more than " +
+                                   std::to_string(kSubQueriesMax));
+  }
   out->emplace();
   for (const JsonValue& item : value->items) {
     if (!item.is_object()) return WrongMember(key, "an array of objects");

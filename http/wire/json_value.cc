@@ -67,8 +67,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   bool Key(const char* text, rapidjson::SizeType size, bool) {
     if (!TakeText(size)) return false;
     key_.assign(text, size);
-    ReplaceInvalidUtf8(&key_);
-    return true;
+    return MakeUtf8(&key_);
   }
   bool StartObject() { return Open(JsonValue::Kind::kObject); }
   bool EndObject(rapidjson::SizeType) { return Close(); }
@@ -83,8 +82,16 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   bool AddScalar(JsonValue::Kind kind, std::string_view text) {
     JsonValue* value = Add(kind, text);
     if (value == nullptr) return false;
-    if (kind == JsonValue::Kind::kString) ReplaceInvalidUtf8(&value->text);
+    if (kind == JsonValue::Kind::kString && !MakeUtf8(&value->text)) return false;
     return EndElement();
+  }
+  // Replaces invalid bytes of the text, for which memory was already taken. The replacement of a
+  // byte has three bytes.
+  bool MakeUtf8(std::string* text) {
+    if (IsUtf8(*text)) return true;
+    if (!TakeText(2 * text->size())) return false;
+    ReplaceInvalidUtf8(text);
+    return true;
   }
   JsonValue* Add(JsonValue::Kind kind, std::string_view text) {
     if (!TakeText(text.size())) return nullptr;

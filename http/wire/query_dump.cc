@@ -1,5 +1,6 @@
 #include "http/wire/query_dump.h"
 
+#include "storage/base/status.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
@@ -8,16 +9,23 @@ namespace {
 using query::FilterSpec;
 using query::SubQuery;
 
+// Replies show only the beginning of a dump, so the rest of a long text or list is left out.
+constexpr size_t kTextBytesMax = kStatusMessageBytesMax;
+
 std::string Text(bool value) { return value ? "true" : "false"; }
 
+std::string Text(const std::string& text) { return Shortened(text, kTextBytesMax); }
+
+std::string Text(const std::optional<std::string>& text) { return text ? Text(*text) : "null"; }
+
 std::string FilterDump(const FilterSpec& filter) {
-  std::string out = "filter_name=" + filter.type + ", tagk=" + filter.tagk +
+  std::string out = "filter_name=" + Text(filter.type) + ", tagk=" + Text(filter.tagk) +
                     ", group_by=" + Text(filter.group_by) + ", tagk_bytes=null, config={";
   if (filter.type == "wildcard" || filter.type == "iwildcard") {
     bool any_case = filter.type == "iwildcard" || filter.ignore_case || filter.filter == "*";
-    out += "components=[" + filter.filter + "], case=" + Text(any_case);
+    out += "components=[" + Text(filter.filter) + "], case=" + Text(any_case);
   } else {
-    out += "filter=" + filter.filter;
+    out += "filter=" + Text(filter.filter);
   }
   return out + "}";
 }
@@ -26,6 +34,7 @@ std::string PercentilesDump(const std::optional<std::vector<double>>& percentile
   if (!percentiles) return "null";
   std::string out = "[";
   for (const double p : *percentiles) {
+    if (out.size() > kTextBytesMax) break;
     if (out.size() > 1) out += ", ";
     AppendJavaFloat(&out, static_cast<float>(p));
   }
@@ -33,17 +42,16 @@ std::string PercentilesDump(const std::optional<std::vector<double>>& percentile
 }
 
 std::string SubQueryDump(const SubQuery& query, size_t index, const query::ValidationTrace& trace) {
-  std::string out = "TSSubQuery(metric=" + query.metric.value_or("null") + ", filters=[";
-  for (size_t i = 0; i < query.filters.size(); ++i)
+  std::string out = "TSSubQuery(metric=" + Text(query.metric) + ", filters=[";
+  for (size_t i = 0; i < query.filters.size() && out.size() < kTextBytesMax; ++i)
     out += (i > 0 ? ", " : "") + FilterDump(query.filters[i]);
   out += "], tsuids=[";
   if (query.tsuids) {
-    for (size_t i = 0; i < query.tsuids->size(); ++i)
-      out += (i > 0 ? ", " : "") + (*query.tsuids)[i];
+    for (size_t i = 0; i < query.tsuids->size() && out.size() < kTextBytesMax; ++i)
+      out += (i > 0 ? ", " : "") + Text((*query.tsuids)[i]);
   }
   int64_t interval = index < trace.intervals_ms.size() ? trace.intervals_ms[index] : 0;
-  out += "], agg=" + query.aggregator.value_or("null") +
-         ", downsample=" + query.downsample.value_or("null") +
+  out += "], agg=" + Text(query.aggregator) + ", downsample=" + Text(query.downsample) +
          ", ds_interval=" + std::to_string(interval) + ", rate=" + Text(query.rate) +
          ", rate_options=";
   if (query.rate_options) {
@@ -64,9 +72,9 @@ std::string SubQueryDump(const SubQuery& query, size_t index, const query::Valid
 }  // namespace
 
 std::string QueryDump(const query::Request& request, const query::ValidationTrace& trace) {
-  std::string out = "TSQuery(start_time=" + request.start +
-                    ", end_time=" + request.end.value_or("null") + ", subQueries[";
-  for (size_t i = 0; i < request.queries.size(); ++i) {
+  std::string out = "TSQuery(start_time=" + Text(request.start) +
+                    ", end_time=" + Text(request.end) + ", subQueries[";
+  for (size_t i = 0; i < request.queries.size() && out.size() < kTextBytesMax; ++i) {
     out += (i > 0 ? ", " : "") + SubQueryDump(request.queries[i], i, trace);
   }
   return out + "] padding=" + Text(request.padding) +

@@ -224,6 +224,12 @@ Status ReadLastTags(const JsonValue& value, query::LastPointSubQuery* out) {
 
 }  // namespace
 
+Status CheckSubQueries(size_t count) {
+  if (count <= kSubQueriesMax) return {};
+  return Status::LimitExceeded("The request has " + std::to_string(count) +
+                               " sub-queries, more than " + std::to_string(kSubQueriesMax));
+}
+
 Result<query::Request> ReadQuery(const JsonValue& body, FilterSet* filters) {
   FilterSet own(RequestContext::Unlimited());
   if (filters == nullptr) filters = &own;
@@ -235,10 +241,7 @@ Result<query::Request> ReadQuery(const JsonValue& body, FilterSet* filters) {
     return Status::Unsupported("Missing queries: \"queries\" must be an array of sub-queries");
   }
   if (!queries->is_array()) return WrongMember("queries", "an array");
-  if (queries->items.size() > kSubQueriesMax) {
-    return Status::LimitExceeded("The request has " + std::to_string(queries->items.size()) +
-                                 " sub-queries, more than " + std::to_string(kSubQueriesMax));
-  }
+  RETURN_IF_ERROR(CheckSubQueries(queries->items.size()));
   for (const JsonValue& item : queries->items) {
     if (!item.is_object()) return WrongMember("queries", "an array of objects");
     SubQuery sub;
@@ -264,6 +267,7 @@ Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body) {
   const JsonValue* queries = body.Find("queries");
   if (queries == nullptr || queries->is_null()) return out;
   if (!queries->is_array()) return WrongMember("queries", "an array");
+  RETURN_IF_ERROR(CheckSubQueries(queries->items.size()));
   for (const JsonValue& item : queries->items) {
     if (!item.is_object()) return WrongMember("queries", "an array of objects");
     query::LastPointSubQuery sub;

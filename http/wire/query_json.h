@@ -12,6 +12,8 @@ namespace hg::http {
 
 /// The maximum number of sub-queries in one request. Dashboards and tools use far fewer.
 inline constexpr size_t kSubQueriesMax = 4096;
+/// Returns LimitExceeded if a request has too many sub-queries.
+Status CheckSubQueries(size_t count);
 
 /// Parses the body of POST /api/query. `filters` compiles the filters and keeps them for the
 /// validation of the request. If `filters` is nullptr, work and memory for the filters are not

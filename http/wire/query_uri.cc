@@ -293,10 +293,7 @@ Result<query::Request> ReadQuery(const Parameters& parameters, FilterSet* filter
     queries.push_back(std::move(sub));
   }
   if (queries.empty()) return Status::InvalidArgument("Missing sub queries");
-  if (queries.size() > kSubQueriesMax) {
-    return Status::LimitExceeded("The request has " + std::to_string(queries.size()) +
-                                 " sub-queries, more than " + std::to_string(kSubQueriesMax));
-  }
+  RETURN_IF_ERROR(CheckSubQueries(queries.size()));
   out.queries = std::move(queries);
   return out;
 }

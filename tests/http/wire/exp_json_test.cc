@@ -26,6 +26,15 @@ std::string Echo(const std::string& text) {
   return out;
 }
 
+TEST_CASE("lists with too many elements are refused before they are read") {
+  std::string items = "{}";
+  for (int i = 0; i < 4096; ++i) items += ",{}";
+  for (const std::string key : {"metrics", "filters", "expressions", "outputs"}) {
+    const auto read = ReadExp("{\"" + key + "\":[" + items + "]}");
+    CHECK(read.status().message() == "\"" + key + "\" has 4097 elements, more than 4096");
+  }
+}
+
 TEST_CASE("a request is shown as it was parsed, with the default join") {
   CHECK(Echo(R"({"time":{"start":1500000000,"aggregator":"sum","zz":1},
                  "metrics":[{"id":"a","metric":"m","fillPolicy":{"value":7}}],

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "http/wire/query_dump.h"
+
 namespace hg::http {
 namespace {
 
@@ -64,6 +66,30 @@ TEST_CASE("too many sub-queries are refused") {
   const Status refused = read(kSubQueriesMax + 1).status();
   CHECK(refused.code() == StatusCode::kLimitExceeded);
   CHECK(refused.message() == "The request has 4097 sub-queries, more than 4096");
+}
+
+TEST_CASE("too many sub-queries for last points are refused") {
+  std::string queries = "{}";
+  for (size_t i = 0; i < kSubQueriesMax; ++i) queries += ",{}";
+  const auto read = ReadLastPointQuery(*ParseJson("{\"queries\":[" + queries + "]}", nullptr));
+  CHECK(read.status().message() == "The request has 4097 sub-queries, more than 4096");
+}
+
+TEST_CASE("the description of a refused query is short, however long its texts and lists are") {
+  query::Request request;
+  request.start = std::string(1 << 20, 's');
+  for (size_t i = 0; i < 4000; ++i) {
+    query::SubQuery& sub = request.queries.emplace_back();
+    sub.metric = std::string(100'000, 'm');
+    const std::string text(1000, 'v');
+    sub.tsuids.emplace();
+    for (int j = 0; j < 100; ++j) {
+      sub.tsuids->push_back(text);
+      sub.filters.push_back({"literal_or", text, text, false, false});
+    }
+    sub.percentiles.emplace(10'000, 99.5);
+  }
+  CHECK(QueryDump(request, {}).size() < 100'000);
 }
 
 TEST_CASE("rate options refuse unknown keys and truncate fractions") {

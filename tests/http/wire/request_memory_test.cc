@@ -47,6 +47,18 @@ TEST_CASE("free bytes of a share are not taken from the budget, and further ones
   CHECK(memory.taken() == 0);
 }
 
+TEST_CASE("invalid bytes in a JSON text are charged with the size of their replacements") {
+  for (const bool key : {false, true}) {
+    CAPTURE(key);
+    const std::string text(kMiB, '\xff');
+    const std::string json = key ? "{\"" + text + "\":1}" : "[\"" + text + "\"]";
+    RequestMemory small(4 * kMiB), large(64 * kMiB);
+    RequestMemory::Share refused(small, 0), enough(large, 0);
+    CHECK(ParseJson(json, &refused).status().code() == StatusCode::kLimitExceeded);
+    CHECK(ParseJson(json, &enough).ok());
+  }
+}
+
 TEST_CASE("one request may take half of the budget") {
   RequestMemory memory(8 * kMiB);
   {

@@ -324,10 +324,12 @@ TEST_CASE("the daemon is informed of changes of cached data, by table and row") 
 TEST_CASE("the daemon is also informed if the store throws, because rows may have changed before") {
   SocketSubject subject;
   REQUIRE(subject.store().CreateTable({"t", {{"f"}}}).ok());
-  std::vector<std::string> changed;
+  std::mutex mutex;
+  std::vector<std::string> changed;  // guarded by mutex, because each connection has a thread
   LocalServerOptions options;
   options.folder = subject.folder();
   options.changed = [&](const std::string& table, const std::vector<RowMutation>& rows) {
+    const std::lock_guard lock(mutex);
     changed.push_back(table + " " + rows.at(0).key);
   };
   std::atomic<bool> throwing{false};
