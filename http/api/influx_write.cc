@@ -57,7 +57,6 @@ class InfluxWrite {
                        "invalid precision \"" + *precision + "\": n, ns, u, us, ms, s, m or h");
     }
     unit_ = *unit;
-    if (request_.body.size() > ResponseWriter::kLongBodyBytes) out_.TakesLong();
     const auto now = TimestampOfMillis(services_.clock.NowMs());
     now_ = now.value_or(Timestamp{1});
     TakeBody();

@@ -39,7 +39,6 @@ class PutRequest {
   void Run() {
     if (kind_ == PutKind::kPoints) counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
     if (!TakeMemory()) return;
-    if (request_.body.size() > ResponseWriter::kLongBodyBytes) out_.TakesLong();
     if (kind_ == PutKind::kPoints && StoreLearning()) return;
     if (!ReadBody() || !ReadFlags()) return;
     result_.outcomes.resize(result_.points.size());

@@ -37,9 +37,6 @@ class ResponseWriter {
   /// Tells the pool that the handler's work takes long, so that the pool starts another thread for
   /// other requests. Any thread may call this function, also repeatedly.
   virtual void TakesLong() = 0;
-  /// Handlers of writes call TakesLong if the body is larger than this, because a body of many
-  /// megabytes with new series can take seconds.
-  static constexpr size_t kLongBodyBytes = 1 << 20;
   /// Aborts an incomplete response. After the call, Write fails, a waiting Write returns, and the
   /// connection closes before the end of the body. Any thread may call this function.
   virtual void Cut() = 0;

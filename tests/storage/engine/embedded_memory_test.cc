@@ -55,15 +55,24 @@ TEST_CASE(
   CHECK((*store)->points().Register(Tsuid(0)).ok());
 }
 
+// A store with one registered series.
+struct StoreOfOneSeries {
+  StoreOfOneSeries() : store(Embedded::Open(Options(), disk, clock)) {
+    REQUIRE(store.ok());
+    series = *(*store)->points().Register(Tsuid(1));
+  }
+
+  FaultyFileSystem disk{1};
+  ManualClock clock{kTime * 1000};
+  Result<std::unique_ptr<Embedded>> store;
+  SeriesNumber series = 0;
+};
+
 TEST_CASE("flushed memory counts until its last reader has released it") {
-  FaultyFileSystem disk(1);
-  ManualClock clock(kTime * 1000);
-  auto store = Embedded::Open(Options(), disk, clock);
-  REQUIRE(store.ok());
-  const auto series = (*store)->points().Register(Tsuid(1));
-  REQUIRE(series.ok());
+  StoreOfOneSeries f;
+  auto& store = f.store;
   for (int64_t hour = 0; hour < 10'000; ++hour) {
-    REQUIRE(AppendPoint(**store, *series, hour * 3600).ok());
+    REQUIRE(AppendPoint(**store, f.series, hour * 3600).ok());
   }
   const uint64_t before = (*store)->Stats().memory_bytes;
   ScanSpec spec;
@@ -77,12 +86,8 @@ TEST_CASE("flushed memory counts until its last reader has released it") {
 }
 
 TEST_CASE("a scan that waits for its client keeps no flushed memory that writers need") {
-  FaultyFileSystem disk(1);
-  ManualClock clock(kTime * 1000);
-  auto store = Embedded::Open(Options(), disk, clock);
-  REQUIRE(store.ok());
-  const auto series = (*store)->points().Register(Tsuid(1));
-  REQUIRE(series.ok());
+  StoreOfOneSeries f;
+  auto& store = f.store;
   ScanSpec spec;
   spec.table = "tsdb";
   spec.batch_rows = 1;
@@ -91,11 +96,11 @@ TEST_CASE("a scan that waits for its client keeps no flushed memory that writers
   int64_t hours = 0;
   for (int flush = 0; flush < 8; ++flush) {
     for (int i = 0; i < 10'000; ++i) {
-      REQUIRE(AppendPoint(**store, *series, hours++ * 3600).ok());
+      REQUIRE(AppendPoint(**store, f.series, hours++ * 3600).ok());
     }
     readers.push_back(*(*store)->cells().Scan(spec));
     REQUIRE(readers.back()->Next(&rows).ok());
-    clock.AdvanceMs(2000);
+    f.clock.AdvanceMs(2000);
     REQUIRE((*store)->cells().Flush().ok());
   }
   size_t read = 0;
