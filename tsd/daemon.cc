@@ -244,9 +244,11 @@ class Daemon {
     }
     if (prepared.ok()) prepared = LoadUsers();
     RETURN_IF_ERROR(prepared);
-    // The HTTP port is opened last, so that a successful /readyz means that all ports are open.
+    // The HTTP port is opened last, so that a successful /readyz means that all ports and the
+    // socket for the tools are open.
     if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
     RETURN_IF_ERROR(ServeThrift2());
+    ServeTools();
     RETURN_IF_ERROR(server_.Start(waiting->Close()));
     WarnIfOpen();
     if (stored_tag_formats_) stored_tag_formats_->Start();
@@ -254,7 +256,6 @@ class Daemon {
     if (row_queue_) row_queue_->Start();
     if (retention_) retention_->Start();
     if (rollup_maker_) rollup_maker_->Start();
-    ServeTools();
     return {};
   }
   /// Reports at /readyz that the daemon will stop. Requests are still served.
