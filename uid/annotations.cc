@@ -32,6 +32,20 @@ bool HasRows(const KeyLayout& layout, const Bytes& series) {
   return series.empty() || codec::CheckTsuid(layout, series).ok();
 }
 
+Status CheckSize(size_t bytes) {
+  if (bytes <= kAnnotationBytesMax) return {};
+  return Status::InvalidArgument("The annotation would have at least " + std::to_string(bytes) +
+                                 " bytes; at most " + std::to_string(kAnnotationBytesMax) +
+                                 " are allowed");
+}
+
+size_t TextBytes(const codec::Annotation& annotation) {
+  size_t bytes = annotation.description.size() + annotation.notes.size();
+  if (annotation.custom)
+    for (const auto& [key, value] : *annotation.custom) bytes += key.size() + value.size();
+  return bytes;
+}
+
 bool IsAnnotation(const Cell& cell) {
   return codec::ClassifyQualifier(cell.qualifier) == codec::CellClass::kAnnotation;
 }
@@ -102,6 +116,8 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
   if (request.start_time < 1)
     return Status::InvalidArgument("The start timestamp has not been set");
   if (!codec::HasAnnotationChanges(request)) return std::optional<codec::Annotation>();
+  // The texts may be as long as the body of a request. They are not copied if they are too long.
+  RETURN_IF_ERROR(CheckSize(TextBytes(request)));
   Result<Place> located = Locate(request.tsuid, request.start_time);
   if (located.status().code() == StatusCode::kNotFound)
     return Status::InvalidArgument("TSUID " + request.tsuid +
@@ -120,11 +136,7 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
       merged = codec::MergeAnnotation(request, stored, replace);
     }
     Bytes encoded = codec::EncodeAnnotation(merged);
-    if (encoded.size() > kAnnotationBytesMax) {
-      return Status::InvalidArgument("The annotation has " + std::to_string(encoded.size()) +
-                                     " bytes; at most " + std::to_string(kAnnotationBytesMax) +
-                                     " are allowed");
-    }
+    RETURN_IF_ERROR(CheckSize(encoded.size()));
     CellChange change = PutCell(kPointFamily, place.qualifier, std::move(encoded));
     if (options_.use_otsdb_timestamp) change.timestamp_ms = Timestamp{merged.start_time}.millis();
     ASSIGN_OR_RETURN(

@@ -63,13 +63,42 @@ bool HasPairs(const KeyLayout& layout, ByteView tsuid, const std::vector<Bytes>&
   });
 }
 
-}  // namespace
-
-Status CheckObjectSize(const std::string& json) {
-  if (json.size() <= kObjectBytesMax) return {};
-  return Status::LimitExceeded("the object would have " + std::to_string(json.size()) +
+Status CheckSize(size_t bytes) {
+  if (bytes <= kObjectBytesMax) return {};
+  return Status::LimitExceeded("the object would have at least " + std::to_string(bytes) +
                                " bytes; at most " + std::to_string(kObjectBytesMax) +
                                " are stored");
+}
+
+size_t TextBytes(std::initializer_list<const MetaText*> texts,
+                 const std::optional<MetaFields>& custom) {
+  size_t bytes = 0;
+  for (const MetaText* text : texts)
+    if (*text) bytes += (*text)->size();
+  if (custom)
+    for (const auto& [key, value] : *custom) bytes += key.size() + value.size();
+  return bytes;
+}
+
+}  // namespace
+
+Status CheckObjectSize(const std::string& json) { return CheckSize(json.size()); }
+
+Status CheckTextSizes(std::initializer_list<const std::string*> texts) {
+  size_t bytes = 0;
+  for (const std::string* text : texts) bytes += text->size();
+  return CheckSize(bytes);
+}
+
+Status CheckTextSizes(const UidMeta& object) {
+  return CheckSize(
+      TextBytes({&object.display_name, &object.description, &object.notes}, object.custom));
+}
+
+Status CheckTextSizes(const TsMeta& object) {
+  return CheckSize(TextBytes(
+      {&object.display_name, &object.description, &object.notes, &object.units, &object.data_type},
+      object.custom));
 }
 
 int64_t BytesOf(const UidMeta& meta) {
@@ -131,6 +160,7 @@ Result<UidMeta> Metadata::FindUid(UidKind kind, const Bytes& id, RequestContext&
 Result<std::optional<UidMeta>> Metadata::WriteUid(const UidMeta& request, bool replace,
                                                   RequestContext& context) {
   if (!request.HasChanges()) return std::optional<UidMeta>();
+  RETURN_IF_ERROR(CheckTextSizes(request));
   const Bytes qualifier = UidMetaQualifier(request.kind);
   ASSIGN_OR_RETURN(const std::string name, names_.NameOf(request.kind, request.id));
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
@@ -248,6 +278,7 @@ Result<std::optional<TsMeta>> Metadata::WriteSeries(const TsMeta& request, bool 
                                                     RequestContext& context) {
   RETURN_IF_ERROR(codec::CheckTsuid(options_.layout, request.tsuid));
   if (!request.HasChanges()) return std::optional<TsMeta>();
+  RETURN_IF_ERROR(CheckTextSizes(request));
   TsMeta ids;
   ids.tsuid = request.tsuid;
   RETURN_IF_ERROR(FillIds(IdDetail::kObjects, &ids, context));
@@ -275,6 +306,7 @@ Result<std::optional<TsMeta>> Metadata::WriteSeries(const TsMeta& request, bool 
 
 Result<TsMeta> Metadata::CreateSeries(const TsMeta& request, RequestContext& context) {
   RETURN_IF_ERROR(codec::CheckTsuid(options_.layout, request.tsuid));
+  RETURN_IF_ERROR(CheckTextSizes(request));
   TsMeta ids;
   ids.tsuid = request.tsuid;
   RETURN_IF_ERROR(FillIds(IdDetail::kObjects, &ids, context));

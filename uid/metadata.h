@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -78,6 +79,12 @@ struct MetadataOptions {
 inline constexpr size_t kObjectBytesMax = 64 << 10;
 /// Returns LimitExceeded if the JSON of the object is larger than kObjectBytesMax.
 Status CheckObjectSize(const std::string& json);
+/// Returns LimitExceeded if the texts of an object are together larger than kObjectBytesMax. Call
+/// this function before the object is copied or encoded, because the texts come from a request and
+/// may be as long as its body.
+Status CheckTextSizes(const UidMeta& object);
+Status CheckTextSizes(const TsMeta& object);
+Status CheckTextSizes(std::initializer_list<const std::string*> texts);
 
 /// The metadata of metrics and tags that the reader of a series object needs.
 enum class IdDetail : uint8_t {

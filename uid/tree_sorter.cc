@@ -13,21 +13,28 @@ constexpr int64_t kRereadMs = 300'000;
 // A request that waits for the first list checks its limits this often.
 constexpr std::chrono::milliseconds kPoll(100);
 
-constexpr uint64_t kStepsMax = 1 << 20;  // limit for one series in all trees
-constexpr int64_t kBytesMax = 8 << 20;   // limit for one series in one tree
+constexpr uint64_t kStepsMax = 1 << 20;  // limit for one series in all trees; see SortLimits::Step
+/// Limit for one series in all trees, in which each match counts with all its steps. It is about
+/// 70 milliseconds.
+constexpr uint64_t kAllStepsMax = 64 << 20;
+constexpr int64_t kBytesMax = 8 << 20;  // limit for one series in one tree
 
 /// Limits for placing one series in one tree, in addition to those of the request. Used by one
 /// thread at a time.
 class SortLimits final : public RequestContext {
  public:
-  SortLimits(uint64_t steps_max, RequestContext& request)
-      : steps_max_(steps_max), request_(request) {}
+  /// `*all_steps` is the number of steps for this series in the trees so far, and must outlive the
+  /// object.
+  SortLimits(uint64_t steps_max, uint64_t* all_steps, RequestContext& request)
+      : steps_max_(steps_max), all_steps_(*all_steps), request_(request) {}
 
   // A match of a regular expression reports the time that it took. If the machine is busy, most of
-  // that time may be spent waiting for a processor, so one match never uses up the limit.
+  // that time may be spent waiting for a processor, so one match never uses up the limit of a tree.
   Status Step(uint64_t steps) override {
     steps_ += std::min(steps, steps_max_ / 8);
-    if (steps_ > steps_max_) return Status::LimitExceeded("sorting takes too long");
+    all_steps_ += steps;
+    if (steps_ > steps_max_ || all_steps_ > kAllStepsMax)
+      return Status::LimitExceeded("sorting takes too long");
     return request_.Step(steps);
   }
   Status Charge(int64_t bytes) override {
@@ -38,6 +45,7 @@ class SortLimits final : public RequestContext {
 
  private:
   const uint64_t steps_max_;
+  uint64_t& all_steps_;
   RequestContext& request_;
   uint64_t steps_ = 0;
   int64_t bytes_ = 0;
@@ -192,9 +200,11 @@ Status TreeSorter::Sort(const Bytes& tsuid, RequestContext& context) {
   ASSIGN_OR_RETURN(const auto enabled, Enabled(context));
   if (enabled->trees.empty()) return {};
   ASSIGN_OR_RETURN(const TsMeta meta, metadata_.FindSeries(tsuid, context, enabled->detail));
+  uint64_t all_steps = 0;
   for (const Tree& tree : enabled->trees) {
+    if (all_steps > kAllStepsMax) break;
     RETURN_IF_ERROR(context.Check());
-    SortLimits limits(kStepsMax / enabled->trees.size(), context);
+    SortLimits limits(kStepsMax / enabled->trees.size(), &all_steps, context);
     Status sorted = store_.Sort(tree, meta, false, limits);
     if (!sorted.ok() && !RulesRefuse(sorted.code())) return sorted;
   }

@@ -31,6 +31,11 @@ Bytes TreeKey(int32_t id) {
   return key;
 }
 
+Status CheckTexts(const TreeRule& rule) {
+  return CheckTextSizes({&rule.field, &rule.regex, &rule.separator, &rule.description, &rule.notes,
+                         &rule.custom_field, &rule.display_format});
+}
+
 Bytes RuleQualifier(const TreeRule& rule) {
   return kRule + std::to_string(rule.level) + ":" + std::to_string(rule.order);
 }
@@ -159,6 +164,7 @@ Status TreeStore::VisitIds(RequestContext& context,
 
 Result<Tree> TreeStore::Create(Tree tree, RequestContext& context) {
   ASSIGN_OR_RETURN(const std::vector<Tree> trees, List(context));
+  RETURN_IF_ERROR(CheckTextSizes({&tree.name, &tree.description, &tree.notes}));
   tree.id = trees.empty() ? 1 : trees.back().id + 1;
   // If another client has just created a tree with this id, the next id is tried.
   for (; tree.id <= kTreeIdMax; ++tree.id) {
@@ -180,6 +186,7 @@ Result<Tree> TreeStore::Update(int32_t id, const std::function<void(Tree*)>& edi
     ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(row, context));
     if (!tree) return Status::NotFound("Unable to locate tree: " + std::to_string(id));
     edit(&*tree);
+    RETURN_IF_ERROR(CheckTextSizes({&tree->name, &tree->description, &tree->notes}));
     const std::string object = EncodeTree(*tree);
     RETURN_IF_ERROR(CheckObjectSize(object));
     ASSIGN_OR_RETURN(const bool written,
@@ -231,6 +238,7 @@ Result<std::optional<TreeRule>> TreeStore::UpdateRule(
     }
     ASSIGN_OR_RETURN(std::optional<TreeRule> rule, edit(stored ? &*stored : nullptr));
     if (!rule) return rule;
+    RETURN_IF_ERROR(CheckTexts(*rule));
     const std::string object = EncodeTreeRule(*rule);
     RETURN_IF_ERROR(CheckObjectSize(object));
     ASSIGN_OR_RETURN(const bool written,
@@ -253,6 +261,7 @@ Status TreeStore::ReplaceRules(const Tree& tree, const std::vector<TreeRule>& ru
     return context.Step(kStepsPerCell);
   };
   for (const TreeRule& rule : rules) {
+    RETURN_IF_ERROR(CheckTexts(rule));
     const std::string object = EncodeTreeRule(rule);
     RETURN_IF_ERROR(CheckObjectSize(object));
     const Bytes qualifier = RuleQualifier(rule);

@@ -1,6 +1,7 @@
 #include "http/request/reply.h"
 
 #include <charconv>
+#include <utility>
 
 #include "http/wire/reason_phrase.h"
 
@@ -22,17 +23,35 @@ bool IsPage(std::string_view content_type) { return content_type.starts_with("te
 
 }  // namespace
 
-bool ReplyQueue::Push(std::string bytes, const std::function<void()>& before_wait) {
+template <typename Done>
+bool ReplyQueue::WaitForClient(std::unique_lock<std::mutex>& lock, const BeforeWait& before_wait,
+                               Done done) {
+  if (gone_ || done()) return !gone_;
+  lock.unlock();
+  const bool patient = before_wait && before_wait();
+  lock.lock();
+  while (!gone_ && !done()) {
+    if (patient) {
+      room_.wait(lock);
+      continue;
+    }
+    const size_t unsent = bytes_;
+    room_.wait_for(lock, kPatience, [&] { return gone_ || bytes_ < unsent; });
+    if (gone_ || bytes_ < unsent) continue;
+    Cancel();
+    gone_ = true;
+  }
+  return !gone_;
+}
+
+bool ReplyQueue::Push(std::string bytes, const BeforeWait& before_wait) {
   {
     std::unique_lock lock(mutex_);
-    const auto may_go_on = [this] { return gone_ || bytes_ < kUnsentBytesMax; };
-    if (before_wait && !may_go_on()) {
-      lock.unlock();
-      before_wait();
-      lock.lock();
-    }
-    room_.wait(lock, may_go_on);
-    if (gone_) return false;
+    const auto may_go_on = [&] {
+      const bool charged = memory_.Cover(bytes_ + bytes.size());
+      return bytes_ == 0 || (charged && bytes_ < kUnsentBytesMax);
+    };
+    if (!WaitForClient(lock, before_wait, may_go_on)) return false;
     bytes_ += bytes.size();
     pieces_.push_back(std::move(bytes));
   }
@@ -40,25 +59,33 @@ bool ReplyQueue::Push(std::string bytes, const std::function<void()>& before_wai
   return true;
 }
 
-void ReplyQueue::End(bool keep_alive) {
+bool ReplyQueue::End(bool keep_alive, const BeforeWait& before_wait) {
+  bool read = true;
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     ended_ = true;
     keep_alive_ = keep_alive;
+    read = WaitForClient(lock, before_wait, [this] { return memory_.Cover(bytes_); });
   }
   wake_();
+  return read;
 }
 
 bool ReplyQueue::Take(std::string* bytes) {
+  bool more = false;
   {
     std::lock_guard lock(mutex_);
-    if (pieces_.empty()) return false;
-    *bytes = std::move(pieces_.front());
-    pieces_.pop_front();
-    bytes_ -= bytes->size();
+    bytes_ -= std::exchange(sending_, 0);
+    if (bytes_ == 0) memory_.GiveAll();
+    more = !pieces_.empty();
+    if (more) {
+      *bytes = std::move(pieces_.front());
+      pieces_.pop_front();
+      sending_ = bytes->size();
+    }
   }
   room_.notify_one();
-  return true;
+  return more;
 }
 
 bool ReplyQueue::Finished(bool* keep_alive) {

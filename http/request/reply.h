@@ -4,6 +4,7 @@
 // longer response is sent in chunks.
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -15,26 +16,37 @@
 #include "http/request/response_writer.h"
 #include "http/wire/body_coding.h"
 #include "http/wire/request_head.h"
+#include "http/wire/request_memory.h"
 
 namespace hg::http {
 
 /// A bounded queue of bytes that a handler's thread sends to the event loop of its connection. If
-/// the client is slow, the handler's thread waits. The queue is thread-safe.
+/// the client is slow, the handler's thread waits. The bytes that the client has not taken are
+/// charged to a memory budget, which all connections share. The queue is thread-safe.
 class ReplyQueue {
  public:
   /// The queue calls `wake` when it has bytes to take. It may call `wake` on any thread. During the
-  /// call, the queue holds no lock.
-  explicit ReplyQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
+  /// call, the queue holds no lock. `unsent` is the memory budget, and must outlive the queue.
+  ReplyQueue(std::function<void()> wake, RequestMemory& unsent)
+      : wake_(std::move(wake)), memory_(unsent, kFreeUnsentBytes) {}
 
-  /// Adds bytes to the queue. Waits while kUnsentBytesMax bytes are queued. Before it waits, it
-  /// calls `before_wait` without holding a lock. Returns false if the connection is closed. The
-  /// handler calls this function.
-  bool Push(std::string bytes, const std::function<void()>& before_wait = {});
+  /// Called without a lock before the handler waits for the client. Returns whether the handler may
+  /// wait as long as the client needs. If not, the handler waits only kPatience for each piece.
+  using BeforeWait = std::function<bool()>;
+
+  /// Adds bytes to the queue. Waits while kUnsentBytesMax bytes are unsent, or while bytes are
+  /// unsent and the memory budget refuses memory for more. Returns false if the connection is
+  /// closed, or if the client took too long; in this case Push calls Abandon. The handler calls
+  /// this function.
+  bool Push(std::string bytes, const BeforeWait& before_wait);
   /// Marks the reply as complete. `keep_alive`: whether the connection may serve another request.
-  void End(bool keep_alive);
+  /// Waits like Push while the memory budget refuses memory for the unsent bytes. Returns false if
+  /// Push would return false. In this case, the connection must be closed.
+  bool End(bool keep_alive, const BeforeWait& before_wait);
 
   /// Moves the next bytes of the queue into *bytes. Returns false if the queue is empty. The event
-  /// loop calls this function.
+  /// loop calls this function after it has sent the bytes of the last call, which until then count
+  /// as unsent.
   bool Take(std::string* bytes);
   /// Returns true if End was called and all bytes were taken from the queue. In this case, sets
   /// *keep_alive to the argument of End.
@@ -49,6 +61,17 @@ class ReplyQueue {
 
  private:
   static constexpr size_t kUnsentBytesMax = 1 << 20;
+  /// Unsent bytes that are not charged to the memory budget. The sockets of most clients take more
+  /// at once.
+  static constexpr uint64_t kFreeUnsentBytes = 16 * 1024;
+  /// The time in which a client must take a piece if its handler occupies a thread that other
+  /// requests need.
+  static constexpr auto kPatience = std::chrono::milliseconds(100);
+
+  /// Waits until `done` returns true or the connection is closed. Returns false if it is closed or
+  /// the client took too long.
+  template <typename Done>
+  bool WaitForClient(std::unique_lock<std::mutex>& lock, const BeforeWait& before_wait, Done done);
 
   const std::function<void()> wake_;
   std::atomic<bool> cancelled_{false};
@@ -56,7 +79,9 @@ class ReplyQueue {
   std::mutex mutex_;
   std::condition_variable room_;
   std::deque<std::string> pieces_;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0;             // unsent bytes: the bytes of pieces_ and `sending_`
+  size_t sending_ = 0;           // bytes of the last Take
+  RequestMemory::Share memory_;  // charges bytes_
   bool ended_ = false, keep_alive_ = true, gone_ = false;
 };
 

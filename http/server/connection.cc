@@ -258,11 +258,9 @@ void Connection::OnWritable() {
 
 void Connection::OnWritten() {
   deaf_ = false;
-  if (protocol_ == Protocol::kTelnet) {
-    out_.shrink_to_fit();
-    unread_memory_.GiveAll();
-    unread_refused_ = false;
-  }
+  if (out_.capacity() > kSentBytesKept || protocol_ == Protocol::kTelnet) out_.shrink_to_fit();
+  unread_memory_.GiveAll();
+  unread_refused_ = false;
   if (state_ == State::kUnread) state_ = State::kReading;
   if (state_ == State::kHandling) return Pump();
   if (state_ == State::kLingering) return ShutdownSend();

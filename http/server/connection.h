@@ -185,7 +185,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Charges memory with the bytes that are free in body_memory_.
   RequestMemory::Share unfinished_memory_;
   RequestMemory::Share kept_memory_;       // charges the capacity of buffer_ between requests
-  RequestMemory::Share unread_memory_;     // telnet: charges the capacity of out_
+  RequestMemory::Share unread_memory_;     // charges out_, except for bytes of replies_
   RequestMemory::Share handshake_memory_;  // charges the memory of the TLS handshake
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;

@@ -411,14 +411,17 @@ void Connection::ReplyInline(const Request& request, const Status& status) {
 void Connection::TransmitReply(std::string_view bytes) {
   state_ = State::kReplying;
   Transmit(bytes);
-  if (!write_pending_ && state_ != State::kClosed) ReplySent();
+  if (state_ == State::kClosed) return;
+  if (!write_pending_) return ReplySent();
+  // A loop cannot wait for memory.
+  if (!unread_memory_.Cover(out_.capacity())) Close();
 }
 
 void Connection::Handle(std::string_view body, BodyForm form) {
   struct Job {
     Job(ReplyForm form, const std::shared_ptr<ReplyQueue>& queue)
         : reply(form, {[queue, this](std::string piece) {
-                         return queue->Push(std::move(piece), [this] { turn->GiveWay(); });
+                         return queue->Push(std::move(piece), [this] { return turn->GiveWay(); });
                        },
                        [queue] { return queue->cancelled(); }, [this] { turn->GiveWay(); },
                        [queue] { queue->Abandon(); }}) {}
@@ -436,14 +439,15 @@ void Connection::Handle(std::string_view body, BodyForm form) {
   if (form.plain() && TryOnLoop(*request)) return;
   const bool write = request->method == Method::kPost &&
                      (IsPutPath(head_.target) || IsInfluxWritePath(head_.target));
-  auto replies = std::make_shared<ReplyQueue>([self = weak_from_this(), &io = loop_.io()] {
+  const auto wake = [self = weak_from_this(), &io = loop_.io()] {
     boost::asio::post(io, [self] {
       const auto connection = self.lock();
       if (connection == nullptr) return;
       const Turn turn(connection->loop_.turns(), [&] { return connection->Doing(); });
       connection->Pump();
     });
-  });
+  };
+  auto replies = std::make_shared<ReplyQueue>(wake, edge_.kept_buffers);
   auto job = std::make_shared<Job>(ReplyForm::Of(head_), replies);
   job->request = std::move(request);
   job->form = std::move(form);
@@ -455,11 +459,12 @@ void Connection::Handle(std::string_view body, BodyForm form) {
   auto run = [job, replies, lent = LentConnection(shared_from_this(), loop_),
               &edge = edge_](WorkerPool::Turn& turn) mutable {
     job->turn = &turn;
-    bool keep_alive = false;
+    bool keep_alive = false, read = true;
     (void)Survive([&] { keep_alive = Answer(*job->request, job->form, edge, job->reply); });
     // If End runs out of memory, Pump detects the failure.
-    (void)Survive([&] { replies->End(keep_alive); });
-    lent.GiveBack([](Connection& connection) { connection.Pump(); });
+    (void)Survive([&] { read = replies->End(keep_alive, [&] { return turn.GiveWay(); }); });
+    lent.GiveBack(
+        [read](Connection& connection) { read ? connection.Pump() : connection.Close(); });
   };
   WorkerPool& pool = write ? edge_.writes : edge_.requests;
   state_ = State::kHandling;

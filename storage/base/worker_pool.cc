@@ -64,16 +64,18 @@ void WorkerPool::JoinEndedThreads() {
   for (std::thread& thread : ended) thread.join();
 }
 
-void WorkerPool::Turn::GiveWay() {
+bool WorkerPool::Turn::GiveWay() {
   {
     std::lock_guard lock(pool_.mutex_);
-    if (gave_way_ || pool_.given_way_ == kGivenWayMax) return;
+    if (gave_way_) return true;
+    if (pool_.given_way_ == kGivenWayMax) return false;
     // If no thread can be started, the job continues on its thread as before.
-    if (!Survive([this] { pool_.StartThread(); }).ok()) return;
+    if (!Survive([this] { pool_.StartThread(); }).ok()) return false;
     gave_way_ = true;
     ++pool_.given_way_;
   }
   pool_.JoinEndedThreads();
+  return true;
 }
 
 void WorkerPool::Run() {

@@ -24,8 +24,9 @@ class WorkerPool {
     /// A job calls GiveWay if the job takes long or waits for something. The pool then starts
     /// another thread for the next jobs, and the thread of this job ends when the job ends. Any
     /// thread may call GiveWay. Only the first call for a job has an effect, and only if fewer than
-    /// kGivenWayMax running jobs have already called GiveWay.
-    void GiveWay();
+    /// kGivenWayMax running jobs have already called GiveWay. Returns whether another thread has
+    /// been started for the next jobs by this call or an earlier one.
+    bool GiveWay();
 
    private:
     friend class WorkerPool;

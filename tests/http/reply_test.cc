@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace hg::http {
@@ -39,6 +41,71 @@ TEST_CASE("a handler learns in the middle of a large body that the client has le
   CHECK_FALSE(reply.Write(std::string(5'000'000, 'x')));
   CHECK(sent == 3);
   CHECK_FALSE(reply.Write("y"));
+}
+
+// A queue in which the client takes pieces only when the test calls Take.
+struct UnreadReply {
+  explicit UnreadReply(uint64_t bytes_max) : memory(bytes_max), queue([] {}, memory) {}
+  bool Take() { return queue.Take(&piece); }
+
+  RequestMemory memory;
+  ReplyQueue queue;
+  std::string piece;
+};
+
+constexpr size_t kPiece = 256 * 1024;
+
+TEST_CASE("bytes that a client does not take are charged until they are sent") {
+  UnreadReply reply(8 << 20);
+  const auto never = [] { return false; };
+  REQUIRE(reply.queue.Push(std::string(kPiece, 'x'), never));
+  REQUIRE(reply.queue.Push(std::string(kPiece, 'x'), never));
+  CHECK(reply.queue.End(true, never));
+  CHECK(reply.memory.taken() > 2 * kPiece - 64 * 1024);
+  CHECK(reply.Take());
+  CHECK(reply.Take());
+  CHECK(reply.memory.taken() > 0);  // the event loop is still sending the last piece
+  CHECK_FALSE(reply.Take());
+  CHECK(reply.memory.taken() == 0);
+}
+
+TEST_CASE("without memory for unread replies, a handler waits until the client has taken its own") {
+  UnreadReply reply(kPiece);
+  std::atomic<int> waits{0}, pushed{0};
+  const auto patient = [&] {
+    waits.fetch_add(1);
+    return true;
+  };
+  std::thread handler([&] {
+    for (; pushed.load() < 3; pushed.fetch_add(1))
+      CHECK(reply.queue.Push(std::string(kPiece, 'x'), patient));
+    CHECK(reply.queue.End(true, patient));
+    pushed.fetch_add(1);
+  });
+  for (int sent = 0; sent < 3; ++sent) {
+    while (waits.load() == sent) std::this_thread::yield();
+    CHECK(pushed.load() == sent + 1);
+    CHECK(reply.Take());
+    CHECK_FALSE(reply.Take());  // the piece was sent
+  }
+  handler.join();
+  CHECK(pushed.load() == 4);
+  bool keep_alive = false;
+  CHECK(reply.queue.Finished(&keep_alive));
+  CHECK(keep_alive);
+}
+
+TEST_CASE("a handler that occupies a thread of others does not wait long for its client") {
+  UnreadReply reply(kPiece);
+  const auto never = [] { return false; };
+  REQUIRE(reply.queue.Push(std::string(kPiece, 'x'), never));
+  CHECK_FALSE(reply.queue.Push("y", never));
+  CHECK(reply.queue.cancelled());
+  CHECK_FALSE(reply.queue.End(true, never));
+
+  UnreadReply last(kPiece);
+  REQUIRE(last.queue.Push(std::string(kPiece, 'x'), never));
+  CHECK_FALSE(last.queue.End(true, never));
 }
 
 }  // namespace

@@ -78,6 +78,22 @@ TEST_CASE("an annotation above 64 KiB is refused, and the stored one stays") {
   CHECK(stored->notes.empty());
 }
 
+TEST_CASE("an annotation whose texts are too long is refused before anything is read or copied") {
+  AnnotationsFixture f;
+  codec::Annotation annotation;
+  annotation.start_time = 1700000000;
+  const auto refused = [&] {
+    FakeWatch watch;
+    const Status status = f.annotations.Write(annotation, false, watch).status();
+    return status.code() == StatusCode::kInvalidArgument && watch.steps == 0;
+  };
+  annotation.notes = std::string(kAnnotationBytesMax + 1, 'x');
+  CHECK(refused());
+  annotation.notes.clear();
+  annotation.custom.emplace()["key"] = std::string(kAnnotationBytesMax, 'x');
+  CHECK(refused());
+}
+
 TEST_CASE(
     "annotations are in the rows of their series, and global annotations in rows of their own") {
   AnnotationsFixture f;

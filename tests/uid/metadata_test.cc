@@ -133,6 +133,14 @@ TEST_CASE("a metadata object larger than the limit is refused, and the stored on
   CHECK(f.metadata.WriteSeries(series, false, unlimited).status().code() ==
         StatusCode::kLimitExceeded);
   CHECK(f.metadata.FindSeries(kSeriesId, unlimited)->notes == "short");
+
+  FakeWatch watch;  // texts that are too long are refused before anything is read or copied
+  more.custom = MetaFields{{"key", std::string(kObjectBytesMax, 'n')}};
+  CHECK_FALSE(f.metadata.WriteUid(more, false, watch).ok());
+  series.units = std::string(kObjectBytesMax, 'n') + "n";
+  CHECK_FALSE(f.metadata.WriteSeries(series, false, watch).ok());
+  CHECK_FALSE(f.metadata.CreateSeries(series, watch).ok());
+  CHECK(watch.steps == 0);
 }
 
 TEST_CASE("a metadata request without fields writes nothing") {

@@ -635,6 +635,18 @@ TEST_CASE("trees whose rules need too much memory get no series, and the other t
   CHECK(warnings.size() == 2);
 }
 
+TEST_CASE("the work to sort a series is limited for all trees together, whatever their rules are") {
+  Trees t;
+  TreeRule rule = Rule(0, 0, TreeRuleType::kMetric, "");
+  rule.regex = "(.*)(.*)(.*)(.*)(.*)[xy]";
+  for (int i = 0; i < 600; ++i) t.Make({rule});
+  TreeSorter sorter(t.store, t.metadata, t.clock, "tsdb-tree");
+  const TsMeta meta = t.Series("sys." + std::string(12, 'a'), "web01");
+  FakeWatch watch;
+  CHECK(sorter.Sort(meta.tsuid, watch).ok());
+  CHECK(watch.steps < 100 << 20);
+}
+
 TEST_CASE("A branch is read without what is below its children") {
   Trees t;
   const Tree tree = t.Make({Rule(0, 0, TreeRuleType::kTagk, "host"), Split(1)});

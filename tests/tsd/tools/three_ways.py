@@ -9,6 +9,7 @@ reads "N passed, N failed".
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
@@ -117,11 +118,11 @@ OPERATIONS = [
     ("cell count t1 f1:q --prefix e", 0, "0\n", ""),
     ("cell count t1 f1:r --prefix e", 0, "1\n", ""),
     # An append and an increment have a TTL, or keep that of the cell.
-    ("cell append t1 e f1:a more --ttl 3s", 0, "", ""),
+    ("cell append t1 e f1:a more --ttl SHORT", 0, "", ""),
     ("cell append t1 e f1:a more", 0, "", ""),
-    ("cell increment t1 e f1:n 5 --ttl 3s", 0, "5\n", ""),
+    ("cell increment t1 e f1:n 5 --ttl SHORT", 0, "5\n", ""),
     ("cell append t1 e f1:b more --ttl 1h", 0, "", ""),
-    ("sleep 4", 0, "", ""),
+    ("sleep SHORT", 0, "", ""),
     ("cell count t1 f1:a --prefix e", 0, "0\n", ""),
     ("cell count t1 f1:n --prefix e", 0, "0\n", ""),
     ("cell count t1 f1:b --prefix e", 0, "1\n", ""),
@@ -141,11 +142,15 @@ OPERATIONS = [
 
 
 def outcomes(program, config):
-    """Runs all operations; returns (words, exit status, output, errors) of each."""
+    """Runs all operations; returns (words, exit status, output, errors) of each. SHORT is a time in which a few of them run."""
+    short = None
     for words, *_ in OPERATIONS:
         words = words.split(" ") if isinstance(words, str) else words
-        command = words if words[0] == "sleep" else [program, words[0], f"--config={config}", *words[1:]]
+        said = [f"{short}s" if word == "SHORT" else word for word in words]
+        command = ["sleep", f"{short + 1}"] if said[0] == "sleep" else [program, said[0], f"--config={config}", *said[1:]]
+        began = time.monotonic()
         ran = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=config.parent)
+        short = short or 3 + int(5 * (time.monotonic() - began))
         yield " ".join(words), ran.returncode, ran.stdout, ran.stderr
 
 
