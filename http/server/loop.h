@@ -34,7 +34,7 @@ struct Edge {
   WorkerPool& writes;     // pool whose threads run handlers of points on the slow path
   WorkerPool& passwords;  // pool whose threads check passwords
   RequestMemory& memory;
-  /// Memory of receive buffers between requests, and of unread telnet replies.
+  /// Memory of receive buffers between requests, and of unread replies.
   RequestMemory& kept_buffers;
   RequestMemory& handshakes;  // memory of unfinished TLS handshakes
   /// Whether the Host field of a request must have a known name (access/cross_site.h). The value

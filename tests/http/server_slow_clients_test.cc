@@ -144,6 +144,31 @@ TEST_CASE("clients that do not read do not block handler threads of others") {
   CHECK(other.ReadResponse().status() == 400);
 }
 
+TEST_CASE("writes with long bodies do not block handler threads of other writes") {
+  RunningServer edge;
+  std::atomic<int> held{0};
+  std::atomic<bool> go_on{false};
+  constexpr int kLong = 4;  // more than the threads for writes
+  edge.points.before_register = [&]() -> Status {
+    if (held.fetch_add(1) < kLong)
+      while (!go_on.load()) std::this_thread::yield();
+    return {};
+  };
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (int i = 0; i < kLong; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(edge.server.port()));
+    const std::string name = "series" + std::to_string(i);
+    clients.back()->Send(
+        Post("/write?precision=s", name + " v=1 1\n" + std::string(1 << 20, '\n')));
+  }
+  while (held.load() < kLong) std::this_thread::yield();
+  ClientSocket other(edge.server.port());
+  other.Send(Post("/write?precision=s", "other v=1 1\n"));
+  CHECK(other.ReadResponse().status() == 204);
+  go_on = true;
+  for (const auto& client : clients) CHECK(client->ReadResponse().status() == 204);
+}
+
 TEST_CASE("a response that its client does not read can be ended by its id") {
   RunningServer edge;
   ClientSocket other(edge.server.port());

@@ -137,5 +137,32 @@ TEST_CASE("the scan of the meta table ends with its request, whatever rows it fi
   CHECK(f.engine.Last(query, &watch).status().code() == StatusCode::kLimitExceeded);
 }
 
+TEST_CASE("many tags of a request and of a tracked series are compared in time that is reported") {
+  Options options = EngineFixture::UtcOptions();
+  options.tsuid_tracking = true;
+  EngineFixture f(options);
+  LastPointQuery query;
+  query.queries.resize(1);
+  query.queries[0].metric = "m";
+  EngineFixture::Tags& tags = query.queries[0].tags;
+  for (int i = 0; i < 8; ++i) tags.emplace_back("k" + std::to_string(i), "v");
+  f.Put("m", tags, kThisHour, 7);
+  Bytes tsuid = {'\0', '\0', '\1'};
+  for (char pair = 1; pair <= 8; ++pair)
+    for (int part = 0; part < 2; ++part) tsuid += Bytes{'\0', '\0', part == 0 ? pair : '\1'};
+  constexpr int kSeries = 400;
+  for (int i = 0; i < kSeries; ++i) {
+    Bytes key = tsuid;
+    key[key.size() - 2] = static_cast<char>(i / 100);
+    key[key.size() - 1] = static_cast<char>(i % 100 + 1);
+    REQUIRE(f.store.Mutate("tsdb-meta", {{key, {PutCell("name", "ts_ctr", Bytes(8, '\1'))}}}).ok());
+  }
+  FakeWatch all, one;
+  CHECK(f.engine.Last(query, &all).ok());
+  tags.resize(1);
+  CHECK(f.engine.Last(query, &one).ok());
+  CHECK(all.steps - one.steps >= kSeries * 7 * 8);
+}
+
 }  // namespace
 }  // namespace hg::query
