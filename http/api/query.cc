@@ -26,6 +26,8 @@ namespace {
 /// parsed form takes about fifty times the memory of the text, and it is not charged meanwhile. The
 /// pool parses and validates a longer query again.
 constexpr size_t kKeptBytesMax = 4096;
+/// Bytes of a query that can be printed in the time of one step.
+constexpr size_t kShownBytesPerStep = 16;
 
 // Reads the body. If it is invalid, sends an error and returns nullopt.
 std::optional<query::Request> FromBody(const Request& request, Services& services,
@@ -101,6 +103,12 @@ void Answer(query::ValidQuery query, const Request& request, Services& services,
   if (const Status begun = BeginQuery(request, query.request, true); !begun.ok())
     return SendQueryFailure(request, services, begun, out);
   Result<query::Answer> answer = services.queries.Run(query, {.trim = true, .request = &running});
+  if (answer.ok() && query.request.show_query) {
+    // The response repeats the query in each result. Printing these texts counts as work, too.
+    const size_t query_bytes = request.target.size() + request.body.size();
+    const Status shown = running.Step(answer->groups.size() * query_bytes / kShownBytesPerStep);
+    if (!shown.ok()) answer = shown;
+  }
   if (running.refused()) {
     if (request.target.size() + request.body.size() <= kKeptBytesMax)
       request.kept_work = std::make_unique<CheckedQuery>(std::move(query));

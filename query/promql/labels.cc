@@ -62,6 +62,13 @@ size_t Labels::bytes() const {
   return bytes;
 }
 
+uint64_t Labels::steps() const {
+  constexpr size_t kBytesPerStep = 64;
+  size_t bytes = 0;
+  for (const auto& [name, value] : pairs_) bytes += name.size() + value.size();
+  return 4 + 4 * pairs_.size() + bytes / kBytesPerStep;
+}
+
 std::string Labels::Key() const {
   std::string key;
   for (const auto& [name, value] : pairs_) {

@@ -46,7 +46,7 @@ class Labels {
   /// Returns the approximate memory of the labels in bytes.
   [[nodiscard]] size_t bytes() const;
   /// Returns the cost of copying or comparing the labels, in steps of a RequestContext.
-  [[nodiscard]] uint64_t steps() const { return 4 + 4 * pairs_.size(); }
+  [[nodiscard]] uint64_t steps() const;
   /// Returns a string that is equal for two sets of labels only if the sets are equal. The string
   /// can be used as a key of a hash table.
   [[nodiscard]] std::string Key() const;

@@ -250,6 +250,31 @@ TEST_CASE(
   CHECK(ask().find("1700000002") == std::string::npos);
 }
 
+TEST_CASE("a response that repeats a long query for many results is written on the pool") {
+  RunningServer edge;
+  edge.points.reads_ask = true;
+  ClientSocket client(edge.server.port());
+  std::string points = "[";
+  for (int i = 0; i < 200; ++i)
+    points += (i > 0 ? "," : "") + PointAt(1700000000, "host" + std::to_string(i));
+  client.Send(Post("/api/put", points + "]"));
+  REQUIRE(client.ReadResponse().status() == 204);
+  const auto ask = [&](size_t padding) {
+    client.Send(
+        Post("/api/query", R"({"start":1699999999,"end":1700000060,"showQuery":true,"queries":[)"
+                           R"({"aggregator":"sum","metric":"m","filters":[{"type":"wildcard",)"
+                           R"("tagk":"host","filter":"*","groupBy":true}]}]})" +
+                               std::string(padding, ' ')));
+    CHECK(client.ReadResponse().status() == 200);
+  };
+  ask(0);
+  CHECK(edge.points.scans_on_loop == 1);
+  CHECK(edge.points.scans == 1);
+  ask(12'000);  // this attempt on the loop ends before it prints
+  CHECK(edge.points.scans_on_loop == 2);
+  CHECK(edge.points.scans == 3);
+}
+
 TEST_CASE("a query that the event loop gave up is not parsed and validated again") {
   EdgeFixture edge;
   REQUIRE(edge.Post("/api/put", Points(3)).status == 204);

@@ -328,4 +328,14 @@ TEST_CASE("numbers for scrapes have an exponent from a million on") {
   }
 }
 
+TEST_CASE("the cost of labels counts their number and their bytes") {
+  Labels labels;
+  labels.Set("a", "b");
+  const uint64_t one = labels.steps();
+  labels.Set("c", "d");
+  CHECK(labels.steps() > one);
+  labels.Set("c", std::string(64'000, 'd'));
+  CHECK(labels.steps() >= one + 1000);
+}
+
 }  // namespace hg::query::promql
