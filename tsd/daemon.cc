@@ -158,6 +158,7 @@ class Daemon {
                                                 : nullptr),
         notes_(options_.http),
         access_log_(clock),
+        query_log_(clock, options_.slow_query_ms),
         client_limits_(options_.limits.client, clock),
         services_{
             options_.http,
@@ -228,10 +229,8 @@ class Daemon {
         [this](ByteView key, uint32_t base) { compactor_.Offer(key, base); });
     access_.ListenForRefusals(
         [this](const http::AccessRefusal& refusal) { access_log_.Refused(refusal); });
-    queries_.running().ListenForEnds([this](const query::CompletedQuery& query) {
-      if (const auto entry = LogEntryOf(query, options_.slow_query_ms))
-        LogWarning("query", entry->message, entry->fields);
-    });
+    queries_.running().ListenForEnds(
+        [this](const query::CompletedQuery& query) { query_log_.Ended(query); });
   }
 
   /// Starts all servers. The HTTP server takes over the ports of `waiting`.
@@ -514,6 +513,7 @@ class Daemon {
   http::ClientNotes notes_;
   http::Access access_;
   AccessLog access_log_;
+  QueryLog query_log_;
   http::ClientLimits client_limits_;
   http::Services services_;
   http::Server server_;

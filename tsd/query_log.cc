@@ -31,4 +31,16 @@ std::optional<QueryLogEntry> LogEntryOf(const query::CompletedQuery& query, int6
   return entry;
 }
 
+void QueryLog::Ended(const query::CompletedQuery& query) {
+  std::optional<QueryLogEntry> entry = LogEntryOf(query, slow_ms_);
+  if (!entry) return;
+  const bool slow = slow_ms_ != 0 && query.elapsed_ns / 1'000'000 >= slow_ms_;
+  if (!slow) {
+    const std::optional<int64_t> untold = limit_.Admit();
+    if (!untold) return;
+    if (*untold > 0) entry->fields.emplace_back("untold", *untold);
+  }
+  LogWarning("query", entry->message, entry->fields);
+}
+
 }  // namespace hg::tsd

@@ -7,6 +7,7 @@
 
 #include "query/request/running_requests.h"
 #include "tsd/log.h"
+#include "tsd/log_limit.h"
 
 namespace hg::tsd {
 
@@ -18,5 +19,21 @@ struct QueryLogEntry {
 /// Returns the log event for a finished query, or nullopt if the query need not be logged. A query
 /// is slow if it took at least `slow_ms` milliseconds. If `slow_ms` is 0, no query is slow.
 std::optional<QueryLogEntry> LogEntryOf(const query::CompletedQuery& query, int64_t slow_ms);
+
+/// Logs queries that were slow, rejected or ended early. A client can send thousands of queries per
+/// second that are rejected at once, so only some of these are logged. The object is thread-safe.
+class QueryLog {
+ public:
+  /// `slow_ms` as for LogEntryOf. `clock` must outlive the object.
+  QueryLog(const Clock& clock, int64_t slow_ms) : slow_ms_(slow_ms), limit_(clock, kBurst) {}
+
+  void Ended(const query::CompletedQuery& query);
+
+ private:
+  static constexpr int kBurst = 20;  // events that are logged at once
+
+  const int64_t slow_ms_;
+  LogLimit limit_;
+};
 
 }  // namespace hg::tsd

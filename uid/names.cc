@@ -1,7 +1,5 @@
 #include "uid/names.h"
 
-#include <sys/random.h>
-
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -10,6 +8,7 @@
 #include <set>
 
 #include "storage/base/invariant.h"
+#include "storage/base/random_bits.h"
 #include "storage/base/survive.h"
 #include "storage/model/name_text.h"
 #include "uid/name_cache.h"
@@ -34,15 +33,6 @@ constexpr size_t kSuggestBatchBytes = size_t{1} << 20;
 
 Bytes MetaQualifier(UidKind kind) {
   return kind == UidKind::kMetric ? "metric_meta" : std::string(UidKindName(kind)) + "_meta";
-}
-
-uint64_t SystemRandomBits() {
-  uint64_t bits = 0;
-  ssize_t got;
-  do {
-    got = getrandom(&bits, sizeof(bits), 0);
-  } while (got != sizeof(bits));
-  return bits;
 }
 
 // Returns the bytes as Java's Arrays.toString prints signed bytes.
@@ -338,7 +328,7 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, Store& store, bool* 
 Result<Bytes> Kind::NextId(Store& store) {
   uint64_t number;
   if (random_) {
-    const uint64_t bits = options_.random_bits ? options_.random_bits() : SystemRandomBits();
+    const uint64_t bits = options_.random_bits ? options_.random_bits() : RandomBits();
     number = width_ >= 8 ? bits >> 1 : bits & ((uint64_t{1} << (8 * width_)) - 1);
     if (number == 0) number = 1;
   } else {

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <string_view>
+
+#include "storage/base/random_bits.h"
 
 namespace hg::keyed_hash {
 
@@ -82,9 +83,8 @@ struct Hash {
  private:
   struct Secret {
     Secret() {
-      std::random_device device;
       // The hash function multiplies by these words, so they must not be 0. Each word is made odd.
-      for (uint64_t& word : words) word = (static_cast<uint64_t>(device()) << 32 | device()) | 1;
+      for (uint64_t& word : words) word = RandomBits() | 1;
     }
     uint64_t words[3];
   };

@@ -1,9 +1,9 @@
 #include "storage/engine/engine_backup.h"
 
 #include <algorithm>
-#include <random>
 
 #include "storage/base/crc32c.h"
+#include "storage/base/random_bits.h"
 #include "storage/engine/engine.h"
 #include "storage/engine/stored_files.h"
 #include "storage/lsm/block_file.h"
@@ -95,9 +95,8 @@ class Copy {
 Result<Bytes> IdentityOf(FileSystem& files, const std::string& folder) {
   const std::string path = folder + "/" + kIdentityName;
   if (files.Exists(path)) return ReadWholeFile(files, path);
-  std::random_device device;
   Bytes random;
-  for (int i = 0; i < 4; ++i) AppendBig(&random, device(), 4);
+  for (int i = 0; i < 2; ++i) AppendBig(&random, RandomBits(), 8);
   const Bytes identity = ToHex(random) + "\n";
   RETURN_IF_ERROR(ReplaceFile(files, folder, kIdentityName, identity));
   return identity;

@@ -28,16 +28,17 @@ struct LoggedRecord {
   ByteView body;  // part of the file's content
 };
 
-// Reads the records of a log file up to the first damaged or missing one. Returns their length in
-// bytes.
-uint64_t ReadRecords(uint64_t number, ByteView content, std::vector<LoggedRecord>* records) {
-  ByteView rest = content.substr(lsm::kLogFileHeaderBytes);
+// Reads the records of a log file with this header up to the first damaged or missing one. Returns
+// their length in bytes.
+uint64_t ReadRecords(const lsm::LogFileHeader& header, ByteView content,
+                     std::vector<LoggedRecord>* records) {
+  ByteView rest = content.substr(header.bytes);
   LoggedRecord record;
-  while (lsm::DecodeLogRecord(number, rest, &record.header, &record.body)) {
+  while (lsm::DecodeLogRecord(header.key, rest, &record.header, &record.body)) {
     records->push_back(record);
     rest.remove_prefix(lsm::kLogRecordHeaderBytes + record.body.size());
   }
-  return content.size() - lsm::kLogFileHeaderBytes - rest.size();
+  return content.size() - header.bytes - rest.size();
 }
 
 }  // namespace
@@ -360,12 +361,14 @@ Status Spool::ReplayFile(const LogFile& file, lsm::LogPosition end_of_file) {
     return Status::Corruption(file.path + " does not begin where the previous file ends");
   ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files_, file.path));
   std::vector<LoggedRecord> records;
-  const lsm::LogPosition end = file.start + ReadRecords(file.number, content, &records);
+  lsm::LogFileHeader header;
+  lsm::LogPosition end = file.start;
+  if (lsm::DecodeLogFileHeader(content, &header)) end += ReadRecords(header, content, &records);
   // The whole file is checked before its records are sent. Otherwise, damage would be found after
   // some records were sent, and each retry would send them again.
   if (end != end_of_file) {
     return Status::Corruption(file.path + " is damaged at " +
-                              std::to_string(end - file.start + lsm::kLogFileHeaderBytes) + ": " +
+                              std::to_string(end - file.start + header.bytes) + ": " +
                               std::to_string(end_of_file - end) +
                               " bytes of writes after this position are kept, but not sent");
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "storage/base/invariant.h"
+#include "storage/base/random_bits.h"
 
 namespace hg::lsm {
 namespace {
@@ -90,13 +91,14 @@ LogPosition Log::Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t bo
   }
   Bytes& out = pending_.back().bytes;
   if (begins) {
+    next_file_key_ = RandomBits();
     char header[kLogFileHeaderBytes];
-    EncodeLogFileHeader({next_file_number_, end_, synced_}, header);
+    EncodeLogFileHeader({next_file_number_, end_, synced_, next_file_key_}, header);
     out.append(header, sizeof header);
     next_file_used_ = sizeof header;
   }
   char header[kLogRecordHeaderBytes];
-  EncodeLogRecordHeader(next_file_number_,
+  EncodeLogRecordHeader(next_file_key_,
                         {static_cast<uint32_t>(body.size()), body_crc, sequence, synced_, kind},
                         header);
   out.append(header, sizeof header);

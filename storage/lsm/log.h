@@ -162,6 +162,7 @@ class Log {
   // The number of bytes added to the file next_file_number_. 0 means that the header of the file is
   // not added yet.
   uint64_t next_file_used_ = 0;
+  uint64_t next_file_key_ = 0;  // LogFileHeader::key of this file
   LogPosition end_;
   LogPosition written_;
   LogPosition synced_;

@@ -15,8 +15,15 @@ namespace hg::lsm {
 /// created. Each record adds the length of its header and its body.
 using LogPosition = uint64_t;
 
-inline constexpr char kLogMagic[9] = "HGLOG\0\0\1";
-inline constexpr size_t kLogFileHeaderBytes = 36;
+/// The magic of a log file without its last byte, which is the version of the file.
+inline constexpr char kLogMagic[8] = "HGLOG\0\0";
+inline constexpr size_t kLogMagicBytes = 7;
+inline constexpr char kLogVersion = 2;
+inline constexpr size_t kLogFileHeaderBytes = 44;  // of a file of kLogVersion
+inline constexpr size_t kLogKeyOffset = 32;        // of LogFileHeader::key in an encoded header
+/// Files of version 1 have a shorter header without a key. They are only read.
+inline constexpr char kLogVersionWithoutKey = 1;
+inline constexpr size_t kLogFileHeaderBytesWithoutKey = 36;
 inline constexpr size_t kLogRecordHeaderBytes = 29;
 // The following constants are offsets of fields in an encoded LogRecordHeader.
 inline constexpr size_t kLogSequenceOffset = 8;
@@ -28,6 +35,12 @@ struct LogFileHeader {
   uint64_t number = 0;
   LogPosition start = 0;   // position of the first record of the file
   LogPosition synced = 0;  // position that was known to be durable when the file was started
+  /// The checksums of record headers begin with this number. It is random, and each file gets a new
+  /// one when it is started, recycled files too. So neither older records of a recycled file nor
+  /// bytes that a client sends can look like records. In a file of version 1, it is the number of
+  /// the file.
+  uint64_t key = 0;
+  size_t bytes = kLogFileHeaderBytes;  // size of the header in the file that was read
 };
 
 /// A log file with durable records. The manifest lists this file, and the file must exist.
@@ -59,44 +72,57 @@ T TakeLittle(const char** p) {
   *p += sizeof v;
   return v;
 }
-inline uint32_t HeaderCrc(uint64_t file_number, const char* header, size_t size) {
-  const uint32_t seed = crc32c::Value({reinterpret_cast<const char*>(&file_number), 8});
+inline uint32_t HeaderCrc(uint64_t key, const char* header, size_t size) {
+  const uint32_t seed = crc32c::Value({reinterpret_cast<const char*>(&key), 8});
   return crc32c::Extend(seed, {header, size});
 }
 }  // namespace internal
 
+/// Encodes the header of a file of kLogVersion, which has kLogFileHeaderBytes bytes.
 inline void EncodeLogFileHeader(const LogFileHeader& h, char* out) {
   char* p = out;
-  std::memcpy(p, kLogMagic, 8);
-  p += 8;
+  std::memcpy(p, kLogMagic, kLogMagicBytes);
+  p += kLogMagicBytes;
+  *p++ = kLogVersion;
   internal::PutLittle(&p, h.number);
   internal::PutLittle(&p, h.start);
   internal::PutLittle(&p, h.synced);
+  internal::PutLittle(&p, h.key);
   internal::PutLittle(&p, crc32c::Value({out, kLogFileHeaderBytes - 4}));
 }
 
+/// Decodes the header of a file of any version. Returns true if `in` begins with an undamaged
+/// header.
 inline bool DecodeLogFileHeader(ByteView in, LogFileHeader* h) {
-  if (in.size() < kLogFileHeaderBytes || std::memcmp(in.data(), kLogMagic, 8) != 0) return false;
-  const char* p = in.data() + 8;
+  if (in.size() < kLogFileHeaderBytesWithoutKey ||
+      std::memcmp(in.data(), kLogMagic, kLogMagicBytes) != 0)
+    return false;
+  const bool keyed = in[kLogMagicBytes] == kLogVersion;
+  if (!keyed && in[kLogMagicBytes] != kLogVersionWithoutKey) return false;
+  h->bytes = keyed ? kLogFileHeaderBytes : kLogFileHeaderBytesWithoutKey;
+  if (in.size() < h->bytes) return false;
+  const char* p = in.data() + kLogMagicBytes + 1;
   h->number = internal::TakeLittle<uint64_t>(&p);
   h->start = internal::TakeLittle<uint64_t>(&p);
   h->synced = internal::TakeLittle<uint64_t>(&p);
-  return internal::TakeLittle<uint32_t>(&p) == crc32c::Value(in.substr(0, kLogFileHeaderBytes - 4));
+  h->key = keyed ? internal::TakeLittle<uint64_t>(&p) : h->number;
+  return internal::TakeLittle<uint32_t>(&p) == crc32c::Value(in.substr(0, h->bytes - 4));
 }
 
-inline void EncodeLogRecordHeader(uint64_t file_number, const LogRecordHeader& h, char* out) {
+/// `key` is the member of the file's LogFileHeader.
+inline void EncodeLogRecordHeader(uint64_t key, const LogRecordHeader& h, char* out) {
   char* p = out;
   internal::PutLittle(&p, h.body_bytes);
   internal::PutLittle(&p, h.body_crc);
   internal::PutLittle(&p, h.sequence);
   internal::PutLittle(&p, h.synced);
   internal::PutLittle(&p, h.kind);
-  internal::PutLittle(&p, internal::HeaderCrc(file_number, out, kLogRecordHeaderBytes - 4));
+  internal::PutLittle(&p, internal::HeaderCrc(key, out, kLogRecordHeaderBytes - 4));
 }
 
 /// Decodes a record header. Returns true if `in` begins with an undamaged record header of the log
-/// file `file_number`.
-inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHeader* h) {
+/// file with this key.
+inline bool DecodeLogRecordHeader(uint64_t key, ByteView in, LogRecordHeader* h) {
   if (in.size() < kLogRecordHeaderBytes || in[kLogKindOffset] == 0) return false;
   const char* p = in.data();
   h->body_bytes = internal::TakeLittle<uint32_t>(&p);
@@ -105,13 +131,13 @@ inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHe
   h->synced = internal::TakeLittle<uint64_t>(&p);
   h->kind = internal::TakeLittle<uint8_t>(&p);
   return internal::TakeLittle<uint32_t>(&p) ==
-         internal::HeaderCrc(file_number, in.data(), kLogRecordHeaderBytes - 4);
+         internal::HeaderCrc(key, in.data(), kLogRecordHeaderBytes - 4);
 }
 
 /// Decodes a record. Returns true if `in` begins with a complete, undamaged record of the log file
-/// `file_number`.
-inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* h, ByteView* body) {
-  if (!DecodeLogRecordHeader(file_number, in, h)) return false;
+/// with this key.
+inline bool DecodeLogRecord(uint64_t key, ByteView in, LogRecordHeader* h, ByteView* body) {
+  if (!DecodeLogRecordHeader(key, in, h)) return false;
   if (h->body_bytes > in.size() - kLogRecordHeaderBytes) return false;
   *body = in.substr(kLogRecordHeaderBytes, h->body_bytes);
   return crc32c::Value(*body) == h->body_crc;

@@ -24,16 +24,15 @@ constexpr LogPosition kAheadMax = LogPosition{1} << 44;
 
 // The content of a log file after its last readable record.
 struct Behind {
-  uint64_t number;  // number of the file
+  uint64_t key;  // LogFileHeader::key of the file
   ByteView content;
   LogPosition position;  // position of its beginning, or an upper bound
 };
 
 // Returns the highest `synced` position in any undamaged record of the content; 0 = none. Old bytes
-// in recycled files do not match, because checksums include the file number. Values sent by clients
-// may look like records, so complete records are skipped as a whole. A record counts only if it is
-// plausible here: its sequence follows the last one read, and its `synced` is not after its own
-// position.
+// in recycled files and values sent by clients do not match, because checksums begin with the key
+// of the file. A record counts only if it is plausible here: its sequence follows the last one
+// read, and its `synced` is not after its own position.
 LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
   const ByteView content = behind.content;
   LogPosition synced = 0;
@@ -46,7 +45,7 @@ LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
     std::memcpy(&sequence, &content[at + kLogSequenceOffset], sizeof sequence);
     std::memcpy(&told, &content[at + kLogSyncedOffset], sizeof told);
     if (sequence > last_sequence && told <= behind.position + at &&
-        DecodeLogRecord(behind.number, content.substr(at), &header, &body)) {
+        DecodeLogRecord(behind.key, content.substr(at), &header, &body)) {
       synced = std::max(synced, header.synced);
       at += kLogRecordHeaderBytes + body.size();
     } else {
@@ -58,20 +57,25 @@ LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
 
 // Returns the rest of the file in which the readable records end, at `offset` and `position`.
 Behind BehindBreak(uint64_t number, ByteView content, size_t offset, LogPosition position) {
-  if (offset == 0) {  // the file does not continue the previous file
-    LogFileHeader own;
-    const bool known = DecodeLogFileHeader(content, &own) && own.number == number;
-    return {number, content, known ? own.start : position + kAheadMax};
+  LogFileHeader own;
+  const bool known = DecodeLogFileHeader(content, &own) && own.number == number;
+  if (!known) {
+    // If only other bytes of the header are damaged, its key is still right.
+    own.key = 0;
+    if (content.size() >= kLogKeyOffset + sizeof own.key)
+      std::memcpy(&own.key, &content[kLogKeyOffset], sizeof own.key);
   }
+  if (offset == 0)  // the file does not continue the previous file
+    return {own.key, content, known ? own.start : position + kAheadMax};
   content.remove_prefix(offset);
   // The bytes of the torn record itself contain no other records.
   LogRecordHeader torn;
-  if (DecodeLogRecordHeader(number, content, &torn)) {
+  if (DecodeLogRecordHeader(own.key, content, &torn)) {
     const uint64_t size = kLogRecordHeaderBytes + uint64_t{torn.body_bytes};
     content.remove_prefix(std::min<uint64_t>(size, content.size()));
     position += size;
   }
-  return {number, content, position};
+  return {own.key, content, position};
 }
 
 struct Walk {
@@ -105,8 +109,8 @@ struct Walk {
       return "the log file was overwritten by log file " + std::to_string(header.number);
     }
     LogRecordHeader record;
-    const ByteView in = ByteView(content).substr(kLogFileHeaderBytes);
-    if (!DecodeLogRecordHeader(named.number, in, &record) ||
+    const ByteView in = ByteView(content).substr(header.bytes);
+    if (!DecodeLogRecordHeader(header.key, in, &record) ||
         record.sequence != named.first_sequence) {
       return "the log file does not begin with record " + std::to_string(named.first_sequence);
     }
@@ -129,8 +133,7 @@ struct Walk {
       // file with the last readable record may have ended regularly.
       if (!whole && later == i + 1 && synced <= position) place = Path(later) + " at 0";
       if (!whole) continue;
-      const Behind records{numbers[later], ByteView(other).substr(kLogFileHeaderBytes),
-                           header.start};
+      const Behind records{header.key, ByteView(other).substr(header.bytes), header.start};
       synced = std::max({synced, header.synced, SyncedIn(records, last_sequence)});
       // All records before a listed file are durable.
       if (IsNamed(numbers[later], named)) synced = std::max(synced, header.start);
@@ -219,19 +222,20 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
       ASSIGN_OR_RETURN(whole, walk.Load(i, &content, &header));
       whole = whole && header.start == position;
     }
+    size_t offset = whole ? header.bytes : 0;
+    const uint64_t key = header.key;
     const bool followed = whole && i + 1 < walk.numbers.size();
     if (followed) {
-      // If no thread can be started, the file is read when the result is needed.
+      // `header` belongs to this task until the task ends. If no thread can be started, the file is
+      // read when the result is needed.
       next = std::async(std::launch::async | std::launch::deferred, [&, i] {
         return Survive([&] { return walk.Load(i + 1, &next_content, &header); });
       });
     }
-    size_t offset = whole ? kLogFileHeaderBytes : 0;
     LogRecordHeader record;
     ByteView body;
     std::optional<uint64_t> first_sequence;
-    while (whole &&
-           DecodeLogRecord(walk.numbers[i], ByteView(content).substr(offset), &record, &body) &&
+    while (whole && DecodeLogRecord(key, ByteView(content).substr(offset), &record, &body) &&
            record.sequence > result.last_sequence) {
       result.last_sequence = record.sequence;
       if (!first_sequence) first_sequence = record.sequence;
@@ -281,7 +285,7 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
 
 Result<bool> IsLogFile(FileSystem& files, const std::string& path) {
   ASSIGN_OR_RETURN(const auto file, files.Open(path, OpenMode::kRead));
-  const ByteView mark(kLogMagic, 8);
+  const ByteView mark(kLogMagic, kLogMagicBytes);
   Bytes begin;
   RETURN_IF_ERROR(file->ReadAt(0, mark.size(), &begin));
   // After a power failure, any of the bytes may be missing or zero. A file with one other wrong

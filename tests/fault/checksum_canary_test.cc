@@ -124,28 +124,28 @@ TEST_CASE("only the checksums detect a wrong byte in the head or the body of a l
   const std::string right = Read(disk, WorkloadKeys()).shown;
   const std::string name = FilesEndingWith(disk, ".log").front();
   const std::string path = "data/" + name;
-  uint64_t number = 0;
-  REQUIRE(lsm::ParseLogFileName(name, &number));
   const Bytes whole = *ReadWholeFile(disk, path);
+  lsm::LogFileHeader file;
+  REQUIRE(lsm::DecodeLogFileHeader(whole, &file));
   lsm::LogRecordHeader header;
   ByteView body;
   size_t bodies = 0;
   size_t heads = 0;
   for (size_t at = lsm::kLogFileHeaderBytes;
-       lsm::DecodeLogRecord(number, ByteView(whole).substr(at), &header, &body);
+       lsm::DecodeLogRecord(file.key, ByteView(whole).substr(at), &header, &body);
        at += lsm::kLogRecordHeaderBytes + body.size()) {
     const size_t begin = at + lsm::kLogRecordHeaderBytes;
     const size_t size = body.size();
     bodies += WrongReads(disk, path, begin, begin + size, right, [&](Bytes* content) {
       lsm::LogRecordHeader forged = header;
       forged.body_crc = crc32c::Value(ByteView(*content).substr(begin, size));
-      lsm::EncodeLogRecordHeader(number, forged, content->data() + at);
+      lsm::EncodeLogRecordHeader(file.key, forged, content->data() + at);
     });
     // The sequence, as one of its bytes.
     heads += WrongReads(disk, path, at + 8, at + 16, right, [&](Bytes* content) {
       lsm::LogRecordHeader forged = header;
       forged.sequence = LittleAt(*content, at + 8);
-      lsm::EncodeLogRecordHeader(number, forged, content->data() + at);
+      lsm::EncodeLogRecordHeader(file.key, forged, content->data() + at);
     });
   }
   CHECK(bodies > 0);

@@ -213,7 +213,8 @@ TEST_CASE("the tests detect a disk that ignores one kind of sync, whichever it i
       // log file does not.
       {SyncSite::kFolderOfLog, "the folder after new log files", Failing::kAllFromThere,
        Death::kPower, 12},
-      {SyncSite::kFolderOfFiles, "the folder before the manifest", Failing::kAllFromThere},
+      {SyncSite::kFolderOfFiles, "the folder before the manifest", Failing::kAllFromThere,
+       Death::kPower, 12},
       {SyncSite::kFolderOfManifest, "the folder after the manifest"}};
   CHECK(canaries.size() == static_cast<size_t>(SyncSite::kCount));
   for (const Canary& canary : canaries) {

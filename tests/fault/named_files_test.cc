@@ -63,12 +63,12 @@ std::vector<std::pair<std::string, Harm>> HarmsOfLogs() {
     REQUIRE(lsm::DecodeLogFileHeader(content, &header));
     lsm::LogRecordHeader record;
     ByteView body;
-    REQUIRE(lsm::DecodeLogRecord(header.number, ByteView(content).substr(lsm::kLogFileHeaderBytes),
+    REQUIRE(lsm::DecodeLogRecord(header.key, ByteView(content).substr(lsm::kLogFileHeaderBytes),
                                  &record, &body));
     record.sequence += 1000;
     char head[lsm::kLogFileHeaderBytes], encoded[lsm::kLogRecordHeaderBytes];
     lsm::EncodeLogFileHeader(header, head);
-    lsm::EncodeLogRecordHeader(header.number, record, encoded);
+    lsm::EncodeLogRecordHeader(header.key, record, encoded);
     Overwrite(disk, path, Bytes(head, sizeof head) + Bytes(encoded, sizeof encoded) + Bytes(body));
   };
   return {{"missing",

@@ -57,9 +57,9 @@ void Manifest(ByteView body) {
 /// Writes records from the pieces of the input, then changes one byte of the file or cuts its end.
 /// Recovery returns the records before the damage, and a second recovery returns the same.
 void Log(ByteView in, uint8_t damage) {
-  constexpr uint64_t kNumber = 3;
+  constexpr uint64_t kNumber = 3, kKey = 0x123456789ABCDEF;
   Bytes file(lsm::kLogFileHeaderBytes, '\0');
-  lsm::EncodeLogFileHeader({kNumber, 0, 0}, file.data());
+  lsm::EncodeLogFileHeader({kNumber, 0, 0, kKey}, file.data());
   std::vector<Bytes> bodies;
   while (!in.empty()) {
     const size_t size = std::min<size_t>(ByteAt(in, 0), in.size() - 1);
@@ -67,7 +67,7 @@ void Log(ByteView in, uint8_t damage) {
     in.remove_prefix(1 + size);
     char header[lsm::kLogRecordHeaderBytes];
     lsm::EncodeLogRecordHeader(
-        kNumber, {static_cast<uint32_t>(size), crc32c::Value(bodies.back()), bodies.size(), 0, 1},
+        kKey, {static_cast<uint32_t>(size), crc32c::Value(bodies.back()), bodies.size(), 0, 1},
         header);
     file.append(header, sizeof header).append(bodies.back());
   }

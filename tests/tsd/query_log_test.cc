@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "tests/support/manual_clock.h"
+#include "tsd/log.h"
 #include "tsd/log_line.h"
 
 namespace hg::tsd {
@@ -54,6 +56,22 @@ TEST_CASE("a query whose client has gone is not logged as refused") {
   CHECK_FALSE(LogEntryOf(query, 100));
   query.elapsed_ns = 200'000'000;
   CHECK(LogEntryOf(query, 100));
+}
+
+TEST_CASE("of many rejected queries only some are logged, and each slow one") {
+  ManualClock clock{1700000000000};
+  QueryLog log(clock, 100);
+  const size_t before = RecentLogLines().size();
+  const auto logged = [&] { return RecentLogLines().size() - before; };
+  for (int i = 0; i < 50; ++i) log.Ended(Ended(1, Status::Busy("too much")));
+  CHECK(logged() == 20);
+  for (int i = 0; i < 5; ++i) log.Ended(Ended(100, Status::Busy("too much")));
+  CHECK(logged() == 25);
+  clock.AdvanceMs(1000);
+  log.Ended(Ended(1, Status::Busy("too much")));
+  log.Ended(Ended(1, Status::Busy("too much")));
+  CHECK(logged() == 26);
+  CHECK(RecentLogLines().at(0).ends_with(" untold=30"));
 }
 
 }  // namespace hg::tsd

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 #include <utility>
 
+#include "storage/base/random_bits.h"
 #include "storage/base/scratch.h"
 #include "storage/codec/qualifier.h"
 #include "storage/model/name_text.h"
@@ -30,11 +30,6 @@ constexpr size_t kPointsPerCheck = 16;
 // The tag format of one of this many points is recorded as used. The number is prime, so that the
 // formats of all clients are recorded even if several clients send in a regular order.
 constexpr uint64_t kPointsPerNote = 4093;
-
-uint64_t RandomKey() {
-  std::random_device device;
-  return static_cast<uint64_t>(device()) << 32 | device();
-}
 
 /// Returns whether OpenTSDB's limit of tags applies.
 bool IsOpenTsdbDialect(Dialect dialect) {
@@ -96,8 +91,8 @@ class Ingest::Resolver {
         limits_(limits),
         options_(std::move(options)),
         rules_(options_.extra_name_characters),
-        raw_keys_(RandomKey(), options_.raw_key_bytes_max / 2),
-        lines_(RandomKey(), options_.raw_key_bytes_max / 2) {}
+        raw_keys_(RandomBits(), options_.raw_key_bytes_max / 2),
+        lines_(RandomBits(), options_.raw_key_bytes_max / 2) {}
 
   RawKeyTable& raw_keys() { return raw_keys_; }
   LineTable& lines() { return lines_; }

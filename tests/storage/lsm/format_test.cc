@@ -19,22 +19,25 @@ std::string Number(int64_t v) { return std::to_string(v); }
 std::string LogFileAgain(const FormatExample& example) {
   LogFileHeader header;
   REQUIRE(DecodeLogFileHeader(example.bytes(), &header));
-  char written[kLogFileHeaderBytes];
-  EncodeLogFileHeader(header, written);
-  CHECK(Bytes(written, sizeof written) == example.bytes());
+  CHECK(header.bytes == example.bytes().size());
+  if (header.bytes == kLogFileHeaderBytes) {
+    char written[kLogFileHeaderBytes];
+    EncodeLogFileHeader(header, written);
+    CHECK(Bytes(written, sizeof written) == example.bytes());
+  }
   return "file " + std::to_string(header.number) + " from " + std::to_string(header.start) +
-         " synced " + std::to_string(header.synced);
+         " synced " + std::to_string(header.synced) + " key " + std::to_string(header.key);
 }
 
 std::string LogRecordText(const FormatExample& example) {
-  const auto file = static_cast<uint64_t>(example.number(0));
+  const auto key = static_cast<uint64_t>(example.number(0));
   const Bytes bytes = example.bytes(1);
   LogRecordHeader header;
   ByteView body;
-  REQUIRE(DecodeLogRecord(file, bytes, &header, &body));
-  CHECK_FALSE(DecodeLogRecord(file + 1, bytes, &header, &body));
+  REQUIRE(DecodeLogRecord(key, bytes, &header, &body));
+  CHECK_FALSE(DecodeLogRecord(key + 1, bytes, &header, &body));
   char written[kLogRecordHeaderBytes];
-  EncodeLogRecordHeader(file, header, written);
+  EncodeLogRecordHeader(key, header, written);
   CHECK(Bytes(written, sizeof written) + Bytes(body) == bytes);
   return "record " + std::to_string(header.sequence) + " kind " + std::to_string(header.kind) +
          " synced " + std::to_string(header.synced) + " body " + Shown(body);

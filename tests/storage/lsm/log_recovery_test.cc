@@ -5,6 +5,7 @@
 #include <map>
 
 #include "storage/base/crc32c.h"
+#include "storage/lsm/block_layout.h"
 #include "storage/lsm/log.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/fault/no_threads.h"
@@ -24,13 +25,12 @@ Result<LogRecovery> RecoverWhole(FaultyFileSystem& disk, Records* records) {
   });
 }
 
-/// A value that a client may send: the bytes of a record with that synced position.
-Bytes LooksLikeARecord(uint64_t file_number, LogPosition synced) {
+/// The bytes of a record with that synced position, such as a copy of a log file has.
+Bytes LooksLikeARecord(uint64_t key, LogPosition synced) {
   const Bytes body = "nothing of ours";
   char header[kLogRecordHeaderBytes];
   EncodeLogRecordHeader(
-      file_number,
-      {static_cast<uint32_t>(body.size()), crc32c::Value(body), uint64_t{1} << 40, synced, 7},
+      key, {static_cast<uint32_t>(body.size()), crc32c::Value(body), uint64_t{1} << 40, synced, 7},
       header);
   return Bytes(header, sizeof header) + body;
 }
@@ -56,6 +56,12 @@ class Written {
     return kLogFileHeaderBytes + at;
   }
   [[nodiscard]] LogPosition End() const { return log_->End(); }
+  /// Returns the key of the first file, which has at least one record.
+  uint64_t Key() {
+    LogFileHeader header;
+    REQUIRE(DecodeLogFileHeader(*ReadWholeFile(disk, kFirstFile), &header));
+    return header.key;
+  }
   void Close() { log_.reset(); }
 
   FaultyFileSystem disk{1};
@@ -73,7 +79,7 @@ TEST_CASE("a torn end is cut, whatever the torn record contains") {
   Written log;
   log.Add("first");
   const LogPosition end = log.End();
-  const uint64_t torn = log.Add(LooksLikeARecord(1, end + 1) + Bytes(1000, 'x'));
+  const uint64_t torn = log.Add(LooksLikeARecord(log.Key(), end + 1) + Bytes(1000, 'x'));
   log.Close();
   REQUIRE((*log.disk.Open(kFirstFile, OpenMode::kReadWrite))->Truncate(torn + 500).ok());
   Records records;
@@ -88,7 +94,8 @@ TEST_CASE("unsynced data is cut at a damage, whatever later complete records con
   Written log;
   log.Add("first");
   const uint64_t damaged = log.Add("second");
-  for (int i = 0; i < 5; ++i) log.Add(Bytes(100, 'x') + LooksLikeARecord(1, 50) + Bytes(100, 'x'));
+  for (int i = 0; i < 5; ++i)
+    log.Add(Bytes(100, 'x') + LooksLikeARecord(log.Key(), 50) + Bytes(100, 'x'));
   log.Close();
   SUBCASE("damage of the header") { log.disk.FlipBit(kFirstFile, damaged + 2, 0); }
   SUBCASE("damage of the body") {
@@ -104,7 +111,7 @@ TEST_CASE("unsynced data is cut at a damage, whatever later complete records con
 TEST_CASE("a record with an implausible synced position does not prevent cutting a damaged end") {
   Written log;
   log.Add("first");
-  const uint64_t damaged = log.Add(LooksLikeARecord(1, 1 << 30) + Bytes(100, 'x'));
+  const uint64_t damaged = log.Add(LooksLikeARecord(log.Key(), 1 << 30) + Bytes(100, 'x'));
   log.Close();
   log.disk.FlipBit(kFirstFile, damaged + 2, 0);
   Records records;
@@ -117,7 +124,8 @@ TEST_CASE("a record with an implausible synced position does not prevent cutting
 TEST_CASE(
     "damage before the synced position is refused at each byte, whatever the records contain") {
   Written log(600, true);
-  for (int i = 0; i < 8; ++i) log.Add(LooksLikeARecord(1, 0) + Bytes(100, 'x'));
+  log.Add("first");
+  for (int i = 0; i < 8; ++i) log.Add(LooksLikeARecord(log.Key(), 0) + Bytes(100, 'x'));
   log.Close();
   REQUIRE(log.disk.List("log")->size() > 1);
   Records records;
@@ -129,6 +137,58 @@ TEST_CASE(
     CHECK(RecoverWhole(log.disk, &records).status().code() == StatusCode::kCorruption);
     log.disk.FlipBit(kFirstFile, byte, 0);
   }
+}
+
+TEST_CASE("values of clients in a recycled file never count as records of the log") {
+  FaultyFileSystem disk(1);
+  LogOptions options;
+  options.folder = "log";
+  options.file_bytes = 100'000;
+  Log::Switch second;
+  {
+    Log log(disk, options, LogStart());
+    // These values look like records of the next files that tell of durable data behind them.
+    Bytes values;
+    while (values.size() < 80'000)
+      for (uint64_t number = 2; number < 5; ++number)
+        values += LooksLikeARecord(number, 80'100 + values.size() / 2);
+    log.Add(7, 1, values, crc32c::Value(values));
+    REQUIRE(log.WaitSynced(log.End()).ok());
+    second = log.SwitchFile();
+    log.Release(second.file_number);
+    log.Add(7, 2, "kept", crc32c::Value("kept"));
+    REQUIRE(log.WaitSynced(log.End()).ok());
+  }
+  std::map<uint64_t, Bytes> records;
+  const auto recovered =
+      RecoverLog(disk, "log", second.file_number, second.position, 0, [&](const LogRecord& record) {
+        records[record.sequence] = record.body;
+        return Status();
+      });
+  INFO(recovered.status().ToString());
+  CHECK(recovered.ok());
+  CHECK(records == std::map<uint64_t, Bytes>{{2, "kept"}});
+}
+
+TEST_CASE("a log file of the version without keys is read") {
+  const std::string path = "log/" + LogFileName(3);
+  char head[kLogFileHeaderBytes];
+  EncodeLogFileHeader({3, 50, 0}, head);
+  Bytes file(head, kLogFileHeaderBytesWithoutKey);
+  file[kLogMagicBytes] = kLogVersionWithoutKey;
+  file.resize(kLogFileHeaderBytesWithoutKey - 4);
+  AppendLittle(&file, crc32c::Value(file), 4);
+  file += LooksLikeARecord(3, 0);
+  FaultyFileSystem disk(1);
+  REQUIRE((*disk.Open(path, OpenMode::kCreateNew))->WriteAt(0, file).ok());
+  int records = 0;
+  const auto recovered = RecoverLog(disk, "log", 3, 50, 0, [&](const LogRecord& record) {
+    CHECK(record.body == "nothing of ours");
+    ++records;
+    return Status();
+  });
+  CHECK(recovered.ok());
+  CHECK(records == 1);
 }
 
 TEST_CASE("a log whose first file is missing is refused") {
