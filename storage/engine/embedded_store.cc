@@ -212,7 +212,8 @@ Status EmbeddedStore::CreateTable(const TableDescriptor& table) {
 }
 
 Status EmbeddedStore::AlterTable(const TableDescriptor& table) {
-  RETURN_IF_ERROR(engine_.AlterTable(table));
+  ASSIGN_OR_RETURN(const bool changed, engine_.AlterTable(table));
+  if (!changed) return {};
   engine_.listeners().AfterAlteration();
   engine_.observers().AfterTable(table);
   return {};
