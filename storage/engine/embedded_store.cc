@@ -73,18 +73,6 @@ Status CheckMutation(const Table& table, const RowMutation& mutation) {
   return {};
 }
 
-// Finds one column of a complete row. Returns false if it does not exist.
-bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteView qualifier,
-              const points::RenderOptions& options, Cell* cell) {
-  CellSelection wanted;
-  wanted.family = family;
-  wanted.qualifiers = {Bytes(qualifier)};
-  std::vector<Cell> cells = SelectCells(table, row, wanted, ColumnsOf(wanted), options);
-  if (cells.empty()) return false;
-  *cell = std::move(cells.front());
-  return true;
-}
-
 // Returns the columns that must be read to check one column and then apply the changes.
 lsm::ColumnChoice ColumnsFor(ByteView qualifier, const std::vector<CellChange>& changes) {
   std::vector<Bytes> columns = DeletedColumns(changes);
@@ -101,45 +89,67 @@ lsm::ColumnChoice ColumnsIn(const std::vector<Change>& changes) {
   return lsm::ColumnChoice(std::move(columns));
 }
 
-// Returns the TTL of a cell of the row, or nullopt if the cell has no TTL of its own.
-std::optional<int64_t> TtlOf(const Table& table, const StoredRow& row, const Cell& cell) {
-  if (table.order != lsm::CellOrder::kByTime) return {};
-  lsm::CellVersion first;
-  first.family = static_cast<uint8_t>(table.FamilyIndex(cell.family));
-  first.qualifier = cell.qualifier;
-  first.timestamp_ms = cell.timestamp_ms;
-  first.sequence = std::numeric_limits<uint64_t>::max();
-  const lsm::CellVersions& versions = row.cells.versions;
-  const auto put = std::lower_bound(versions.begin(), versions.end(), first, lsm::SortsBefore);
-  INVARIANT(put != versions.end() && put->qualifier == cell.qualifier &&
-            put->timestamp_ms == cell.timestamp_ms);
-  if (put->expires_ms == lsm::kNeverExpires) return {};
-  return put->expires_ms - put->timestamp_ms;
-}
-
-// The cells of a row from which an increment or append computes new cells.
-struct OldCells {
-  const Table& table;
-  const StoredRow& row;
-  const std::vector<Cell> cells;
-  const int64_t now_ms;
-
-  [[nodiscard]] const Cell* Find(ByteView family, ByteView qualifier) const {
-    return FindColumn(cells, family, qualifier);
-  }
-  // Returns a put that hides the value from which the new value was computed, even if the timestamp
-  // of the old value is in the future. Without `ttl_ms`, the put gets the TTL of the old cell.
-  // `old` is the result of Find for the column.
-  [[nodiscard]] CellChange PutOver(const Cell* old, ByteView family, ByteView qualifier,
-                                   Bytes value, std::optional<int64_t> ttl_ms) const {
-    CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
-    put.ttl_ms = ttl_ms;
-    if (old == nullptr) return put;
-    if (old->timestamp_ms > now_ms) put.timestamp_ms = old->timestamp_ms;
-    if (!put.ttl_ms) put.ttl_ms = TtlOf(table, row, *old);
-    return put;
-  }
+// A cell of a row. The value is a view of the row or of the OldCells that returned the cell.
+struct OldCell {
+  ByteView value;
+  int64_t timestamp_ms = 0;
+  std::optional<int64_t> ttl_ms;  // the TTL of its own
 };
+
+// The cells of a complete row from which a change computes new cells. Values are copied only if the
+// row is an hour of a series, because the copy would be made under the write lock.
+class OldCells {
+ public:
+  // `table` and `row` must outlive the object. Only the cells of the columns `chosen` can be found.
+  OldCells(const Table& table, const StoredRow& row, const lsm::ColumnChoice& chosen,
+           const points::RenderOptions& options)
+      : table_(table), row_(row) {
+    if (table.order == lsm::CellOrder::kByTime) {
+      seen_ = lsm::VisibleVersions(table.families, options.now_ms, {}, row.cells.versions);
+    } else if (row.regular) {
+      rendered_ = SelectCells(table, row, {}, chosen, options);
+    }
+  }
+
+  [[nodiscard]] std::optional<OldCell> Find(ByteView family, ByteView qualifier) const {
+    const int number = table_.FamilyIndex(family);
+    if (number < 0) return {};
+    if (table_.order == lsm::CellOrder::kByTime) {
+      const lsm::CellVersion* const cell = FindVersion(seen_, number, qualifier);
+      if (cell == nullptr) return {};
+      OldCell old{cell->value, cell->timestamp_ms, {}};
+      if (cell->expires_ms != lsm::kNeverExpires)
+        old.ttl_ms = cell->expires_ms - cell->timestamp_ms;
+      return old;
+    }
+    if (row_.regular) {
+      const Cell* const cell = FindColumn(rendered_, family, qualifier);
+      if (cell == nullptr) return {};
+      return OldCell{cell->value, cell->timestamp_ms, {}};
+    }
+    const lsm::StoredCell* const cell = row_.cells.Find(static_cast<uint8_t>(number), qualifier);
+    if (cell == nullptr || !cell->has_value) return {};
+    return OldCell{cell->value, cell->timestamp_ms, {}};
+  }
+
+ private:
+  const Table& table_;
+  const StoredRow& row_;
+  std::vector<const lsm::CellVersion*> seen_;
+  std::vector<Cell> rendered_;
+};
+
+// Returns a put that hides the value from which the new value was computed, even if the timestamp
+// of the old value is in the future. Without `ttl_ms`, the put gets the TTL of the old cell.
+CellChange PutOver(const std::optional<OldCell>& old, ByteView family, ByteView qualifier,
+                   Bytes value, std::optional<int64_t> ttl_ms, int64_t now_ms) {
+  CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
+  put.ttl_ms = ttl_ms;
+  if (!old) return put;
+  if (old->timestamp_ms > now_ms) put.timestamp_ms = old->timestamp_ms;
+  if (!put.ttl_ms) put.ttl_ms = old->ttl_ms;
+  return put;
+}
 
 // Returns whether the column is the one to which append mode writes points.
 bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, ByteView family,
@@ -212,7 +222,8 @@ Status EmbeddedStore::CreateTable(const TableDescriptor& table) {
 }
 
 Status EmbeddedStore::AlterTable(const TableDescriptor& table) {
-  RETURN_IF_ERROR(engine_.AlterTable(table));
+  ASSIGN_OR_RETURN(const bool changed, engine_.AlterTable(table));
+  if (!changed) return {};
   engine_.listeners().AfterAlteration();
   engine_.observers().AfterTable(table);
   return {};
@@ -330,26 +341,25 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
   const lsm::ColumnChoice chosen = ColumnsIn(columns);
   std::vector<int64_t> sums;
   const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
-    const OldCells cells{*table, row,
-                         SelectCells(*table, row, {}, chosen, engine_.render_options()),
-                         engine_.stamp_ms_locked()};
+    const OldCells cells(*table, row, chosen, engine_.render_options());
+    const int64_t now_ms = engine_.stamp_ms_locked();
     std::map<std::pair<ByteView, ByteView>, uint64_t> added;
     sums.clear();
     for (const ColumnIncrement& column : columns) {
-      const Cell* const old = cells.Find(column.family, column.qualifier);
-      if (old != nullptr && old->value.size() != 8) {
+      const std::optional<OldCell> old = cells.Find(column.family, column.qualifier);
+      if (old && old->value.size() != 8) {
         return Status::InvalidArgument("a counter has " + std::to_string(old->value.size()) +
                                        " bytes, not 8, in row " + ToHex(key));
       }
       uint64_t& sum = added
                           .try_emplace({column.family, column.qualifier},
-                                       old != nullptr ? ReadBig64(old->value.data()) : 0)
+                                       old ? ReadBig64(old->value.data()) : 0)
                           .first->second;
       sum += static_cast<uint64_t>(column.by);
       Bytes value;
       AppendBig(&value, sum, 8);
       changes->push_back(
-          cells.PutOver(old, column.family, column.qualifier, std::move(value), ttl_ms));
+          PutOver(old, column.family, column.qualifier, std::move(value), ttl_ms, now_ms));
       sums.push_back(static_cast<int64_t>(sum));
     }
     return true;
@@ -380,16 +390,18 @@ Status EmbeddedStore::AppendColumns(const std::string& name, ByteView key,
   }
   const lsm::ColumnChoice chosen = ColumnsIn(columns);
   const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
-    const OldCells cells{*table, row,
-                         SelectCells(*table, row, {}, chosen, engine_.render_options()),
-                         engine_.stamp_ms_locked()};
+    const OldCells cells(*table, row, chosen, engine_.render_options());
+    const int64_t now_ms = engine_.stamp_ms_locked();
     for (const ColumnAppend& column : columns) {
-      const Cell* const old = cells.Find(column.family, column.qualifier);
-      Bytes joined = old != nullptr ? old->value : Bytes();
+      const std::optional<OldCell> old = cells.Find(column.family, column.qualifier);
+      const size_t size = (old ? old->value.size() : 0) + column.value.size();
+      RETURN_IF_ERROR(CheckValue(size));
+      Bytes joined;
+      joined.reserve(size);
+      if (old) joined += old->value;
       joined += column.value;
-      RETURN_IF_ERROR(CheckValue(joined.size()));
       changes->push_back(
-          cells.PutOver(old, column.family, column.qualifier, std::move(joined), ttl_ms));
+          PutOver(old, column.family, column.qualifier, std::move(joined), ttl_ms, now_ms));
     }
     return true;
   };
@@ -405,18 +417,18 @@ Result<bool> EmbeddedStore::CompareAndMutate(ByteView family, ByteView qualifier
   RETURN_IF_ERROR(CheckFamily(*table, family));
   RETURN_IF_ERROR(CheckMutation(*table, mutation));
   bool as_expected = false;
-  ASSIGN_OR_RETURN(
-      const auto outcome,
-      engine_.ReadModifyWrite(*table, mutation.key, ColumnsFor(qualifier, mutation.changes),
-                              [&](const StoredRow& row, std::vector<CellChange>* changes) {
-                                Cell old;
-                                const bool found = FindCell(*table, row, family, qualifier,
-                                                            engine_.render_options(), &old);
-                                as_expected = expected ? found && old.value == *expected
-                                                       : !found || old.value.empty();
-                                *changes = mutation.changes;
-                                return Result<bool>(as_expected && !changes->empty());
-                              }));
+  ASSIGN_OR_RETURN(const auto outcome,
+                   engine_.ReadModifyWrite(
+                       *table, mutation.key, ColumnsFor(qualifier, mutation.changes),
+                       [&](const StoredRow& row, std::vector<CellChange>* changes) {
+                         const OldCells cells(*table, row, lsm::ColumnChoice({Bytes(qualifier)}),
+                                              engine_.render_options());
+                         const auto old = cells.Find(family, qualifier);
+                         as_expected =
+                             expected ? old && old->value == *expected : !old || old->value.empty();
+                         *changes = mutation.changes;
+                         return Result<bool>(as_expected && !changes->empty());
+                       }));
   // Without a write, the result may depend on another writer's change that is not durable yet. That
   // is allowed: this call does not guarantee that the other change is durable.
   if (outcome.written) RETURN_IF_ERROR(Commit(outcome.position));

@@ -56,7 +56,9 @@ class Engine {
   /// Returns whether the points table has a TTL, which hides old rows.
   [[nodiscard]] bool RowsExpire() const;
   Status CreateTable(const TableDescriptor& descriptor);
-  Status AlterTable(const TableDescriptor& descriptor);
+  /// Returns whether the table has changed. If it already has the wanted attributes, nothing is
+  /// written. Returns LimitExceeded after kAlterationsMax changes.
+  Result<bool> AlterTable(const TableDescriptor& descriptor);
   Status DropTable(const std::string& name);
 
   // The following functions call the functions of Memstore with the same names.
@@ -127,7 +129,8 @@ class Engine {
   [[nodiscard]] bool IsOwnTable(const std::string& name) const;
   Status MakeFolderOf(const std::string& table);
   Status CreateHeld(const TableDescriptor& descriptor);
-  Status AlterHeld(const TableDescriptor& wanted);
+  /// Sets `changed` to true if the table has changed.
+  Status AlterHeld(const TableDescriptor& wanted, bool* changed);
   Status DropHeld(const Table& table, const std::vector<RegionPlace>& places);
 
   Environment env_;
@@ -139,6 +142,7 @@ class Engine {
   mutable IdleReaders readers_;
   ChangeListeners listeners_;
   TableCatalog tables_;
+  uint32_t alterations_ = 0;  // number of changes to tables; used only within ChangeTables
   FileSet file_set_;
   Memstore memstore_;
   Compactor compactor_;

@@ -88,12 +88,14 @@ Status Engine::CreateHeld(const TableDescriptor& descriptor) {
   return {};
 }
 
-Status Engine::AlterTable(const TableDescriptor& wanted) {
+Result<bool> Engine::AlterTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
-  return compactor_.ChangeTables([&] { return AlterHeld(wanted); });
+  bool changed = false;
+  RETURN_IF_ERROR(compactor_.ChangeTables([&] { return AlterHeld(wanted, &changed); }));
+  return changed;
 }
 
-Status Engine::AlterHeld(const TableDescriptor& wanted) {
+Status Engine::AlterHeld(const TableDescriptor& wanted, bool* changed) {
   ASSIGN_OR_RETURN(const Table* table, tables_.Find(wanted.name));
   TableDescriptor descriptor = wanted;
   descriptor.name = table->descriptor.name;
@@ -113,10 +115,19 @@ Status Engine::AlterHeld(const TableDescriptor& wanted) {
   edit.tables = file_set_.Tables();
   for (lsm::TableEntry& entry : edit.tables->entries) {
     if (entry.id != table->id) continue;
+    const lsm::TableEntry before = entry;
     RETURN_IF_ERROR(SetFamilies(descriptor.families, &entry));
     entry.split_policy = descriptor.split_policy;
+    if (entry.families == before.families && entry.split_policy == before.split_policy) return {};
+    if (alterations_ >= kAlterationsMax) {
+      return Status::LimitExceeded("tables were altered " + std::to_string(alterations_) +
+                                   " times since the store was opened, which is the maximum; "
+                                   "restart the daemon to alter more tables");
+    }
     RETURN_IF_ERROR(file_set_.Apply(edit));
     tables_.Add(entry);
+    ++alterations_;
+    *changed = true;
     break;
   }
   return {};

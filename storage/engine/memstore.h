@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,13 @@ class ReplayPipe;
 
 /// Returns the qualifiers of the columns that the changes delete.
 std::vector<Bytes> DeletedColumns(const std::vector<CellChange>& changes);
+
+/// Maximum memory of the columns that one read-modify-write reads, in bytes. Each cell counts
+/// twice, once for each version in a memtable or file.
+inline constexpr int64_t kChangeReadsMax = 512 << 20;
+/// A read-modify-write that reads more bytes than this is large. Only one large read-modify-write
+/// runs at a time, because it holds the write lock for milliseconds.
+inline constexpr int64_t kLargeChangeBytes = 1 << 20;
 
 /// The unflushed data of one store. Thread-safe after Replay. The versions of the FileSet own the
 /// frozen memtables, so a reader that pins a version may keep a memtable after its flush.
@@ -82,8 +90,9 @@ class Memstore {
   /// ReadModifyWrite reads the selected columns of the row, calls `decide` and applies the changes
   /// of `decide` atomically. `decide` sees at least the selected columns. `decide` fills `changes`,
   /// or returns false to change nothing. ReadModifyWrite may call `decide` more than once, and
-  /// under the write lock, so `decide` must be fast. Columns that `changes` deletes must be among
-  /// the selected columns.
+  /// under the write lock, so `decide` must be fast. ReadModifyWrite returns LimitExceeded if it
+  /// would read more than kChangeReadsMax bytes. Columns that `changes` deletes must be among the
+  /// selected columns.
   using Decide =
       std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
   struct Outcome {
@@ -237,6 +246,7 @@ class Memstore {
       EXCLUDES(write_);
   LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes,
                           bool operands = false) REQUIRES(write_);
+  class ReadMemory;
   void ExpandDeletes(const Table& table, StoredRow row, std::vector<CellChange>* changes) const;
   void NameVersions(const Table& table, const StoredRow& row,
                     std::vector<CellChange>* changes) const;
@@ -280,6 +290,9 @@ class Memstore {
   std::atomic<FlushRequest> flush_request_{FlushRequest::kNone};  // TakeFlushDue clears the request
   std::atomic<uint64_t> log_released_{0};  // records up to this log position are flushed to files
   std::atomic<uint64_t> replayed_{0};
+  // Held by a read-modify-write that reads more than kLargeChangeBytes, from before it reads until
+  // its change is committed. It is taken before write_.
+  std::mutex large_changes_;
   std::atomic<uint32_t> horizon_{0};  // only rises; changed under write_
 
   Mutex register_;  // makes registrations of new series run one after the other

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <future>
+#include <optional>
 #include <set>
 
 #include "storage/base/crc32c.h"
@@ -496,10 +497,12 @@ void Memstore::NameVersions(const Table& table, const StoredRow& row,
     }
     return;
   }
-  const std::vector<Cell> cells = RenderStored(table, row, env_.render_options());
-  std::erase_if(*changes, [&cells](CellChange& change) {
+  const auto seen =
+      lsm::VisibleVersions(table.families, env_.render_options().now_ms, {}, row.cells.versions);
+  std::erase_if(*changes, [&](CellChange& change) {
     if (!WantsNewestVersion(change)) return false;
-    const Cell* const newest = FindColumn(cells, change.family, change.qualifier);
+    const lsm::CellVersion* const newest =
+        FindVersion(seen, table.FamilyIndex(change.family), change.qualifier);
     if (newest != nullptr) change.timestamp_ms = newest->timestamp_ms;
     return newest == nullptr;
   });
@@ -536,6 +539,30 @@ void Memstore::ExpandDeletes(const Table& table, StoredRow row,
   *changes = std::move(expanded);
 }
 
+// Counts the memory of the columns that a read-modify-write reads. It waits for large_changes_
+// before it reads large columns, and holds this lock until it is destroyed.
+class Memstore::ReadMemory final : public RequestContext {
+ public:
+  explicit ReadMemory(std::mutex& large_changes) : turn_(large_changes, std::defer_lock) {}
+
+  Status Step(uint64_t) override { return {}; }
+  Status Charge(int64_t bytes) override {
+    if (bytes_ + bytes > kChangeReadsMax) {
+      return Status::LimitExceeded("the columns of the row that the change reads need more than " +
+                                   std::to_string(kChangeReadsMax) +
+                                   " bytes of memory; change fewer columns at once");
+    }
+    bytes_ += bytes;
+    if (bytes_ > kLargeChangeBytes && !turn_.owns_lock()) turn_.lock();
+    return {};
+  }
+  [[nodiscard]] bool large() const { return turn_.owns_lock(); }
+
+ private:
+  int64_t bytes_ = 0;
+  std::unique_lock<std::mutex> turn_;
+};
+
 Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView key,
                                                     const lsm::ColumnChoice& columns,
                                                     const Decide& decide) {
@@ -546,13 +573,17 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
   const RowPlace place = rows_.PlaceOf(table, key);
   const RowsOfKey rows(layout(), table, key);
   ToldRows told(listeners_);
+  ReadMemory read(large_changes_);
   for (;;) {
+    MemoryTally memory(&read);
     const uint64_t dropped_parts = file_set_.dropped_parts();
     const auto version = file_set_.Pin();
     env_.region_loads->AddRead(version->RegionsOf(table.id).IdOf(key));
     ASSIGN_OR_RETURN(StoredRow files,
-                     rows_.ReadFiles(*version, table, place, FilesRead::kAll, columns, nullptr));
+                     rows_.ReadFiles(*version, table, place, FilesRead::kAll, columns, &memory));
+    RETURN_IF_ERROR(rows_.ChargeMemory(*version, table, place, columns, &memory));
     bool refuses = false;
+    std::optional<LogPosition> written;
     {
       Status refused;
       if (!LockTold(rows, &told, &refused)) return refused;
@@ -574,8 +605,13 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
       refuses = RefusesRow(key, changes);
       if (!refuses && (!place.regular || registry_.Find(place.tsuid))) {
         if (place.regular) ExpandDeletes(table, std::move(row), &changes);
-        return Outcome{true, WriteLocked(table, key, changes)};
+        written = WriteLocked(table, key, changes);
       }
+    }
+    if (written) {
+      // The log then holds at most one such record that is not written to the disk yet.
+      if (read.large()) RETURN_IF_ERROR(CommitAndWait(*written));
+      return Outcome{true, *written};
     }
     if (refuses) return RefusedRow();  // without the lock, because it calls observers
     RETURN_IF_ERROR(Register(place.tsuid).status());

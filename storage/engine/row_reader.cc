@@ -116,6 +116,17 @@ Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& tab
   return result;
 }
 
+Status RowReader::ChargeMemory(const Version& version, const Table& table, const RowPlace& place,
+                               const lsm::ColumnChoice& columns, MemoryTally* memory) const {
+  const lsm::ColumnChoice all;
+  const lsm::ColumnChoice& wanted = place.regular && !WithoutPoints(columns) ? all : columns;
+  for (const auto& memtable : version.memtables) {
+    const lsm::CellMemory* const cells = memtable->Cells(table.id);
+    if (cells != nullptr) RETURN_IF_ERROR(cells->Charge(place.key, wanted, memory));
+  }
+  return {};
+}
+
 Status RowReader::ListBases(const Version& version, SeriesNumber series, ByteView tsuid,
                             const RowRange& range, std::vector<uint32_t>* bases) const {
   for (const auto& memtable : version.memtables) {

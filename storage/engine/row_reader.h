@@ -67,6 +67,9 @@ class RowReader {
   // ReadMemory and ReadFiles are the two steps of Read. Their results may have expired cells.
   Result<StoredRow> ReadMemory(const Version& version, const Table& table, const RowPlace& place,
                                const lsm::ColumnChoice& columns, MemoryTally* memory) const;
+  /// Charges the memory of the cells that ReadMemory copies, without reading them.
+  Status ChargeMemory(const Version& version, const Table& table, const RowPlace& place,
+                      const lsm::ColumnChoice& columns, MemoryTally* memory) const;
   Result<StoredRow> ReadFiles(const Version& version, const Table& table, const RowPlace& place,
                               FilesRead files, const lsm::ColumnChoice& columns,
                               MemoryTally* memory) const;

@@ -149,6 +149,18 @@ std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
   return cells;
 }
 
+const lsm::CellVersion* FindVersion(const std::vector<const lsm::CellVersion*>& seen, int family,
+                                    ByteView qualifier) {
+  const auto it =
+      std::lower_bound(seen.begin(), seen.end(), std::pair(family, qualifier),
+                       [](const lsm::CellVersion* cell, const auto& column) {
+                         return std::pair(int{cell->family}, ByteView(cell->qualifier)) < column;
+                       });
+  const bool found =
+      it != seen.end() && (*it)->family == family && ByteView((*it)->qualifier) == qualifier;
+  return found ? *it : nullptr;
+}
+
 const Cell* FindColumn(const std::vector<Cell>& cells, ByteView family, ByteView qualifier) {
   const auto it = std::lower_bound(
       cells.begin(), cells.end(), std::pair(family, qualifier), [](const Cell& cell, auto column) {

@@ -72,6 +72,11 @@ std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
                                const points::RenderOptions& options,
                                const lsm::VersionRange& range = {});
 
+/// Returns the version of a column. `seen` must be the result of VisibleVersions for one version of
+/// each column. Returns null if `seen` has no version of the column.
+const lsm::CellVersion* FindVersion(const std::vector<const lsm::CellVersion*>& seen, int family,
+                                    ByteView qualifier);
+
 /// Returns the newest version of a column. `cells` must be in the order of RenderStored. Returns
 /// null if `cells` has no version of the column.
 const Cell* FindColumn(const std::vector<Cell>& cells, ByteView family, ByteView qualifier);

@@ -16,6 +16,10 @@
 
 namespace hg::engine {
 
+/// Maximum number of changes to tables until the store is closed. The catalog keeps each replaced
+/// Table, which takes up to about 40 kB, until then.
+inline constexpr uint32_t kAlterationsMax = 4096;
+
 /// The tables of an open store. Thread-safe. Pointers that the catalog returns are valid as long as
 /// the catalog exists, even after the table was altered or dropped. A write through the pointer of
 /// an altered or dropped table may be lost, as if the write had happened before the change. The

@@ -9,14 +9,28 @@
 namespace hg::lsm {
 namespace {
 
-// Charges the read of an encoded row. If only some columns are wanted, the whole row is searched,
-// but only these columns are copied.
-Status ChargeEncoded(ByteView row, const ColumnChoice& wanted, MemoryTally* memory) {
-  if (memory == nullptr) return {};
-  const uint64_t cells = CellsIn(row);
-  if (wanted.all()) return ChargeRow(cells, row.size(), memory);
+// Charges the read of an encoded row, and then decodes the wanted columns. Returns false if
+// `encoded` is not an encoded row. If only some columns are wanted, the whole row is searched, but
+// only these columns are copied. Their sizes are not known before the copy, so all bytes of
+// `encoded` are charged until the copy is done. A piece of a row is short, unless it is a single
+// large cell.
+Result<bool> DecodeCharged(ByteView encoded, const ColumnChoice& wanted, MemoryTally* memory,
+                           CellRow* row) {
+  if (memory == nullptr) return DecodeCellRow(encoded, row, wanted);
+  const uint64_t cells = CellsIn(encoded);
+  if (wanted.all()) {
+    RETURN_IF_ERROR(ChargeRow(cells, encoded.size(), memory));
+    return DecodeCellRow(encoded, row, wanted);
+  }
   RETURN_IF_ERROR(memory->Step(cells));
-  return ChargeRow(std::min<uint64_t>(cells, wanted.qualifiers().size()), 0, memory);
+  const int64_t before = memory->held();
+  RETURN_IF_ERROR(ChargeRow(std::min<uint64_t>(cells, wanted.qualifiers().size()), 0, memory));
+  RETURN_IF_ERROR(memory->Add(kRowCopies * static_cast<int64_t>(encoded.size())));
+  if (!DecodeCellRow(encoded, row, wanted)) return false;
+  const int64_t charged = memory->held() - before;
+  const int64_t copied = kRowCopies * static_cast<int64_t>(row->MemoryBytes());
+  if (copied < charged) memory->Remove(charged - copied);
+  return true;
 }
 
 // Maximum bytes of a row that is stored in one piece. Larger rows are wide and are cut into pieces
@@ -80,9 +94,9 @@ class CellFileSource : public RowSource {
   void Seek(Bytes start) override { scan_.Seek(std::move(start)); }
   [[nodiscard]] const Bytes& key() const override { return scan_.key(); }
   Result<bool> TakePiece(const ColumnChoice& wanted, MemoryTally* memory, CellRow* row) override {
-    RETURN_IF_ERROR(ChargeEncoded(scan_.value(), wanted, memory));
     CellRow piece;
-    if (!DecodeCellRow(scan_.value(), &piece, wanted)) return scan_.Damaged("a row cannot be read");
+    ASSIGN_OR_RETURN(const bool valid, DecodeCharged(scan_.value(), wanted, memory, &piece));
+    if (!valid) return scan_.Damaged("a row cannot be read");
     AppendPiece(std::move(piece), row);
     return scan_.NextPiece(ChoiceOf(wanted));
   }
@@ -147,9 +161,9 @@ Result<bool> GetRow(const BlockFile& file, ByteView key, const ColumnChoice& wan
                     MemoryTally* memory, CellRow* row) {
   *row = CellRow();
   const auto visit = [&](ByteView value) -> Status {
-    RETURN_IF_ERROR(ChargeEncoded(value, wanted, memory));
     CellRow piece;
-    if (!DecodeCellRow(value, &piece, wanted)) return file.Damaged(0, "a row cannot be read");
+    ASSIGN_OR_RETURN(const bool valid, DecodeCharged(value, wanted, memory, &piece));
+    if (!valid) return file.Damaged(0, "a row cannot be read");
     AppendPiece(std::move(piece), row);
     return {};
   };

@@ -91,24 +91,29 @@ CellRow HeldRow::Get(const ColumnChoice& wanted) const {
     return row;
   }
   row.family_tombstones = large_->row.family_tombstones;
+  ForEachColumn(wanted, [&row](const HeldRow& column) { Join(column.Get(), &row); });
+  return row;
+}
+
+// For wide rows. Calls visit(column) for each selected column, in order.
+template <typename Visit>
+void HeldRow::ForEachColumn(const ColumnChoice& wanted, const Visit& visit) const {
   const auto& columns = large_->columns;
   if (wanted.all()) {
-    for (const auto& [name, column] : columns) Join(column.Get(), &row);
-    return row;
+    for (const auto& [name, column] : columns) visit(column);
+    return;
   }
   for (auto family = columns.begin(); family != columns.end();) {
     const char number = family->first.front();
-    if (family->first.size() == 1)
-      Join(family->second.Get(), &row);  // the tombstones of the family
+    if (family->first.size() == 1) visit(family->second);  // the tombstones of the family
     for (const Bytes& qualifier : wanted.qualifiers()) {
       if (qualifier.empty()) continue;
       const auto column = columns.find(number + qualifier);
-      if (column != columns.end()) Join(column->second.Get(), &row);
+      if (column != columns.end()) visit(column->second);
     }
     if (static_cast<uint8_t>(number) == UINT8_MAX) break;
     family = columns.lower_bound(Bytes(1, static_cast<char>(number + 1)));
   }
-  return row;
 }
 
 CellRow HeldRow::Take() {
@@ -211,6 +216,13 @@ void HeldRow::AddVersions(Families families, CellVersions added) {
   for (const auto& [family, qualifier] : names) Join(TakeColumn(family, qualifier), &row);
   lsm::AddVersions(families, std::move(added), &row.versions);
   PutColumns(std::move(row));
+}
+
+size_t HeldRow::CopiedBytes(const ColumnChoice& wanted) const {
+  if (!wide() || wanted.all()) return MemoryBytes();
+  size_t bytes = 0;
+  ForEachColumn(wanted, [&bytes](const HeldRow& column) { bytes += column.MemoryBytes(); });
+  return bytes;
 }
 
 size_t HeldRow::MemoryBytes() const {
@@ -335,7 +347,7 @@ Status CellMemory::Charge(ByteView key, const ColumnChoice& wanted, MemoryTally*
     if (it == rows_.end()) return {};
     const HeldRow& held = it->second;
     cells = wanted.all() ? held.cells() : wanted.qualifiers().size();
-    bytes = wanted.all() || !held.wide() ? held.MemoryBytes() : 0;
+    bytes = held.CopiedBytes(wanted);
   }
   return ChargeRow(cells, bytes, memory);  // without the lock, because Step may wait
 }

@@ -51,9 +51,13 @@ class HeldRow {
   void AddVersions(Families families, CellVersions added);
   /// Returns the approximate size of the row in bytes, including the map node.
   [[nodiscard]] size_t MemoryBytes() const;
+  /// Returns the approximate size in bytes of what Get reads for the selected columns.
+  [[nodiscard]] size_t CopiedBytes(const ColumnChoice& wanted) const;
 
  private:
   struct Large;
+  template <typename Visit>
+  void ForEachColumn(const ColumnChoice& wanted, const Visit& visit) const;
   void Set(CellRow row, size_t cells_max);
   void PutColumns(CellRow row);
   [[nodiscard]] CellRow Unpack() const;

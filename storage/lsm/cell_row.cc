@@ -244,12 +244,10 @@ uint64_t CellsIn(ByteView in) {
 }
 
 Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory) {
-  // A row is copied from its memtable or file and merged with its content in other memtables and
-  // files. Then its cells are copied again.
-  constexpr uint64_t kStepsPerRow = 64, kStepsPerCell = 32, kBytesPerStep = 64, kCopies = 2;
+  constexpr uint64_t kStepsPerRow = 64, kStepsPerCell = 32, kBytesPerStep = 64;
   if (memory == nullptr) return {};
   RETURN_IF_ERROR(memory->Step(kStepsPerRow + cells * kStepsPerCell + bytes / kBytesPerStep));
-  return memory->Add(static_cast<int64_t>(kCopies * (cells * sizeof(StoredCell) + bytes)));
+  return memory->Add(kRowCopies * static_cast<int64_t>(cells * sizeof(StoredCell) + bytes));
 }
 
 std::optional<ByteView> OnlyValueOf(ByteView in) {

@@ -98,6 +98,10 @@ bool DecodeCellRow(ByteView in, CellRow* row, const ColumnChoice& wanted = {});
 /// if `in` is not an encoded row.
 uint64_t CellsIn(ByteView in);
 
+/// The number of copies of a row for which memory is charged. A row is copied from its memtable or
+/// file and merged with its content in other memtables and files. Then its cells are copied again.
+inline constexpr int64_t kRowCopies = 2;
+
 /// Reports the work and charges the memory for copying a row with `cells` cells and tombstones and
 /// `bytes` bytes. Call this function before the copy. If `memory` is null, there is no limit.
 Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory);

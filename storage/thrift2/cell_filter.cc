@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,32 +19,67 @@ constexpr uint64_t kStepsPerPatternByte = 4;
 constexpr size_t kBytesPerStep = 16;
 
 // The fields of a protobuf message. Byte fields are references.
-struct Message {
-  std::multimap<uint64_t, uint64_t> numbers;
-  std::multimap<uint64_t, ByteView> bytes;
+class Message {
+ public:
+  void Add(uint64_t field, uint64_t number) { numbers_.emplace_back(field, number); }
+  void Add(uint64_t field, ByteView bytes) { bytes_.emplace_back(field, bytes); }
 
-  [[nodiscard]] ByteView Text(uint64_t field) const {
-    const auto it = bytes.find(field);
-    return it == bytes.end() ? ByteView() : it->second;
+  // Of several fields with one number, the following functions return the first.
+  [[nodiscard]] ByteView Text(uint64_t field) const { return Find(bytes_, field).value_or(""); }
+  [[nodiscard]] uint64_t Number(uint64_t field) const { return Find(numbers_, field).value_or(0); }
+  [[nodiscard]] bool HasText(uint64_t field) const { return Find(bytes_, field).has_value(); }
+  [[nodiscard]] bool HasNumber(uint64_t field) const { return Find(numbers_, field).has_value(); }
+  /// Calls visit(bytes) for each field with this number, until one call fails.
+  template <typename Visit>
+  Status ForEach(uint64_t field, const Visit& visit) const {
+    for (const auto& [number, bytes] : bytes_) {
+      if (number == field) RETURN_IF_ERROR(visit(bytes));
+    }
+    return {};
   }
-  [[nodiscard]] uint64_t Number(uint64_t field) const {
-    const auto it = numbers.find(field);
-    return it == numbers.end() ? 0 : it->second;
+
+ private:
+  template <typename Value>
+  using Fields = std::vector<std::pair<uint64_t, Value>>;
+  template <typename Value>
+  static std::optional<Value> Find(const Fields<Value>& fields, uint64_t field) {
+    const auto it = std::find_if(fields.begin(), fields.end(),
+                                 [field](const auto& one) { return one.first == field; });
+    return it == fields.end() ? std::nullopt : std::optional<Value>(it->second);
   }
+
+  Fields<uint64_t> numbers_;
+  Fields<ByteView> bytes_;
 };
 
-Result<Message> Parse(ByteView in) {
+// Maximum memory of the regular expressions of one filter. Each expression counts kFormsOfRegex
+// times, because a match may also need it in two other compiled forms.
+constexpr size_t kRegexBytesMax = 8 << 20;
+constexpr size_t kFormsOfRegex = 4;
+
+// What the rest of a filter may still take.
+struct Budget {
+  size_t fields = kFilterFieldsMax;
+  size_t regex_bytes = kRegexBytesMax;
+};
+
+Result<Message> Parse(ByteView in, Budget* budget) {
   Message message;
   while (!in.empty()) {
+    if (budget->fields-- == 0) {
+      budget->fields = 0;
+      return Status::LimitExceeded("the filter has more than " + std::to_string(kFilterFieldsMax) +
+                                   " fields");
+    }
     uint64_t tag = 0;
     uint64_t value = 0;
     if (!GetVarint64(&in, &tag) || !GetVarint64(&in, &value)) {
       return Status::InvalidArgument("a filter is cut short");
     }
     if ((tag & 7) == 0) {
-      message.numbers.emplace(tag >> 3, value);
+      message.Add(tag >> 3, value);
     } else if ((tag & 7) == 2 && value <= in.size()) {
-      message.bytes.emplace(tag >> 3, in.substr(0, value));
+      message.Add(tag >> 3, in.substr(0, value));
       in.remove_prefix(value);
     } else {
       return Status::InvalidArgument("a filter has a field of the unsupported type " +
@@ -60,12 +94,12 @@ struct Named {
   Message content;
 };
 
-Result<Named> ParseNamed(ByteView bytes) {
+Result<Named> ParseNamed(ByteView bytes, Budget* budget) {
   constexpr ByteView kPackage = "org.apache.hadoop.hbase.filter.";
-  ASSIGN_OR_RETURN(const Message outer, Parse(bytes));
+  ASSIGN_OR_RETURN(const Message outer, Parse(bytes, budget));
   const ByteView name = outer.Text(1);
   if (!name.starts_with(kPackage)) return Status::Unsupported("filter " + Bytes(name));
-  ASSIGN_OR_RETURN(Message content, Parse(outer.Text(2)));
+  ASSIGN_OR_RETURN(Message content, Parse(outer.Text(2), budget));
   return Named{name.substr(kPackage.size()), std::move(content)};
 }
 
@@ -106,11 +140,6 @@ Bytes Latin1(ByteView text) {
 
 using Regex = std::unique_ptr<const WatchedRegex>;
 
-// Maximum memory of the regular expressions of one filter. Each expression counts kFormsOfRegex
-// times, because a match may also need it in two other compiled forms.
-constexpr size_t kRegexBytesMax = 8 << 20;
-constexpr size_t kFormsOfRegex = 4;
-
 // Takes the memory of the compiled expression from `bytes_left`.
 Result<Regex> CompileRegex(ByteView pattern, uint32_t options, size_t* bytes_left) {
   if (pattern.size() > WatchedRegex::kPatternBytesMax) {
@@ -132,7 +161,7 @@ Result<Regex> CompileRegex(ByteView pattern, uint32_t options, size_t* bytes_lef
 class RegexComparator : public Comparator {
  public:
   RegexComparator(Regex regex, bool utf8) : regex_(std::move(regex)), utf8_(utf8) {}
-  static Result<std::unique_ptr<Comparator>> Make(const Message& content, size_t* bytes_left) {
+  static Result<std::unique_ptr<Comparator>> Make(const Message& content, Budget* budget) {
     const ByteView charset = content.Text(3);
     const bool utf8 = charset == "UTF-8";
     if (!utf8 && charset != "ISO-8859-1") {
@@ -146,8 +175,8 @@ class RegexComparator : public Comparator {
     } else {
       pattern += Latin1(content.Text(1));
     }
-    ASSIGN_OR_RETURN(Regex regex,
-                     CompileRegex(pattern, utf8 ? uint32_t{WatchedRegex::kUtf8} : 0, bytes_left));
+    ASSIGN_OR_RETURN(Regex regex, CompileRegex(pattern, utf8 ? uint32_t{WatchedRegex::kUtf8} : 0,
+                                               &budget->regex_bytes));
     return std::unique_ptr<Comparator>(std::make_unique<RegexComparator>(std::move(regex), utf8));
   }
   [[nodiscard]] Result<int> Compare(ByteView value, RequestContext* context) const override {
@@ -202,10 +231,9 @@ class SubstringComparator : public Comparator {
   const Bytes operand_;
 };
 
-Result<std::unique_ptr<Comparator>> ReadComparator(ByteView bytes, size_t* bytes_left) {
-  ASSIGN_OR_RETURN(const Named named, ParseNamed(bytes));
-  if (named.name == "RegexStringComparator")
-    return RegexComparator::Make(named.content, bytes_left);
+Result<std::unique_ptr<Comparator>> ReadComparator(ByteView bytes, Budget* budget) {
+  ASSIGN_OR_RETURN(const Named named, ParseNamed(bytes, budget));
+  if (named.name == "RegexStringComparator") return RegexComparator::Make(named.content, budget);
   if (named.name == "SubstringComparator") {
     return std::unique_ptr<Comparator>(
         std::make_unique<SubstringComparator>(named.content.Text(1)));
@@ -213,7 +241,7 @@ Result<std::unique_ptr<Comparator>> ReadComparator(ByteView bytes, size_t* bytes
   if (named.name != "BinaryComparator" && named.name != "BinaryPrefixComparator") {
     return Status::Unsupported("comparator " + Bytes(named.name));
   }
-  ASSIGN_OR_RETURN(const Message inner, Parse(named.content.Text(1)));
+  ASSIGN_OR_RETURN(const Message inner, Parse(named.content.Text(1), budget));
   return std::unique_ptr<Comparator>(
       std::make_unique<BytesComparator>(inner.Text(1), named.name == "BinaryPrefixComparator"));
 }
@@ -268,7 +296,7 @@ class ColumnRangeFilter : public CellFilter {
   explicit ColumnRangeFilter(const Message& content)
       : min_(content.Text(1)),
         max_(content.Text(3)),
-        bounded_(content.bytes.contains(3)),
+        bounded_(content.HasText(3)),
         min_in_(content.Number(2) != 0),
         max_in_(content.Number(4) != 0) {}
   Result<bool> Passes(ByteView, Cell* cell, RequestContext* context) override {
@@ -286,8 +314,10 @@ class ColumnRangeFilter : public CellFilter {
 class PrefixesFilter : public CellFilter {
  public:
   explicit PrefixesFilter(const Message& content) {
-    const auto [begin, end] = content.bytes.equal_range(1);
-    for (auto it = begin; it != end; ++it) prefixes_.emplace_back(it->second);
+    (void)content.ForEach(1, [&](ByteView prefix) {
+      prefixes_.emplace_back(prefix);
+      return Status();
+    });
   }
   Result<bool> Passes(ByteView, Cell* cell, RequestContext* context) override {
     RETURN_IF_ERROR(context->Step(1 + prefixes_.size()));
@@ -373,14 +403,14 @@ std::optional<CompareFilter::Of> ComparedBy(ByteView name) {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* bytes_left) {
+Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, Budget* budget) {
   using Filter = std::unique_ptr<CellFilter>;
   if (depth > kFilterDepthMax) return Status::LimitExceeded("filters are nested too deeply");
-  ASSIGN_OR_RETURN(const Named named, ParseNamed(bytes));
+  ASSIGN_OR_RETURN(const Named named, ParseNamed(bytes, budget));
   const Message& content = named.content;
   if (const auto of = ComparedBy(named.name)) {
-    ASSIGN_OR_RETURN(const Message compare, Parse(content.Text(1)));
-    ASSIGN_OR_RETURN(auto comparator, ReadComparator(compare.Text(2), bytes_left));
+    ASSIGN_OR_RETURN(const Message compare, Parse(content.Text(1), budget));
+    ASSIGN_OR_RETURN(auto comparator, ReadComparator(compare.Text(2), budget));
     // RowFilter::Op has the same numbers as HBase's operators. A client may send any number.
     const auto op = static_cast<RowFilter::Op>(
         std::min<uint64_t>(compare.Number(1), static_cast<uint64_t>(RowFilter::Op::kGreater)));
@@ -388,14 +418,14 @@ Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* byte
   }
   if (named.name == "FuzzyRowFilter") {
     std::vector<Filter> templates;
-    const auto [begin, end] = content.bytes.equal_range(1);
-    for (auto it = begin; it != end; ++it) {
-      ASSIGN_OR_RETURN(const Message pair, Parse(it->second));
+    RETURN_IF_ERROR(content.ForEach(1, [&](ByteView bytes_of_pair) -> Status {
+      ASSIGN_OR_RETURN(const Message pair, Parse(bytes_of_pair, budget));
       if (pair.Text(1).size() != pair.Text(2).size()) {
         return Status::InvalidArgument("a fuzzy filter has a mask of another length than its key");
       }
       templates.push_back(std::make_unique<FuzzyFilter>(pair.Text(1), pair.Text(2)));
-    }
+      return {};
+    }));
     return Filter(std::make_unique<FilterList>(false, std::move(templates)));
   }
   if (named.name == "ColumnRangeFilter") {
@@ -408,17 +438,17 @@ Result<std::unique_ptr<CellFilter>> Read(ByteView bytes, int depth, size_t* byte
     return Filter(std::make_unique<PrefixFilter>(content.Text(1), named.name == "PrefixFilter"));
   }
   if (named.name == "KeyOnlyFilter") {
-    if (!content.numbers.contains(1)) return Status::InvalidArgument("len_as_val is missing");
+    if (!content.HasNumber(1)) return Status::InvalidArgument("len_as_val is missing");
     return Filter(std::make_unique<KeyOnlyFilter>(content.Number(1) != 0));
   }
   if (named.name == "FirstKeyOnlyFilter") return Filter(std::make_unique<FirstKeyOnlyFilter>());
   if (named.name == "FilterList") {
     std::vector<Filter> filters;
-    const auto [begin, end] = content.bytes.equal_range(2);
-    for (auto it = begin; it != end; ++it) {
-      ASSIGN_OR_RETURN(Filter filter, Read(it->second, depth + 1, bytes_left));
+    RETURN_IF_ERROR(content.ForEach(2, [&](ByteView bytes_of_filter) -> Status {
+      ASSIGN_OR_RETURN(Filter filter, Read(bytes_of_filter, depth + 1, budget));
       filters.push_back(std::move(filter));
-    }
+      return {};
+    }));
     return Filter(std::make_unique<FilterList>(content.Number(1) == 1, std::move(filters)));
   }
   return Status::Unsupported("filter " + Bytes(named.name));
@@ -431,8 +461,8 @@ Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes) {
     return Status::LimitExceeded("the filter has " + std::to_string(bytes.size()) +
                                  " bytes; the maximum is " + std::to_string(kFilterBytesMax));
   }
-  size_t bytes_left = kRegexBytesMax;
-  return Read(bytes, 0, &bytes_left);
+  Budget budget;
+  return Read(bytes, 0, &budget);
 }
 
 Result<bool> MatchesWhole(ByteView pattern, ByteView text, RequestContext* context) {

@@ -26,13 +26,16 @@ class CellFilter {
 /// The maximum size of filterBytes in bytes.
 inline constexpr size_t kFilterBytesMax = 1 << 20;
 
+/// The maximum number of protobuf fields of a filter, including the filters inside it.
+inline constexpr size_t kFilterFieldsMax = 32'768;
+
 /// The maximum depth of nested filter lists.
 inline constexpr int kFilterDepthMax = 32;
 
 /// Decodes filterBytes. Returns InvalidArgument if the bytes cannot be decoded, or if a regular
-/// expression is invalid. Returns LimitExceeded if the bytes are too long or nested too deeply, or
-/// if their regular expressions take too much memory. Returns Unsupported if Hourglass does not
-/// have the filter class.
+/// expression is invalid. Returns LimitExceeded if the bytes are too long or nested too deeply, if
+/// they have too many fields, or if their regular expressions take too much memory. Returns
+/// Unsupported if Hourglass does not have the filter class.
 Result<std::unique_ptr<CellFilter>> ReadCellFilter(ByteView bytes);
 
 /// Returns whether a regular expression matches the whole text. Returns InvalidArgument if the

@@ -296,7 +296,11 @@ bool Service::CheckAndMutate(const TableDescriptor& table, const std::string& ro
   // value read.
   for (;;) {
     Check(context_.Step(1), table.name, method);
-    const auto now = state_.store().Get(table.name, row, family, {qualifier});
+    CellSelection wanted;
+    wanted.family = family;
+    wanted.qualifiers = {qualifier};
+    wanted.context = &context_;
+    const auto now = state_.store().GetCells(table.name, row, wanted);
     Check(now.status(), table.name, method);
     const Bytes* const stored = now->cells.empty() ? nullptr : &now->cells[0].value;
     if (!Compares(op, value, stored)) return false;

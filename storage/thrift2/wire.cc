@@ -1,5 +1,6 @@
 #include "storage/thrift2/wire.h"
 
+#include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <thrift/protocol/TBinaryProtocol.h>
@@ -9,6 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 namespace hg::thrift2 {
 
@@ -29,15 +34,25 @@ constexpr int64_t kBytesPerByte = 2;
 // Memory of a decoded element of a list or map, apart from its bytes.
 constexpr int64_t kBytesPerElement = 256;
 constexpr int32_t kElementsMax = 1 << 20;
+constexpr int32_t kMethodNameBytesMax = 256;
 
-// Charges the memory of list and map elements before Thrift allocates them. A client can state a
-// large number of elements without sending them.
+// Limits the memory of a request while Thrift decodes it. Charges the memory of list and map
+// elements before Thrift allocates them, because a client can state a large number of elements
+// without sending them. Lets a string grow with the bytes that arrive, whereas Thrift's protocols
+// allocate a string as long as the client states. The compact protocol of Thrift also keeps the
+// longest string until the connection ends.
+//
+// Thrift's own functions for strings still read the name of the method. They get the limit
+// kMethodNameBytesMax.
 template <typename Protocol>
-class Charging : public Protocol {
+class Bounded : public Protocol {
  public:
   template <typename... Args>
-  explicit Charging(Wire* wire, Args&&... args)
-      : Protocol(std::forward<Args>(args)...), wire_(*wire) {}
+  Bounded(Wire* wire, const std::shared_ptr<TTransport>& transport, int32_t bytes_max,
+          Args&&... args)
+      : Protocol(transport, kMethodNameBytesMax, kElementsMax, std::forward<Args>(args)...),
+        wire_(*wire),
+        bytes_max_(bytes_max) {}
 
   uint32_t readListBegin_virt(thrift::protocol::TType& type, uint32_t& size) override {
     const uint32_t read = Protocol::readListBegin_virt(type, size);
@@ -50,22 +65,10 @@ class Charging : public Protocol {
     wire_.ChargeElements(size);
     return read;
   }
-
- private:
-  Wire& wire_;
-};
-
-// Thrift's binary protocol allocates a string as long as the request states. This class lets the
-// string grow with the bytes that arrive.
-class BinaryProtocol : public Charging<thrift::protocol::TBinaryProtocol> {
- public:
-  BinaryProtocol(Wire* wire, const std::shared_ptr<TTransport>& transport, int32_t bytes_max)
-      : Charging(wire, transport, bytes_max, kElementsMax, true, true), bytes_max_(bytes_max) {}
-
   uint32_t readString_virt(std::string& text) override { return readBinary_virt(text); }
   uint32_t readBinary_virt(std::string& bytes) override {
     int32_t size = 0;
-    const uint32_t read = readI32(size);
+    const uint32_t read = ReadSize(&size);
     if (size < 0 || size > bytes_max_) {
       throw thrift::protocol::TProtocolException(thrift::protocol::TProtocolException::SIZE_LIMIT);
     }
@@ -74,15 +77,77 @@ class BinaryProtocol : public Charging<thrift::protocol::TBinaryProtocol> {
       const size_t some = std::min(left, kBufferBytes);
       const size_t at = bytes.size();
       bytes.resize(at + some);
-      getTransport()->readAll(reinterpret_cast<uint8_t*>(bytes.data() + at),
-                              static_cast<uint32_t>(some));
+      this->getTransport()->readAll(reinterpret_cast<uint8_t*>(bytes.data() + at),
+                                    static_cast<uint32_t>(some));
       left -= some;
     }
     return read + static_cast<uint32_t>(size);
   }
+  // Skips an unknown field with the functions of this class.
+  uint32_t skip_virt(thrift::protocol::TType type) override {
+    return thrift::protocol::skip<TProtocol>(*this, type);
+  }
 
  private:
+  uint32_t ReadSize(int32_t* size) {
+    if constexpr (std::is_base_of_v<thrift::protocol::TCompactProtocol, Protocol>) {
+      return this->readVarint32(*size);
+    } else {
+      return this->readI32(*size);
+    }
+  }
+
+  Wire& wire_;
   const int32_t bytes_max_;
+};
+
+// Frames whose response is kept in pieces and charged until the whole response can be sent. A frame
+// begins with its length, so it cannot be sent earlier. Thrift's buffer would be copied whenever it
+// grows.
+class Framed : public thrift::transport::TFramedTransport {
+ public:
+  // The buffer of a large request is freed with the request, because an idle connection is not
+  // charged for it.
+  Framed(const std::shared_ptr<Wire>& wire, int32_t bytes_max)
+      : TFramedTransport(wire, static_cast<uint32_t>(kBufferBytes),
+                         static_cast<uint32_t>(kBufferBytes),
+                         std::make_shared<thrift::TConfiguration>(bytes_max, bytes_max)),
+        wire_(*wire) {}
+
+  // Called if the bytes do not fit into the buffer of TFramedTransport.
+  void writeSlow(const uint8_t* bytes, uint32_t size) override {
+    Keep(wBuf_.get(), static_cast<size_t>(wBase_ - wBuf_.get()));
+    wBase_ = wBuf_.get();
+    for (; size > kBufferBytes; size -= kBufferBytes, bytes += kBufferBytes) {
+      Keep(bytes, kBufferBytes);
+    }
+    write(bytes, size);
+  }
+  void flush() override {
+    if (pieces_.empty()) return TFramedTransport::flush();
+    Keep(wBuf_.get(), static_cast<size_t>(wBase_ - wBuf_.get()));
+    size_t size = 0;
+    for (const std::string& piece : pieces_) size += piece.size();
+    // The first bytes of a frame are reserved for its length.
+    const uint32_t length = htonl(static_cast<uint32_t>(size - sizeof(uint32_t)));
+    std::memcpy(pieces_.front().data(), &length, sizeof(length));
+    for (; !pieces_.empty(); pieces_.pop_front()) {
+      const std::string& piece = pieces_.front();
+      wire_.write(reinterpret_cast<const uint8_t*>(piece.data()),
+                  static_cast<uint32_t>(piece.size()));
+    }
+    wBase_ = wBuf_.get() + sizeof(length);
+    wire_.flush();
+  }
+
+ private:
+  void Keep(const uint8_t* bytes, size_t size) {
+    wire_.ChargeResponse(size);
+    pieces_.emplace_back(reinterpret_cast<const char*>(bytes), size);
+  }
+
+  Wire& wire_;
+  std::deque<std::string> pieces_;  // the beginning of the frame, before the bytes in wBuf_
 };
 
 }  // namespace
@@ -161,6 +226,8 @@ void Wire::ChargeElements(uint64_t count) {
   Charge(static_cast<int64_t>(count) * kBytesPerElement);
 }
 
+void Wire::ChargeResponse(size_t bytes) { Charge(static_cast<int64_t>(bytes)); }
+
 std::vector<uint8_t> Wire::PeekBytes(size_t n) {
   const Time until = steady_clock::now() + idle_;
   std::vector<uint8_t> first;
@@ -232,18 +299,15 @@ std::shared_ptr<TProtocol> DetectProtocol(const std::shared_ptr<Wire>& wire,
   if (kind != kBinary && kind != kCompact) {
     // A frame begins with its length.
     kind = first[4];
-    // The buffers of a large frame are freed with the frame, because an idle connection is not
-    // charged for them.
-    transport = std::make_shared<thrift::transport::TFramedTransport>(
-        wire, static_cast<uint32_t>(kBufferBytes), static_cast<uint32_t>(kBufferBytes),
-        std::make_shared<thrift::TConfiguration>(message_bytes_max, message_bytes_max));
+    transport = std::make_shared<Framed>(wire, message_bytes_max);
   }
   if (kind == kBinary) {
-    return std::make_shared<BinaryProtocol>(wire.get(), transport, message_bytes_max);
+    return std::make_shared<Bounded<thrift::protocol::TBinaryProtocol>>(
+        wire.get(), transport, message_bytes_max, true, true);
   }
   if (kind == kCompact) {
-    return std::make_shared<Charging<thrift::protocol::TCompactProtocol>>(
-        wire.get(), transport, message_bytes_max, kElementsMax);
+    return std::make_shared<Bounded<thrift::protocol::TCompactProtocol>>(wire.get(), transport,
+                                                                         message_bytes_max);
   }
   return nullptr;
 }

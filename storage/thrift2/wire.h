@@ -32,6 +32,8 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   void EndMessage();
   /// Charges the memory of `count` decoded elements before Thrift allocates it.
   void ChargeElements(uint64_t count);
+  /// Charges memory in bytes that the transport of the response holds until the response was sent.
+  void ChargeResponse(size_t bytes);
   /// Returns the first `n` bytes of the connection. These bytes can still be read afterwards.
   /// Returns fewer than `n` bytes if the client has disconnected.
   std::vector<uint8_t> PeekBytes(size_t n);

@@ -3,12 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 
 #include "storage/codec/row_key.h"
 #include "storage/engine/embedded_points.h"
+#include "storage/engine/embedded_store.h"
 #include "storage/engine/engine.h"
 #include "storage/points/points.h"
 #include "tests/fault/starve.h"
@@ -40,8 +43,9 @@ Bytes PointsAt(int second) {
 
 // A store in a folder on disk, so that its files are not counted as memory of this thread.
 struct Fixture {
-  Fixture() : clock(int64_t{kBase} * 1000) {
+  explicit Fixture(Durability durability = Durability::kLogged) : clock(int64_t{kBase} * 1000) {
     EmbeddedOptions options;
+    options.durability = durability;
     options.path = folder.path();
     options.background = false;
     auto opened = engine::Engine::Open(options, PosixFileSystem(), clock);
@@ -101,6 +105,121 @@ struct Fixture {
   const engine::Table* table = nullptr;
   const Bytes key = codec::MakeRowKey(KeyLayout(), kTsuid, kBase);
 };
+
+TEST_CASE("a change that would read too many bytes of a row is refused before it reads them") {
+  Fixture f;
+  TableDescriptor descriptor{"g", {{"f"}}, false};
+  descriptor.families[0].compression = "ZSTD";
+  REQUIRE(f.engine->CreateTable(descriptor).ok());
+  const engine::Table& g = **f.engine->FindTable("g");
+  constexpr int kColumns = 28;
+  const Bytes value(10 << 20, 'v');
+  std::vector<Bytes> names;
+  for (int i = 0; i < kColumns; ++i) {
+    // Two versions of each column, in different files.
+    names.push_back(std::to_string(i % (kColumns / 2)));
+    REQUIRE(f.engine->Write(g, "k", {PutCell("f", names.back(), value)}).ok());
+    f.clock.AdvanceMs(1);
+    f.Flush();
+  }
+  names.push_back("small");
+  REQUIRE(f.engine->Write(g, "k", {PutCell("f", "small", "v")}).ok());
+  int decisions = 0;
+  const auto change = [&](std::vector<Bytes> columns) {
+    return f.engine
+        ->ReadModifyWrite(g, "k", lsm::ColumnChoice(std::move(columns)),
+                          [&](const engine::StoredRow&, std::vector<CellChange>* changes) {
+                            ++decisions;
+                            changes->push_back(PutCell("f", "small", "w"));
+                            return Result<bool>(true);
+                          })
+        .status();
+  };
+  CHECK(change({"small"}).ok());
+  CHECK(change({"1"}).ok());
+  CHECK(decisions == 2);
+  CHECK(change(names).code() == StatusCode::kLimitExceeded);
+  CHECK(decisions == 2);
+}
+
+TEST_CASE("a change of a large stored cell is committed when it ends, before the next one begins") {
+  Fixture f(Durability::kSynced);
+  REQUIRE(f.engine->CreateTable({"g", {{"f"}}, false}).ok());
+  const engine::Table& g = **f.engine->FindTable("g");
+  REQUIRE(f.engine->Write(g, "k", {PutCell("f", "q", Bytes(1 << 20, 'v'))}).ok());
+  const auto outcome =
+      f.engine->ReadModifyWrite(g, "k", lsm::ColumnChoice({"q"}),
+                                [&](const engine::StoredRow&, std::vector<CellChange>* changes) {
+                                  changes->push_back(PutCell("f", "q", "w"));
+                                  return Result<bool>(true);
+                                });
+  REQUIRE(outcome.ok());
+  auto committed = std::make_shared<std::atomic<bool>>(false);
+  f.engine->Commit(outcome->position, [committed](const Status&) { *committed = true; });
+  CHECK(*committed);
+}
+
+TEST_CASE("a scan of named columns is charged for the rows that it returned last") {
+  Fixture f;
+  REQUIRE(f.engine->CreateTable({"g", {{"f"}}, false}).ok());
+  engine::EmbeddedStore store(*f.engine);
+  constexpr int64_t kValue = 1 << 20;
+  constexpr int kRows = 3;
+  for (int row = 0; row < kRows; ++row) {
+    std::vector<CellChange> puts = {PutCell("f", "a", "v")};
+    for (const char* const name : {"b", "c", "d"}) {
+      puts.push_back(PutCell("f", name, Bytes(kValue, 'v')));
+    }
+    REQUIRE(store.Mutate("g", {{std::to_string(row), puts}}).ok());
+  }
+  SUBCASE("of files") { f.Flush(); }
+  SUBCASE("of memory") {}
+  FakeWatch request;
+  ScanSpec spec;
+  spec.table = "g";
+  spec.family = "f";
+  spec.qualifiers = {"a", "b", "c"};
+  spec.batch_rows = 1;
+  spec.context = &request;
+  auto cursor = store.Scan(spec);
+  REQUIRE(cursor.ok());
+  std::vector<Row> rows;
+  for (int row = 0; row < kRows; ++row) {
+    REQUIRE((*cursor)->Next(&rows).ok());
+    REQUIRE(rows.size() == 1);
+    CHECK(request.bytes > 2 * kValue);
+    CHECK(request.bytes < 8 * kValue);
+  }
+  request.bytes_max = 2 * kValue;
+  cursor = store.Scan(spec);
+  REQUIRE(cursor.ok());
+  CHECK((*cursor)->Next(&rows).code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("a change of stored cells copies no value twice") {
+  Fixture f;
+  REQUIRE(f.engine->CreateTable({"g", {{"f"}}, false}).ok());
+  engine::EmbeddedStore store(*f.engine);
+  constexpr int64_t kValue = 4 << 20, kColumns = 8;
+  std::vector<ColumnIncrement> increments;
+  RowMutation deletes{"k", {}};
+  for (int i = 0; i < kColumns; ++i) {
+    const Bytes name(1, static_cast<char>('a' + i));
+    REQUIRE(store.Mutate("g", {{"k", {PutCell("f", name, Bytes(kValue, 'v'))}}}).ok());
+    increments.push_back({"f", name, 1});
+    deletes.changes.push_back({CellChange::Kind::kDeleteVersion, "f", name, {}, {}, {}});
+  }
+  const int64_t limit = kValue * (kColumns + 1);
+  CHECK(MostAllocated([&] {
+          CHECK(store.IncrementColumns("g", "k", increments, {}).status().code() ==
+                StatusCode::kInvalidArgument);
+        }) < limit);
+  CHECK(MostAllocated([&] {
+          CHECK_FALSE(*store.CompareAndMutate("f", "a", Expected("w"), "g", deletes));
+        }) < limit);
+  CHECK(MostAllocated([&] { CHECK(store.Mutate("g", {deletes}).ok()); }) < limit);
+  CHECK(store.Get("g", "k")->empty());
+}
 
 TEST_CASE("a merge has pieces of a large row in memory, not the whole row") {
   Fixture f;

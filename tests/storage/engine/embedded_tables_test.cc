@@ -120,6 +120,27 @@ TEST_CASE("a split policy survives restarts, and creating its table with another
   CHECK(store->cells().AlterTable(points).code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("an alteration without effect changes nothing, and the other alterations are limited") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  auto opened = engine::Engine::Open(Options(), disk, clock);
+  REQUIRE(opened.ok());
+  engine::Engine& engine = **opened;
+  TableDescriptor table = Described("f");
+  REQUIRE(engine.CreateTable(table).ok());
+  const engine::Table* const created = *engine.FindTable("g");
+  CHECK_FALSE(*engine.AlterTable(table));
+  CHECK(*engine.FindTable("g") == created);
+  for (uint32_t i = 0; i < engine::kAlterationsMax; ++i) {
+    table.families[0].versions = i % 2 == 0 ? 8 : 7;
+    REQUIRE(*engine.AlterTable(table));
+  }
+  CHECK_FALSE(*engine.AlterTable(table));
+  table.families[0].versions = 9;
+  CHECK(engine.AlterTable(table).status().code() == StatusCode::kLimitExceeded);
+  CHECK((*engine.FindTable("g"))->descriptor.families[0].versions == 7);
+}
+
 TEST_CASE("A table that was dropped after it was found cannot be split, merged or compacted") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);

@@ -246,6 +246,35 @@ TEST_CASE("reading a column of a wide row is charged only for the pieces read") 
   CHECK(request.steps < 2000);
 }
 
+TEST_CASE("the bytes of a named column are charged before they are copied, and no other bytes") {
+  CellRow large = ByTime(10, 1), large_by_arrival = ByArrival(10);
+  for (CellVersion& cell : large.versions) {
+    if (cell.kind == CellKind::kPut) cell.value = Bytes(1 << 20, 'v');
+  }
+  for (StoredCell& cell : large_by_arrival.cells) cell.value = Bytes(1 << 20, 'v');
+  RowsInFile f({{"a", large}, {"b", large_by_arrival}});
+  for (const Bytes key : {"a", "b"}) {
+    CAPTURE(key);
+    FakeWatch request;
+    MemoryTally memory(&request);
+    CellRow row;
+    REQUIRE(*GetRow(*f.file, key, ColumnChoice({ColumnName(4), ColumnName(8)}), &memory, &row));
+    CHECK(memory.held() > 4 << 20);  // two columns, two copies of each
+    CHECK(memory.held() < 5 << 20);
+    const int64_t held = memory.held();
+    // The piece of the row that is always read first has a large column that is not wanted.
+    REQUIRE(*GetRow(*f.file, key, ColumnChoice({"absent"}), &memory, &row));
+    CHECK(memory.held() < held + 1000);
+    request.bytes_max = request.bytes + (1 << 20);
+    CHECK(GetRow(*f.file, key, ColumnChoice({ColumnName(4)}), &memory, &row).status().code() ==
+          StatusCode::kLimitExceeded);
+    const auto source = ScanRows(f.file, key, key + '\0');
+    REQUIRE(*source->Next());
+    CHECK(source->TakeRow(ColumnChoice({ColumnName(4)}), &memory).status().code() ==
+          StatusCode::kLimitExceeded);
+  }
+}
+
 TEST_CASE("a damaged piece of a row is reported with its position") {
   RowsInFile f({{"row", ByTime(5000, 1)}});
   f.disk.FlipBit("d/file", 100'000, 0);

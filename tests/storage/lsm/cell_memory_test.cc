@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/fake_watch.h"
+
 namespace hg::lsm {
 namespace {
 
@@ -260,6 +262,27 @@ TEST_CASE("the counted size of a row is its size after the last change") {
   CHECK(bytes_with(5000) > 5000);
   CHECK(bytes_with(10) == small);
   CHECK(total == small);
+}
+
+TEST_CASE("the bytes of a named column of a wide row are charged before they are copied") {
+  std::atomic<size_t> total{0};
+  CellMemory memory(&total);
+  {
+    CellMemory::Writer writer(memory);
+    for (int i = 0; i < 200; ++i) {
+      writer.Row("k").Put(0, "q" + std::to_string(i), Bytes(i == 7 ? 1 << 20 : 10, 'v'), 1);
+    }
+  }
+  FakeWatch request;
+  MemoryTally tally(&request);
+  CellRow row;
+  REQUIRE(*memory.Get("k", ColumnChoice({"q8"}), &tally, &row));
+  CHECK(tally.held() < 1000);
+  REQUIRE(*memory.Get("k", ColumnChoice({"q7", "q8"}), &tally, &row));
+  CHECK(tally.held() > 2 << 20);
+  request.bytes_max = request.bytes + (1 << 20);
+  CHECK(memory.Get("k", ColumnChoice({"q7"}), &tally, &row).status().code() ==
+        StatusCode::kLimitExceeded);
 }
 
 }  // namespace hg::lsm

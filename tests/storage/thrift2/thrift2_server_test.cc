@@ -7,11 +7,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <list>
 #include <mutex>
 #include <thread>
 
+#include "storage/base/varint.h"
 #include "storage/codec/row_key.h"
 #include "storage/hbase/hbase_store.h"
 #include "tests/storage/engine/embedded_subject.h"
@@ -85,6 +87,12 @@ class RawClient {
   ssize_t Read(size_t most) const {
     Bytes bytes(most, '\0');
     return ::recv(fd_, bytes.data(), bytes.size(), 0);
+  }
+  /// Reads exactly `size` bytes.
+  [[nodiscard]] Bytes ReadAll(size_t size) const {
+    Bytes bytes(size, '\0');
+    REQUIRE(::recv(fd_, bytes.data(), size, MSG_WAITALL) == static_cast<ssize_t>(size));
+    return bytes;
   }
   /// Returns whether the server closes the connection within a generous time.
   [[nodiscard]] bool IsClosed() const {
@@ -222,6 +230,83 @@ TEST_CASE("a connection keeps no buffer of a large frame") {
     CHECK(clients.back().IsAnswered());
   }
   WaitUntil([&] { return allocated() < before + (30 << 20); });
+}
+
+// A call in the compact protocol, up to the first field of its arguments.
+Bytes CompactCall(const std::string& method) {
+  return "\x82\x21\x01" + Big(method.size(), 1) + method;
+}
+
+TEST_CASE("a connection keeps no buffer of a long string in the compact protocol") {
+  const Node node;
+  constexpr size_t kBytes = 15 << 20;
+  Bytes size;
+  AppendVarint(&size, kBytes);
+  // A get of a row with a key of 15 MB, which is refused.
+  const Bytes call =
+      CompactCall("get") + "\x18\x01g\x1c\x18" + size + Bytes(kBytes, 'k') + Bytes(2, '\0');
+  const auto allocated = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  const size_t before = allocated();
+  std::list<RawClient> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back(node).Send(call);
+    CHECK(clients.back().IsAnswered());
+  }
+  WaitUntil([&] { return allocated() < before + (30 << 20); });
+  CHECK(node.server->Stats().connections == 8);
+}
+
+TEST_CASE("a call whose method has a long name closes its connection before the name arrives") {
+  const Node node;
+  Bytes size;
+  for (const size_t bytes : {size_t{257}, size_t{15} << 20}) {
+    const RawClient binary(node), compact(node);
+    binary.Send(Bytes("\x80\x01\x00\x01", 4) + Big(bytes, 4));
+    size.clear();
+    AppendVarint(&size, bytes);
+    compact.Send("\x82\x21\x01" + size);
+    CHECK(binary.IsClosed());
+    CHECK(compact.IsClosed());
+  }
+  const RawClient unknown(node);  // a shorter name gets an answer
+  unknown.Send(Call(std::string(256, 'x')) + Bytes(1, '\0'));
+  CHECK(unknown.IsAnswered());
+}
+
+TEST_CASE("a field that the server skips takes no memory before its bytes arrive") {
+  const Node node;
+  const auto allocated = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  const size_t before = allocated();
+  std::list<RawClient> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back(node).Send(Call("get") + FieldHead(kString, 99) + Big(15 << 20, 4));
+  }
+  // Each connection is charged for the beginning of its request.
+  WaitUntil([&] { return node.server->Stats().memory_bytes >= 8 * (64 << 10); });
+  std::this_thread::sleep_for(milliseconds(100));
+  CHECK(allocated() < before + (30 << 20));
+}
+
+TEST_CASE("a framed response is charged while it is sent, and complete") {
+  Node node;
+  constexpr size_t kValue = 8 << 20;
+  REQUIRE(node.model.Mutate("g", {{"k", {PutCell("a", "q", Bytes(kValue, 'v'))}}}).ok());
+  REQUIRE(node.model.Mutate("g", {{"k", {PutCell("b", "q", Bytes(kValue, 'v'))}}}).ok());
+  const RawClient client(node, 64 << 10);
+  const Bytes call = Call("get") + FieldHead(kString, 1) + Big(1, 4) + "g" + FieldHead(kStruct, 2) +
+                     FieldHead(kString, 1) + Big(1, 4) + "k" + Bytes(2, '\0');
+  for (int i = 0; i < 2; ++i) {
+    client.Send(Big(call.size(), 4) + call);
+    // The cells and their encoded form.
+    WaitUntil([&] { return node.server->Stats().memory_bytes > int64_t{4 * kValue}; });
+    Bytes head = client.ReadAll(4);
+    const auto size = static_cast<size_t>(ReadBig32(head.data()));
+    CHECK(size > 2 * kValue);
+    const Bytes response = client.ReadAll(size);
+    CHECK(response.starts_with(Bytes("\x80\x01\x00\x02", 4)));
+    CHECK(std::count(response.begin(), response.end(), 'v') >= int64_t{2 * kValue});
+    WaitUntil([&] { return node.server->Stats().memory_bytes == 0; });
+  }
 }
 
 TEST_CASE("connections above the limit are closed at once and counted") {
