@@ -16,8 +16,8 @@ namespace hg::tsd {
 /// thread-safe.
 class LogLimit {
  public:
-  /// After a pause of `burst` seconds, `burst` events are admitted at once. `clock` must outlive the
-  /// object.
+  /// After a pause of `burst` seconds, `burst` events are admitted at once. `clock` must outlive
+  /// the object.
   explicit LogLimit(const Clock& clock, int burst = 1) : clock_(clock), burst_(burst) {}
 
   /// If the event must not be logged, returns nullopt. Otherwise, returns the number of events
