@@ -14,8 +14,8 @@ constexpr int64_t kRereadMs = 300'000;
 constexpr std::chrono::milliseconds kPoll(100);
 
 constexpr uint64_t kStepsMax = 1 << 20;  // limit for one series in all trees; see SortLimits::Step
-/// Limit for one series in all trees, in which each match counts with all its steps. It is about
-/// 70 milliseconds.
+/// Limit for one series in all trees, in which each match counts with nearly all its steps. It is
+/// about 70 milliseconds.
 constexpr uint64_t kAllStepsMax = 64 << 20;
 constexpr int64_t kBytesMax = 8 << 20;  // limit for one series in one tree
 
@@ -29,10 +29,10 @@ class SortLimits final : public RequestContext {
       : steps_max_(steps_max), all_steps_(*all_steps), request_(request) {}
 
   // A match of a regular expression reports the time that it took. If the machine is busy, most of
-  // that time may be spent waiting for a processor, so one match never uses up the limit of a tree.
+  // that time may be spent waiting for a processor, so one match never uses up a limit.
   Status Step(uint64_t steps) override {
     steps_ += std::min(steps, steps_max_ / 8);
-    all_steps_ += steps;
+    all_steps_ += std::min(steps, kAllStepsMax / 8);
     if (steps_ > steps_max_ || all_steps_ > kAllStepsMax)
       return Status::LimitExceeded("sorting takes too long");
     return request_.Step(steps);

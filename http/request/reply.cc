@@ -37,7 +37,7 @@ bool ReplyQueue::WaitForClient(std::unique_lock<std::mutex>& lock, const BeforeW
     }
     const size_t unsent = bytes_;
     room_.wait_for(lock, kPatience, [&] { return gone_ || bytes_ < unsent; });
-    if (gone_ || bytes_ < unsent) continue;
+    if (gone_ || bytes_ < unsent || done()) continue;
     Cancel();
     gone_ = true;
   }

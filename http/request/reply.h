@@ -36,7 +36,7 @@ class ReplyQueue {
 
   /// Adds bytes to the queue. Waits while kUnsentBytesMax bytes are unsent, or while bytes are
   /// unsent and the memory budget refuses memory for more. Returns false if the connection is
-  /// closed, or if the client took too long; in this case Push calls Abandon. The handler calls
+  /// closed, or if the client took too long. Then the connection must be closed. The handler calls
   /// this function.
   bool Push(std::string bytes, const BeforeWait& before_wait);
   /// Marks the reply as complete. `keep_alive`: whether the connection may serve another request.

@@ -48,7 +48,7 @@ Connection::Connection(Stream stream, Loop& loop)
       body_memory_(edge_.memory, kFreeBodyBytes),
       unfinished_memory_(edge_.memory, kFreeUnfinishedBytes),
       kept_memory_(edge_.kept_buffers, kFreeBodyBytes),
-      unread_memory_(edge_.kept_buffers, 0),
+      unread_memory_(edge_.unread_replies, 0),
       handshake_memory_(edge_.handshakes, 0) {
   loop_.Add(this);
 }

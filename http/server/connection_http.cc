@@ -413,7 +413,7 @@ void Connection::TransmitReply(std::string_view bytes) {
   Transmit(bytes);
   if (state_ == State::kClosed) return;
   if (!write_pending_) return ReplySent();
-  // A loop cannot wait for memory.
+  // Clients that do not read hold all the memory for unread replies. A loop cannot wait for memory.
   if (!unread_memory_.Cover(out_.capacity())) Close();
 }
 
@@ -447,7 +447,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
       connection->Pump();
     });
   };
-  auto replies = std::make_shared<ReplyQueue>(wake, edge_.kept_buffers);
+  auto replies = std::make_shared<ReplyQueue>(wake, edge_.unread_replies);
   auto job = std::make_shared<Job>(ReplyForm::Of(head_), replies);
   job->request = std::move(request);
   job->form = std::move(form);
@@ -463,8 +463,11 @@ void Connection::Handle(std::string_view body, BodyForm form) {
     (void)Survive([&] { keep_alive = Answer(*job->request, job->form, edge, job->reply); });
     // If End runs out of memory, Pump detects the failure.
     (void)Survive([&] { read = replies->End(keep_alive, [&] { return turn.GiveWay(); }); });
-    lent.GiveBack(
-        [read](Connection& connection) { read ? connection.Pump() : connection.Close(); });
+    lent.GiveBack([read, replies](Connection& connection) {
+      // The client may have taken the end of the reply meanwhile, and sent the next request.
+      if (!read && connection.replies_ == replies) return connection.Close();
+      connection.Pump();
+    });
   };
   WorkerPool& pool = write ? edge_.writes : edge_.requests;
   state_ = State::kHandling;
@@ -478,7 +481,12 @@ void Connection::Pump() {
   if (state_ != State::kHandling || write_pending_ || replies_ == nullptr) return;
   std::string piece;
   while (replies_->Take(&piece)) {
-    Transmit(piece);
+    try {
+      Transmit(piece);
+    } catch (...) {
+      Close();  // otherwise the handler would wait for ever until the piece is sent
+      throw;
+    }
     if (write_pending_ || state_ != State::kHandling) return;
   }
   bool keep_alive = true;

@@ -34,9 +34,10 @@ struct Edge {
   WorkerPool& writes;     // pool whose threads run handlers of points on the slow path
   WorkerPool& passwords;  // pool whose threads check passwords
   RequestMemory& memory;
-  /// Memory of receive buffers between requests, and of unread replies.
+  /// Memory of receive buffers between requests. It may be used up all the time.
   RequestMemory& kept_buffers;
-  RequestMemory& handshakes;  // memory of unfinished TLS handshakes
+  RequestMemory& unread_replies;  // memory of replies that clients have not taken
+  RequestMemory& handshakes;      // memory of unfinished TLS handshakes
   /// Whether the Host field of a request must have a known name (access/cross_site.h). The value
   /// does not change after the server has started.
   bool checks_hosts = false;

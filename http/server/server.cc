@@ -44,6 +44,7 @@ class Server::Impl {
         passwords_(kPasswordsJudgedAtOnce, kPasswordQueueMax),
         memory_(options.request_memory_bytes_max),
         kept_buffers_(options.request_memory_bytes_max / 4),
+        unread_replies_(options.request_memory_bytes_max / 4),
         handshakes_(options.request_memory_bytes_max / 4),
         edge_{.options = options,
               .services = services,
@@ -52,6 +53,7 @@ class Server::Impl {
               .passwords = passwords_,
               .memory = memory_,
               .kept_buffers = kept_buffers_,
+              .unread_replies = unread_replies_,
               .handshakes = handshakes_},
         tls_(options.tls),
         loops_(MakeLoops(options, edge_)) {}
@@ -257,6 +259,7 @@ class Server::Impl {
   WorkerPool passwords_;
   RequestMemory memory_;
   RequestMemory kept_buffers_;
+  RequestMemory unread_replies_;
   RequestMemory handshakes_;
   Edge edge_;
   TlsContext tls_;

@@ -115,10 +115,12 @@ Status Engine::AlterHeld(const TableDescriptor& wanted, bool* changed) {
   edit.tables = file_set_.Tables();
   for (lsm::TableEntry& entry : edit.tables->entries) {
     if (entry.id != table->id) continue;
-    const lsm::TableEntry before = entry;
     RETURN_IF_ERROR(SetFamilies(descriptor.families, &entry));
     entry.split_policy = descriptor.split_policy;
-    if (entry.families == before.families && entry.split_policy == before.split_policy) return {};
+    // The catalog may be older than the manifest, if an earlier alteration failed between the two.
+    if (entry.families == table->families && entry.split_policy == table->descriptor.split_policy) {
+      return {};
+    }
     if (alterations_ >= kAlterationsMax) {
       return Status::LimitExceeded("tables were altered " + std::to_string(alterations_) +
                                    " times since the store was opened, which is the maximum; "

@@ -33,8 +33,8 @@ class ReplayPipe;
 /// Returns the qualifiers of the columns that the changes delete.
 std::vector<Bytes> DeletedColumns(const std::vector<CellChange>& changes);
 
-/// Maximum memory of the columns that one read-modify-write reads, in bytes. Each cell counts
-/// twice, once for each version in a memtable or file.
+/// Maximum memory of the columns that one read-modify-write reads, in bytes. Each version of a cell
+/// in a memtable or file counts twice.
 inline constexpr int64_t kChangeReadsMax = 512 << 20;
 /// A read-modify-write that reads more bytes than this is large. Only one large read-modify-write
 /// runs at a time, because it holds the write lock for milliseconds.

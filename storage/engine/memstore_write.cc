@@ -557,6 +557,10 @@ class Memstore::ReadMemory final : public RequestContext {
     return {};
   }
   [[nodiscard]] bool large() const { return turn_.owns_lock(); }
+  // Call this function if what was read is small, although more had to be searched for it.
+  void EndTurn() {
+    if (turn_.owns_lock()) turn_.unlock();
+  }
 
  private:
   int64_t bytes_ = 0;
@@ -582,6 +586,7 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
     ASSIGN_OR_RETURN(StoredRow files,
                      rows_.ReadFiles(*version, table, place, FilesRead::kAll, columns, &memory));
     RETURN_IF_ERROR(rows_.ChargeMemory(*version, table, place, columns, &memory));
+    if (memory.held() <= kLargeChangeBytes) read.EndTurn();
     bool refuses = false;
     std::optional<LogPosition> written;
     {
@@ -609,7 +614,8 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
       }
     }
     if (written) {
-      // The log then holds at most one such record that is not written to the disk yet.
+      // Unless the log buffers records (durability `buffered`), it then holds at most one such
+      // record that is not written to the file yet.
       if (read.large()) RETURN_IF_ERROR(CommitAndWait(*written));
       return Outcome{true, *written};
     }

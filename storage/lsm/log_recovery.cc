@@ -30,9 +30,10 @@ struct Behind {
 };
 
 // Returns the highest `synced` position in any undamaged record of the content; 0 = none. Old bytes
-// in recycled files and values sent by clients do not match, because checksums begin with the key
-// of the file. A record counts only if it is plausible here: its sequence follows the last one
-// read, and its `synced` is not after its own position.
+// in recycled files and values sent by clients do not match, because checksums begin with the
+// random key of the file (in version 1, with the number of the file). A record counts only if it is
+// plausible here: its sequence follows the last one read, and its `synced` is not after its own
+// position.
 LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
   const ByteView content = behind.content;
   LogPosition synced = 0;
@@ -103,6 +104,11 @@ struct Walk {
     if (content.empty()) return std::string("the log file is empty");
     LogFileHeader header;
     if (!DecodeLogFileHeader(content, &header)) {
+      const uint8_t version = content.size() > kLogMagicBytes ? content[kLogMagicBytes] : 0;
+      if (content.starts_with(ByteView(kLogMagic, kLogMagicBytes)) && version > kLogVersion) {
+        return "the log file has version " + std::to_string(version) +
+               ", which this program does not read";
+      }
       return std::string("the log file was overwritten: it has no header");
     }
     if (header.number != named.number) {

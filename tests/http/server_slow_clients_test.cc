@@ -169,6 +169,34 @@ TEST_CASE("writes with long bodies do not block handler threads of other writes"
   for (const auto& client : clients) CHECK(client->ReadResponse().status() == 204);
 }
 
+TEST_CASE("replies wait for their clients although idle clients hold the memory of kept buffers") {
+  RunningServer edge([](Options& options) {
+    options.loop_threads = 1;
+    options.request_memory_bytes_max = 8 << 20;
+  });
+  edge.points.reads_ask = true;
+  std::vector<std::unique_ptr<ClientSocket>> idle;
+  for (int i = 0; i < 30; ++i) {
+    idle.push_back(std::make_unique<ClientSocket>(edge.server.port()));
+    idle.back()->Send(Post("/api/put", Points(3000)));
+    REQUIRE(idle.back()->ReadResponse().status() == 204);
+  }
+  const std::string query =
+      "GET /api/query?start=1699999999&end=1700060000&m=sum:m HTTP/1.1\r\n\r\n";
+  idle[0]->Send(query);
+  const std::string reply = idle[0]->ReadResponse().body;
+  REQUIRE(reply.size() > 50'000);
+  constexpr size_t kAsked = 200;  // far more than the system buffers for a socket
+  std::string queries;
+  for (size_t i = 0; i < kAsked; ++i) queries += query;
+  ClientSocket slow(edge.server.port(), 4096);
+  slow.Send(queries);
+  WaitUntilSteady(edge.points.scans);
+  CHECK(edge.points.scans < static_cast<int>(kAsked));
+  CHECK(edge.points.scans_on_loop > 1);
+  for (size_t i = 0; i < kAsked; ++i) REQUIRE(slow.ReadResponse().body == reply);
+}
+
 TEST_CASE("a response that its client does not read can be ended by its id") {
   RunningServer edge;
   ClientSocket other(edge.server.port());

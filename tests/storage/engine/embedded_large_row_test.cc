@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <map>
 #include <memory>
 #include <random>
@@ -157,6 +159,28 @@ TEST_CASE("a change of a large stored cell is committed when it ends, before the
   auto committed = std::make_shared<std::atomic<bool>>(false);
   f.engine->Commit(outcome->position, [committed](const Status&) { *committed = true; });
   CHECK(*committed);
+}
+
+TEST_CASE("a change of a small cell is not delayed by a large cell of its row that it does not read") {
+  Fixture f(Durability::kSynced);
+  REQUIRE(f.engine->CreateTable({"g", {{"f"}}, false}).ok());
+  const engine::Table& g = **f.engine->FindTable("g");
+  REQUIRE(f.engine
+              ->Write(g, "k", {PutCell("f", "a", Bytes(1 << 20, 'v')), PutCell("f", "n", "1")})
+              .ok());
+  f.Flush();
+  const auto outcome =
+      f.engine->ReadModifyWrite(g, "k", lsm::ColumnChoice({"n"}),
+                                [&](const engine::StoredRow&, std::vector<CellChange>* changes) {
+                                  changes->push_back(PutCell("f", "n", "2"));
+                                  return Result<bool>(true);
+                                });
+  REQUIRE(outcome.ok());
+  auto committed = std::make_shared<std::promise<void>>();
+  auto done = committed->get_future();
+  f.engine->Commit(outcome->position, [committed](const Status&) { committed->set_value(); });
+  CHECK(done.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
+  done.wait();
 }
 
 TEST_CASE("a scan of named columns is charged for the rows that it returned last") {
