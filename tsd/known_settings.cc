@@ -486,8 +486,9 @@ constexpr KnownSetting kSettings[] = {
      "Path of the PEM file with the private key of the certificate. The key must not have a "
      "passphrase."},
     {"tsd.network.tls.port", "",
-     "Separate port for TLS. If this setting is empty, `tsd.network.port` uses TLS, and there is "
-     "no port without TLS."},
+     "Separate port for TLS. If TLS is on (`tsd.network.tls.certificate`) and this setting is "
+     "empty, `tsd.network.port` uses TLS, and HTTP and the telnet protocol have no port without "
+     "TLS."},
     {"tsd.network.tls.bind", "",
      "Address on which the daemon listens for `tsd.network.tls.port`. If this setting is empty, "
      "the daemon uses `tsd.network.bind`."},

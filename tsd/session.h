@@ -62,9 +62,10 @@ class Session {
   [[nodiscard]] const std::string& uid_table() const;
 
  private:
-  /// Opens the state of automatic rollups. Points that tools write also change rollups, so every
-  /// process that opens the store directly must record changes. A process that opens the store
-  /// through a daemon need not record changes.
+  /// Opens the state of automatic rollups. If an old point changes, its rollups must be computed
+  /// again, even if a tool wrote the point. Therefore, every process that opens the store directly
+  /// must record changed points. If a process opens the store through a daemon, the daemon records
+  /// the changes.
   Status OpenRollups(StoreUse use);
   /// Counts the memory of cached names towards the memory limit of the store.
   Status LimitNames(StoreUse use, uid::NamesOptions* names);

@@ -18,7 +18,8 @@
 
 namespace hg::http {
 
-/// A batch of converted points. Only one thread at a time may use the object.
+/// A batch of points that were converted from InfluxDB, Prometheus, OTLP or Graphite. Only one
+/// thread at a time may use the object.
 class ForeignPoints {
  public:
   /// `options` must outlive the object, which reads its naming settings.

@@ -82,9 +82,9 @@ struct Request {
   /// if authentication is off.
   Roles roles = Roles::All();
   std::shared_ptr<Writer> writer;  // write limits of the client; null = unlimited
-  /// The limits of time and memory of the request; they also allow to end the request early.
-  /// Dispatch sets this member while the handler runs. Handlers pass this object to every call that
-  /// may take long.
+  /// Enforces the time limit and the memory limit of the request, and can end the request early.
+  /// Dispatch sets this member before it calls the handler, and sets it to nullptr afterwards.
+  /// Handlers pass this object to every call that may take long.
   query::RunningRequest* running = nullptr;
   /// Whether the request is tried on an event loop. If it is, `running` rejects work that would
   /// wait (RequestContext::MayWait). The caller of Dispatch sets this member.

@@ -79,8 +79,9 @@ struct Services {
   const uid::HighestIds* highest_ids = nullptr;
   /// Writes a warning to the process log. This member may be empty.
   std::function<void(const std::string&)> warn = {};
-  /// Calls its argument for each latency of other modules, for /metrics. Names and tags are as in
-  /// collect_stats. This member may be empty.
+  /// Calls its argument once for each latency histogram of the modules outside http. /metrics
+  /// prints these histograms. The argument gets the name and the tags in the form of collect_stats,
+  /// and the histogram. This member may be empty.
   std::function<void(const std::function<void(const std::string& name, const std::string& tags,
                                               const LatencyHistogram&)>&)>
       collect_latencies = {};

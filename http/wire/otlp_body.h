@@ -118,7 +118,8 @@ class OtlpBody {
   std::vector<Attributes> attributes_;
   std::vector<Label> labels_;
   std::deque<std::string> texts_;  // label values that are not texts in the body itself
-  // The current resource and scope. They are added to the pieces when a metric follows.
+  // The resource and the scope that are being read. AddPiece appends them to pieces_ before their
+  // first metric.
   std::string_view resource_, scope_;
   bool resource_told_ = false, scope_told_ = false;
 };

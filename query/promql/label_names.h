@@ -62,13 +62,14 @@ class LabelNames {
   /// metrics. Also fails if `watch` reports an error.
   Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts,
                                       RequestContext* watch);
-  /// Returns the name of an id as the client sent it, without escapes. NotFound: the id has no
-  /// name.
+  /// Returns the name that a client sent for an id. The function decodes the escapes in the stored
+  /// name. NotFound: the id has no name.
   Result<std::string> SentText(UidKind kind, ByteView id);
   /// Returns the name of an id as users see it. This name may differ from SentText only for metrics
   /// (LabelNaming::underscored_metrics). NotFound: the id has no name.
   Result<std::string> TextOf(UidKind kind, ByteView id);
-  /// Returns the text that a client sent for a stored name: the name without escapes.
+  /// Returns the text that a client sent for a stored name. The function decodes the escapes in the
+  /// stored name.
   [[nodiscard]] std::string TextOfName(UidKind kind, const std::string& stored) const;
   /// Returns the name that users see for a name that a client sent.
   [[nodiscard]] std::string Shown(UidKind kind, std::string sent) const;

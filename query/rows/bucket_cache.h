@@ -40,13 +40,13 @@ struct BucketCacheStats {
 class BucketCache : public ChangeListener {
  public:
   /// The old hours of one sub-query. `found` has the cached hours before the first hour that is not
-  /// in the cache. `missing` is the range of all old hours after `found`. Some hours can never be
-  /// cached, for example an hour in which a row has only histograms. Each query reads such an hour
-  /// and all later hours from the store.
+  /// in the cache. `missing` is the range of all old hours that are not in `found`. Some hours can
+  /// never be cached, for example an hour in which a row has only histograms. Each query reads such
+  /// an hour and all later hours from the store.
   struct OldHours {
     /// Consecutive cached hours; the first is the first hour of the sub-query.
     std::vector<std::shared_ptr<const BucketHour>> found;
-    RowRange missing{0, 0};  // the old hours after `found`; Keep may add them to the cache
+    RowRange missing{0, 0};  // the old hours that are not in `found`; Keep may cache them
     std::vector<uint64_t> generations;  // for each missing hour, the value to pass to Keep
   };
 

@@ -49,8 +49,8 @@ struct RunContext {
 /// The plan of one sub-query. It is not thread-safe, but the threads of one scan may read the plan
 /// at the same time. The functions return the errors of Engine::Run.
 struct SubQueryPlan {
-  /// The sub-query scans the time range [start_ms, end_ms]. Later steps trim the result to the time
-  /// range of the query.
+  /// Creates the plan of run.query.queries[index]. This sub-query scans the time range [start, end]
+  /// in milliseconds. Later steps trim the result to the time range of the query.
   SubQueryPlan(const RunContext& run, size_t index, int64_t start, int64_t end)
       : context(run),
         sub(run.query.queries[index]),

@@ -37,8 +37,8 @@ struct EmbeddedOptions {
   int sync_interval_ms = 1000;  // interval in ms of the background fdatasync; only with kLogged
   uint64_t memory_limit_bytes = uint64_t{1} << 30;  // the setting tsd.memory.limit
   /// memory_share and cache_share are shares of memory_limit_bytes. Their sum is at most 0.8.
-  double memory_share = 0.4;                     // share for unflushed memory, names and series
-  double cache_share = 0.15;                     // share for cached blocks
+  double memory_share = 0.4;  // share of the limit for unflushed data, names and series
+  double cache_share = 0.15;  // share of the limit for cached blocks
   uint64_t log_max_bytes = uint64_t{512} << 20;  // size of the unflushed log that starts a flush
   uint64_t log_file_bytes = uint64_t{64} << 20;  // size of one log file
   // The age in milliseconds at which a memtable is flushed. A delay of up to a tenth of this age is

@@ -40,10 +40,11 @@ Result<bool> RewriteReadable(FileSystem& files, const std::string& folder, const
                              const lsm::BlockFile* cells, const lsm::BlockFile* points,
                              lsm::PartEntry* fresh);
 
-/// Writes the table of series to a new part, which has the number of `fresh`. `tsuid_of` returns
-/// the TSUIDs of the series numbers below `count`, or "" for forgotten numbers. `flushed` is the
-/// last sequence number that is in files. Returns the number of series in the part. If there are no
-/// series, no file is written, and the file sizes in `fresh` are 0.
+/// Writes the numbers and TSUIDs of all series to a new part. fresh->number is the number of this
+/// part. For a series number below `count`, `tsuid_of` returns the TSUID of the series, or "" if
+/// the series is forgotten (registry.h). `flushed` is the last sequence number that is in files.
+/// Returns the number of series in the part. If there are no series, writes no file, and the file
+/// sizes in `fresh` are 0.
 Result<uint32_t> WriteSeries(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                              uint32_t count,
                              const std::function<ByteView(uint32_t number)>& tsuid_of,

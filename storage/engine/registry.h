@@ -73,9 +73,9 @@ class Registry {
   /// a start after a crash, the old number is forgotten.
   void Add(ByteView tsuid);
   /// Adds several TSUIDs in order. AddAll is faster than a call of Add for each TSUID, because
-  /// memory accesses overlap. An empty TSUID adds a forgotten number.
+  /// memory accesses overlap. For an empty TSUID, AddAll calls Skip(1).
   void AddAll(std::span<const ByteView> tsuids);
-  /// Adds `count` series numbers that are forgotten from the start.
+  /// Assigns the next `count` numbers to no series, and marks these numbers as forgotten.
   void Skip(uint32_t count);
 
   // The following functions are for forgotten series. Functions that search for series never find a
@@ -83,7 +83,7 @@ class Registry {
   [[nodiscard]] uint32_t forgotten_count() const {
     return forgotten_count_.load(std::memory_order_acquire);
   }
-  /// Returns a copy of the set of forgotten numbers.
+  /// Returns a copy of the set of the numbers of all forgotten series.
   [[nodiscard]] NumberSet Forgotten() const;
   /// Returns whether the series with this number is forgotten. Takes no lock. The caller must
   /// ensure that Add, AddAll, Skip and Forget do not change the set of forgotten numbers

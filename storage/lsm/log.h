@@ -154,8 +154,8 @@ class Log {
   // The following two variables wake the background threads of the log. They are separate from
   // changed_, because waking these threads at every commit would make small requests about a tenth
   // slower.
-  std::condition_variable wanted_;        // for the thread that syncs
-  std::condition_variable write_wanted_;  // for the thread that writes
+  std::condition_variable wanted_;        // wakes the thread that syncs the log
+  std::condition_variable write_wanted_;  // wakes the thread that writes the log
   Segments pending_;
   Bytes spare_;                // a buffer that was written; kept to reuse its memory
   uint64_t next_file_number_;  // number of the file that gets new records

@@ -49,10 +49,11 @@ enum class RowField : uint8_t {
   kStatistics = kGenerations,
 };
 
-/// Moves fields from one place to another. `from(field)` returns the reader that has a field, and
-/// `to(field, bytes)` stores the field. Each function moves one field and returns its value. After
-/// a failure, all functions return zeros. The result of Take is valid as long as the bytes of the
-/// reader are valid.
+/// Copies the fields of encoded rows from ByteReaders to another place, such as the columns of a
+/// packed block. `from(field)` returns the ByteReader from which a field of this kind is read.
+/// `to(field, bytes)` stores the bytes of the field. U8, Varint and Take each copy one field and
+/// return its value. After a ByteReader has failed, they return 0 or an empty view for the fields
+/// that are read from it. The result of Take is valid as long as the bytes of the reader are valid.
 template <typename From, typename To>
 class FieldMover {
  public:
@@ -86,7 +87,8 @@ class FieldMover {
   bool ok_ = true;
 };
 
-/// Moves the numbers of a stream.
+/// Copies the `n` encoded numbers of one number stream (number_stream.h) with the help of `mover`,
+/// which is a FieldMover. `floats` tells whether the numbers are floats.
 template <typename Mover>
 void MoveNumbers(Mover& mover, bool floats, size_t n) {
   const uint8_t kind = mover.U8(RowField::kStream);
@@ -147,7 +149,8 @@ void MoveStream(Mover& mover, bool floats, size_t n) {
   MoveExceptions(mover);
 }
 
-/// Moves the statistics of a row (row_statistics.h).
+/// Copies the encoded statistics of a row (row_statistics.h) with the help of `mover`, which is a
+/// FieldMover.
 template <typename Mover>
 void MoveStatistics(Mover& mover, bool doubles) {
   mover.Varint(RowField::kStatistics);
@@ -158,8 +161,9 @@ void MoveStatistics(Mover& mover, bool doubles) {
   for (int i = doubles ? 4 : 3; i > 0; --i) mover.Varint(RowField::kStatistics);
 }
 
-/// Moves a whole row. `stream(floats, n)` must move one stream of the row. Returns false if the
-/// bytes are not a row. After a return of false, the position of `mover` is undefined.
+/// Copies all fields of one encoded row with the help of `mover`, which is a FieldMover.
+/// `stream(floats, n)` must copy one stream of the row. Returns false if the bytes are not a row.
+/// After a return of false, the position of `mover` is undefined.
 template <typename Mover, typename Stream>
 bool MoveRow(Mover& mover, Stream&& stream) {
   const uint8_t head = mover.U8(RowField::kHead);

@@ -9,8 +9,9 @@
 
 namespace hg::tsd {
 
-/// The number of points that are looked up or learned together. The number is large enough for
-/// prefetching to help, and small enough to fit into the first-level cache.
+/// The maximum number of points whose raw series keys are looked up in the table, or added to it,
+/// together. With this many points, prefetching helps, and their data fits into the first-level
+/// cache of the CPU.
 inline constexpr size_t kRawKeysTogether = 32;
 
 /// The raw bytes of a metric or of tags, and the ids that these bytes stand for.

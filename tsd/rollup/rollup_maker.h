@@ -54,7 +54,8 @@ class RollupMaker {
   /// Ends the thread, as Stop does.
   ~RollupMaker() { Stop(); }
 
-  /// Starts a thread that runs rounds. The thread reports failures to RollupMakerOptions::report.
+  /// Starts a thread that calls Round again and again. The thread reports failures to
+  /// RollupMakerOptions::report.
   void Start();
   /// Ends the thread, even in the middle of a round. Further calls of Stop have no effect.
   void Stop();

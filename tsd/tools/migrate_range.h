@@ -34,7 +34,7 @@ struct RangeReport {
   void Add(const RangeReport& other);
 };
 
-/// What the migration does with rows that differ.
+/// What the migration does with rows that differ between the source and the target.
 enum class RangeWork : uint8_t {
   kCompare,  // the migration compares rows and writes nothing
   /// The migration writes the differences unconditionally. The target must have no other writers,

@@ -1,6 +1,6 @@
 #pragma once
-// A gateway over the model store, and clients of this gateway. Tests choose the failures of the
-// gateway.
+// A fake gateway of HBase (FakeGateway) that keeps its data in a ModelStore, and clients of this
+// gateway. Tests choose at which calls the gateway fails.
 
 #include <doctest/doctest.h>
 
@@ -41,7 +41,8 @@ inline Bytes ValueOf(Store& store, const Bytes& key) {
   return row->cells.empty() ? Bytes() : row->cells[0].value;
 }
 
-/// A gateway over the model store with table "g", and the clients of this gateway.
+/// A FakeGateway that keeps its data in a ModelStore with the table "g", and the clients of this
+/// gateway.
 struct Bed {
   explicit Bed(GatewayOptions with = {}) : options(std::move(with)) {
     options.hook = [this](const std::string& method, Stage stage) {
