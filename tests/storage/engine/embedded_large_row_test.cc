@@ -161,12 +161,12 @@ TEST_CASE("a change of a large stored cell is committed when it ends, before the
   CHECK(*committed);
 }
 
-TEST_CASE("a change of a small cell is not delayed by a large cell of its row that it does not read") {
+TEST_CASE(
+    "a change of a small cell is not delayed by a large cell of its row that it does not read") {
   Fixture f(Durability::kSynced);
   REQUIRE(f.engine->CreateTable({"g", {{"f"}}, false}).ok());
   const engine::Table& g = **f.engine->FindTable("g");
-  REQUIRE(f.engine
-              ->Write(g, "k", {PutCell("f", "a", Bytes(1 << 20, 'v')), PutCell("f", "n", "1")})
+  REQUIRE(f.engine->Write(g, "k", {PutCell("f", "a", Bytes(1 << 20, 'v')), PutCell("f", "n", "1")})
               .ok());
   f.Flush();
   const auto outcome =
