@@ -8,6 +8,28 @@
 #include "storage/points/render.h"
 
 namespace hg::compaction {
+namespace {
+
+/// The limit for the memory of one row.
+class RowLimit final : public RequestContext {
+ public:
+  Status Step(uint64_t) override { return {}; }
+  Status Charge(int64_t bytes) override {
+    if (bytes > 0 && bytes_ + bytes > RowCompactor::kRowBytesMax) {
+      exceeded_ = true;
+      return Status::LimitExceeded("the row is too large for row compaction");
+    }
+    bytes_ += bytes;
+    return {};
+  }
+  [[nodiscard]] bool exceeded() const { return exceeded_; }
+
+ private:
+  int64_t bytes_ = 0;
+  bool exceeded_ = false;
+};
+
+}  // namespace
 
 RowCompactor::RowCompactor(Store* store, RowCompactorOptions options, const Clock& clock)
     : store_(store), options_(std::move(options)), clock_(clock) {}
@@ -123,7 +145,12 @@ RowCompactorStats RowCompactor::Stats() const {
 Result<bool> RowCompactor::CompactRow(ByteView key) {
   ASSIGN_OR_RETURN(const auto decoded, codec::RowKey::Decode(options_.layout, key));
   if (!OldEnough(decoded.base())) return false;
-  const Result<Row> got = store_->Get(options_.table, key, points::kFamily);
+  RowLimit limit;
+  CellSelection wanted;
+  wanted.family = points::kFamily;
+  wanted.context = &limit;
+  const Result<Row> got = store_->GetCells(options_.table, key, wanted);
+  if (limit.exceeded()) return false;
   if (!got.ok()) {
     Count(&RowCompactorStats::failed_reads, 1);
     return got.status();

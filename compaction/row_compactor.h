@@ -68,8 +68,13 @@ class RowCompactor {
   void Stop();
   [[nodiscard]] RowCompactorStats Stats() const;
 
+  /// The maximum memory of a row that is compacted, as a read of its cells charges it. It is enough
+  /// for about 65,000 points in the embedded store. The store is locked while a row is replaced.
+  static constexpr int64_t kRowBytesMax = 8 << 20;
+
   /// Compacts one row now. Returns true if the row was changed. Returns false if the row is too
-  /// young, needs no compaction, or was changed by another writer meanwhile. In the last case, the
+  /// young or too large (kRowBytesMax), needs no compaction, or was changed by another writer
+  /// meanwhile. In the last case, the
   /// next query that reads the row offers the row again. If the call returns InvalidArgument or
   /// Corruption, the row is unchanged.
   Result<bool> CompactRow(ByteView key);

@@ -389,6 +389,8 @@ void Connection::PutCommitted(const Status& status) {
 bool Connection::TryOnLoop(Request& request) {
   if (request.body.size() > kLoopBodyBytesMax || !MayAnswerOnLoop(request, edge_.options))
     return false;
+  // A handler on the pool can wait for its client. A loop would have to cut the reply.
+  if (edge_.unread_replies.scarce()) return false;
   std::string bytes;
   Reply reply(ReplyForm::Of(head_), Into(&bytes));
   request.on_loop = true;

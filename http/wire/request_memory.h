@@ -21,6 +21,8 @@ class RequestMemory {
   explicit RequestMemory(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
   [[nodiscard]] uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  /// Returns whether more than three quarters of the budget are taken.
+  [[nodiscard]] bool scarce() const { return bytes_max_ != 0 && taken() > bytes_max_ / 4 * 3; }
 
  private:
   /// Takes `bytes` from the budget and returns true. If the budget has not enough bytes left, takes

@@ -125,14 +125,17 @@ void Compactor::EndMerge(const MergeJob& job) {
 
 // While the merge runs, a flush may add newer parts to the region.
 Status Compactor::MergeJobParts(const MergeJob& job) {
-  const auto version = file_set_.Pin();
-  const auto [table_id, region] = job.place;
-  const region::RegionMap& regions = version->RegionsOf(table_id);
-  const auto index = regions.IndexOfId(region);
-  INVARIANT(index.has_value() && !job.parts.empty());
   std::vector<MergeInput> inputs;
-  for (const auto& part : job.parts) {
-    inputs.push_back({part, regions.Start(*index), regions.Stop(*index)});
+  {
+    // A version keeps its memtables, which count as memory until it is released.
+    const auto version = file_set_.Pin();
+    const auto [table_id, region] = job.place;
+    const region::RegionMap& regions = version->RegionsOf(table_id);
+    const auto index = regions.IndexOfId(region);
+    INVARIANT(index.has_value() && !job.parts.empty());
+    for (const auto& part : job.parts) {
+      inputs.push_back({part, regions.Start(*index), regions.Stop(*index)});
+    }
   }
   StoreWork work = BeginWork(StoreWork::Kind::kMerge, job.place.first);
   work.parts_read = job.parts.size();

@@ -229,13 +229,13 @@ Status EmbeddedScan::Step(uint64_t steps) {
   return steps_ < kStepsAtOnce ? Status() : memory_.Step(std::exchange(steps_, 0));
 }
 
-// Reports the work and memory of decoding a long row in memory, before it is decoded. The reader of
-// the scan reports the work for its points, but a row may have several entries for each point.
-Status EmbeddedScan::ExpectEntries(const RowHourMemory& row) {
+// Reports the work and memory of decoding a long row, before it is decoded. The reader of the scan
+// reports the work for its points, but a row in memory may have several entries for each point, and
+// a point may take only a bit in a file.
+Status EmbeddedScan::ExpectEntries(uint64_t entries, size_t bytes_each) {
   constexpr uint64_t kFewEntries = 8192;  // maximum number of entries of a usual row
-  const uint64_t entries = row.entries();
   if (entries <= kFewEntries) return {};
-  const auto bytes = static_cast<int64_t>(entries * 2 * sizeof(points::PartPoint));
+  const auto bytes = static_cast<int64_t>(entries * bytes_each);
   if (bytes > row_bytes_) {
     RETURN_IF_ERROR(memory_.Add(bytes - row_bytes_));
     row_bytes_ = bytes;

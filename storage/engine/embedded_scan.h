@@ -86,7 +86,7 @@ class EmbeddedScan : public PointScan {
   Status ReadIrregular(StoredRow* row);
   Status StartSeries(uint32_t series);
   Status Step(uint64_t steps);
-  Status ExpectEntries(const RowHourMemory& row);
+  Status ExpectEntries(uint64_t entries, size_t bytes_each);
   Status LookAhead();
   Status ReadFileRows(ByteView tsuid);
   Status ReadPartRows(const Part& part, size_t source, ByteView tsuid, const RowRange& bases);
@@ -125,8 +125,8 @@ class EmbeddedScan : public PointScan {
   MemoryTally row_memory_;  // memory charged for the cells of the current row in memtables
   uint64_t steps_ = 0;      // steps that were not reported to the request context yet
   int64_t file_bytes_ = 0;  // the part of memory_ that is charged for file_rows_
-  // The part of memory_ that is charged for the longest row in memory so far. The buffers of that
-  // row are kept for the next rows.
+  // The part of memory_ that is charged for the longest row so far. The buffers of that row are
+  // kept for the next rows.
   int64_t row_bytes_ = 0;
 
   // A row of the current series in a file. The rows are ordered by base time. Rows with equal base

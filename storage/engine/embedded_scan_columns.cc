@@ -14,6 +14,7 @@ namespace hg::engine {
 // Reads a row that contains only points, one at each instant, as most rows do. Each source is
 // decoded after the older ones. Returns false for any other row.
 Result<bool> EmbeddedScan::ReadColumns(uint32_t base, points::RowForm* form) {
+  constexpr size_t kColumnBytes = 16;  // of a point, with the room of a list that grows
   columns_.Clear();
   const auto [first_file, end_file] = RowsOf(file_rows_, base, &file_at_);
   for (auto it = end_file; it != first_file;) {
@@ -22,6 +23,7 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, points::RowForm* form) {
     if (!summary.ok()) return Prepend(summary.status(), "row " + ToHexUpper(key_));
     const points::RowTraits& traits = summary->traits;
     if (traits.dups || traits.has_raw) return false;
+    RETURN_IF_ERROR(ExpectEntries(summary->count, kColumnBytes));
     if (Status status = points::AppendColumns(it->encoded, &columns_); !status.ok()) {
       return Prepend(status, "row " + ToHexUpper(key_));
     }
@@ -33,7 +35,7 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, points::RowForm* form) {
         static_cast<size_t>(memory_rows_.data() - ahead_.data() + (end - memory_rows_.begin())));
   for (auto it = end; it != first;) {
     --it;
-    RETURN_IF_ERROR(ExpectEntries(*it->row));
+    RETURN_IF_ERROR(ExpectEntries(it->row->entries(), 2 * sizeof(points::PartPoint)));
     points::RowForm memory_form;
     if (!it->row->AppendTo(&columns_, &memory_form)) return false;
     // A writer that changes both points and cells of a row sets kRaw first. The flag is checked

@@ -174,6 +174,15 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
   const auto cells = cells_.find({series, base});
   const auto [memory_begin, memory_end] = RowsOf(memory_rows_, base, &memory_at_);
   const auto [file_begin, file_end] = RowsOf(file_rows_, base, &file_at_);
+  // Points of all sources are joined, and then copied again to settle those of one instant.
+  constexpr size_t kPointBytes = 4 * sizeof(points::PartPoint);
+  uint64_t entries = 0;
+  for (auto it = memory_begin; it != memory_end; ++it) entries += it->row->entries();
+  for (auto it = file_begin; it != file_end; ++it) {
+    const auto summary = points::ReadRowSummary(it->encoded);
+    if (summary.ok()) entries += summary->count;
+  }
+  RETURN_IF_ERROR(ExpectEntries(entries, kPointBytes));
   size_t source = 0;
   bool first = true;
   auto join = [&](StoredRow older) {
@@ -194,7 +203,6 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
                                        [&](const auto& entry) { return entry.first == source; });
     ++source;
     if (row == nullptr && !has_cells) continue;
-    if (row != nullptr) RETURN_IF_ERROR(ExpectEntries(*row));
     StoredRow older;
     older.regular = true;
     older.base = base;

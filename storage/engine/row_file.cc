@@ -80,11 +80,24 @@ bool DecodeFileRow(ByteView in, uint64_t sequence, points::RowPart* row_part) {
   return true;
 }
 
+Status ChargePoints(uint64_t count, MemoryTally* memory) {
+  if (memory == nullptr) return {};
+  constexpr uint64_t kStepsPerPoint = 16;
+  RETURN_IF_ERROR(memory->Step(count * kStepsPerPoint));
+  return memory->Add(static_cast<int64_t>(count * (sizeof(points::PartPoint) + sizeof(Cell))));
+}
+
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
                          uint32_t base, uint64_t sequence, points::RowPart* row_part,
-                         RequestContext* context) {
+                         MemoryTally* memory) {
   Bytes value;
-  ASSIGN_OR_RETURN(const bool found, file.Get(RowFileKey(layout, tsuid, base), &value, context));
+  ASSIGN_OR_RETURN(const bool found, file.Get(RowFileKey(layout, tsuid, base), &value,
+                                              memory != nullptr ? memory->context() : nullptr));
+  // A point may take only a bit in the file.
+  if (found) {
+    const auto summary = points::ReadRowSummary(value);
+    if (summary.ok()) RETURN_IF_ERROR(ChargePoints(summary->count, memory));
+  }
   if (found && !DecodeFileRow(value, sequence, row_part))
     return file.Damaged(0, "a row-hour cannot be read");
   return found;

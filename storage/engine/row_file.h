@@ -49,12 +49,15 @@ void EncodeFileRow(const points::RowPart& row_part, Bytes* out);
 /// stored without their own sequence number get `sequence`.
 bool DecodeFileRow(ByteView in, uint64_t sequence, points::RowPart* row_part);
 
+/// Charges the work and memory of decoding `count` points and of making a cell of each. If `memory`
+/// is nullptr, charges nothing.
+Status ChargePoints(uint64_t count, MemoryTally* memory);
 /// Reads one row from a points file, and sets the points and the form of *row_part. Returns false
 /// if the file does not have the row. Points that were stored without their own sequence number get
-/// `sequence`. `context` is passed to BlockFile::Get.
+/// `sequence`. Calls ChargePoints before the row is decoded. `memory` may be nullptr.
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
                          uint32_t base, uint64_t sequence, points::RowPart* row_part,
-                         RequestContext* context);
+                         MemoryTally* memory);
 /// Appends the base times of those rows of a series that are in the file and in `range`. The base
 /// times are in ascending order.
 Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,

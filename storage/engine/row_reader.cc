@@ -15,15 +15,6 @@ bool WithoutPoints(const lsm::ColumnChoice& columns) {
                                         points::TouchesPoints);
 }
 
-// Charges the memory of a row's points and of the cells that they become.
-Status ChargeRowPart(const points::RowPart& row_part, MemoryTally* memory) {
-  if (memory == nullptr) return {};
-  constexpr uint64_t kStepsPerPoint = 16;
-  RETURN_IF_ERROR(memory->Step(row_part.points.size() * kStepsPerPoint));
-  return memory->Add(
-      static_cast<int64_t>(row_part.points.size() * (sizeof(points::PartPoint) + sizeof(Cell))));
-}
-
 // Returns the row without content.
 StoredRow NothingOf(const RowPlace& place) {
   StoredRow row;
@@ -99,12 +90,13 @@ Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& tab
     if (place.regular) {
       const RowHourMemory* const row =
           series ? memtable->rows.FindToRead(*series, place.base) : nullptr;
+      if (row != nullptr && !WithoutPoints(columns))
+        RETURN_IF_ERROR(ChargePoints(row->entries(), memory));
       Result<bool> found = WithoutPoints(columns)
                                ? ReadMemoryColumns(*memtable, row, place, columns, memory, &older)
                                : ReadMemoryRow(*memtable, row, place.key, true, memory, &older);
       RETURN_IF_ERROR(found.status());
       if (!*found) continue;
-      RETURN_IF_ERROR(ChargeRowPart(older.row_part, memory));
     } else {
       const lsm::CellMemory* cells = memtable->Cells(table.id);
       if (cells == nullptr) continue;
@@ -182,10 +174,8 @@ Result<StoredRow> RowReader::ReadFiles(const Version& version, const Table& tabl
     if (points_too && part->points() != nullptr && part->points()->MayHoldTime(hour)) {
       ASSIGN_OR_RETURN(const bool has_points,
                        ReadFileRow(env_.layout(), *part->points(), place.tsuid, place.base,
-                                   part->last_sequence(), &older.row_part,
-                                   memory != nullptr ? memory->context() : nullptr));
+                                   part->last_sequence(), &older.row_part, memory));
       found = found || has_points;
-      RETURN_IF_ERROR(ChargeRowPart(older.row_part, memory));
     }
     if (found) result = MergeStored(table, std::move(result), std::move(older));
   }

@@ -22,20 +22,29 @@ int64_t Before(int64_t time_ms) {
   return time_ms == std::numeric_limits<int64_t>::min() ? time_ms : time_ms - 1;
 }
 
+using RawCells = std::vector<const RawCell*>;
+
+/// Returns the cells that may determine the cell times of points. The cells of a row may be very
+/// many annotations, which must not be searched for each point.
+RawCells CellsOfPoints(const RowPart& row) {
+  RawCells cells;
+  for (const RawCell& cell : row.raw) {
+    if (TouchesPoints(cell.qualifier)) cells.push_back(&cell);
+  }
+  return cells;
+}
+
 /// Returns the cell time of a point in results: its own time, moved so that it shows the age of the
 /// point. PlanRowCompaction resolves duplicates by cell times, and Reconcile resolves duplicates of
-/// a RowPart by sequences. Both must give the same result.
-int64_t ShownTimeMs(const RowPart& row, uint32_t base, const PartPoint& point) {
+/// a RowPart by sequences. Both must give the same result. `raw` is the result of CellsOfPoints.
+int64_t ShownTimeMs(const RawCells& raw, uint32_t base, const PartPoint& point) {
   int64_t time = DataTimeMs(base, point);
-  for (const RawCell& cell : row.raw) {
-    if (!TouchesPoints(cell.qualifier)) continue;
-    if (point.sequence > cell.sequence) time = std::max(time, Behind(cell.timestamp_ms));
-    if (cell.sequence == point.sequence) time = cell.timestamp_ms;
+  for (const RawCell* cell : raw) {
+    if (point.sequence > cell->sequence) time = std::max(time, Behind(cell->timestamp_ms));
+    if (cell->sequence == point.sequence) time = cell->timestamp_ms;
   }
-  for (const RawCell& cell : row.raw) {
-    if (TouchesPoints(cell.qualifier) && cell.sequence > point.sequence) {
-      time = std::min(time, Before(cell.timestamp_ms));
-    }
+  for (const RawCell* cell : raw) {
+    if (cell->sequence > point.sequence) time = std::min(time, Before(cell->timestamp_ms));
   }
   return time;
 }
@@ -75,6 +84,7 @@ std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions&
     cells.push_back(JoinedCell(row, base));
   } else {
     cells.reserve(row.points.size() + row.raw.size());
+    const RawCells raw = CellsOfPoints(row);
     // Position among the points with equal time, in the order of writing. Points of one record have
     // the same position.
     int64_t rank = 0;
@@ -88,7 +98,7 @@ std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions&
       }
       cells.push_back({Bytes(kFamily), point.qualifier.Encode(),
                        codec::EncodeValue({point.bits, point.qualifier.flags()}),
-                       ShownTimeMs(row, base, point) + rank});
+                       ShownTimeMs(raw, base, point) + rank});
     }
   }
   for (const RawCell& cell : row.raw) {

@@ -203,6 +203,33 @@ TEST_CASE("over the engine, compaction keeps the later of a cell and a point wit
   }
 }
 
+TEST_CASE("a row with very many points is not compacted") {
+  for (const bool in_file : {false, true}) {
+    for (const int64_t count : {1000, 70'000}) {
+      CAPTURE(in_file);
+      CAPTURE(count);
+      EmbeddedSubject subject(KeyLayout(), EmbeddedOptions::DefaultTables(), kOldMs);
+      RowCompactor compactor(&subject.cells(), {}, subject.clock());
+      const auto series = subject.points().Register(Hex("000001000001000001"));
+      REQUIRE(series.ok());
+      // Two points at one time, so that the row needs row compaction.
+      std::vector<PointEntry> entries = {
+          MakePointEntry(*series, Timestamp{int64_t{kBase} + 1}, PointValue::Int(7)),
+          MakePointEntry(*series, Timestamp{(int64_t{kBase} + 1) * 1000}, PointValue::Int(7))};
+      for (int64_t i = 1; i < count; ++i) {
+        entries.push_back(MakePointEntry(*series, Timestamp{(int64_t{kBase} + 1) * 1000 + i},
+                                         PointValue::Int(7)));
+      }
+      REQUIRE(subject.points().Append(entries).ok());
+      if (in_file) REQUIRE(subject.cells().Flush().ok());
+      const auto changed = compactor.CompactRow(Key(1));
+      REQUIRE(changed.ok());
+      CHECK(*changed == (count == 1000));
+      CHECK(compactor.Stats().failed == 0);
+    }
+  }
+}
+
 TEST_CASE("a key is queued once, and keys beyond the limit are dropped") {
   Rig rig;
   RowCompactor compactor(&rig.store, rig.options, rig.clock);

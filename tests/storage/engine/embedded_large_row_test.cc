@@ -183,6 +183,47 @@ TEST_CASE(
   done.wait();
 }
 
+TEST_CASE("a long row in a file is charged before it is decoded, and only where a scan may wait") {
+  for (const bool repeats : {false, true}) {
+    CAPTURE(repeats);
+    Fixture f;
+    const auto series = f.points->Register(kTsuid);
+    REQUIRE(series.ok());
+    constexpr int64_t kCount = 100'000;
+    std::vector<PointEntry> entries;
+    if (repeats) {  // two points at one time are settled, which needs a copy of the row
+      entries.push_back(MakePointEntry(*series, Timestamp{int64_t{kBase} + 1}, PointValue::Int(7)));
+    }
+    for (int64_t i = 0; i < kCount; ++i) {
+      entries.push_back(
+          MakePointEntry(*series, Timestamp{(int64_t{kBase} + 1) * 1000 + i}, PointValue::Int(7)));
+    }
+    REQUIRE(f.points->Append(entries).ok());
+    f.Flush();
+    const auto next = [&](FakeWatch* watch) {
+      PointScanSpec spec;
+      spec.metric = Bytes("\0\0\1", 3);
+      spec.watch = watch;
+      const auto scan = f.points->Scan(spec, {});
+      REQUIRE(scan.ok());
+      RowHour row;
+      const auto found = (*scan)->Next(&row);
+      if (found.ok()) CHECK(row.value.size() == kCount);
+      return found.status();
+    };
+    FakeWatch watch;
+    CHECK(next(&watch).ok());
+    const int64_t most = kCount * (repeats ? 96 : 16);
+    CHECK(watch.bytes_most >= most);
+    FakeWatch poor;
+    poor.bytes_max = most / 2;
+    CHECK(next(&poor).code() == StatusCode::kLimitExceeded);
+    FakeWatch busy;
+    busy.steps_max = kCount / 2;
+    CHECK(next(&busy).code() == StatusCode::kDeadlineExceeded);
+  }
+}
+
 TEST_CASE("a scan of named columns is charged for the rows that it returned last") {
   Fixture f;
   REQUIRE(f.engine->CreateTable({"g", {{"f"}}, false}).ok());

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/storage/points/random_row_parts.h"
+#include "tests/support/cpu_time.h"
 #include "tests/support/hex.h"
 
 namespace hg::points {
@@ -79,6 +80,24 @@ TEST_CASE("cell times show the age of points at one time and next to raw cells")
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 4);
   beside.raw[0].sequence = 7;
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 5);  // the qualifiers decide
+}
+
+TEST_CASE("the time to show points does not depend on the annotations of their row") {
+  constexpr uint32_t kCount = 40'000;
+  RowPart row;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    Bytes point, note(1, '\1');
+    AppendBig(&point, 0xF0000000 | i << 6, 4);
+    AppendBig(&note, i, 4);
+    row.points.emplace_back();
+    REQUIRE(CanonicalPoint(point, "*", &row.points.back()));
+    row.raw.push_back({note, "{}", 77, i, false});
+  }
+  // The row is young, so its points are shown as single cells.
+  const double took = CpuSecondsOf([&] {
+    CHECK(Render(row, kBase, {kOld - 1, true}).size() == size_t{2} * kCount);
+  });
+  CHECK(took < 1);
 }
 
 TEST_CASE("single cells put in one record have the same age, and others do not") {
