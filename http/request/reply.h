@@ -40,13 +40,13 @@ class ReplyQueue {
   /// this function.
   bool Push(std::string bytes, const BeforeWait& before_wait);
   /// Marks the reply as complete. `keep_alive`: whether the connection may serve another request.
-  /// Waits like Push while the memory budget refuses memory for the unsent bytes. Returns false if
-  /// Push would return false. In this case, the connection must be closed.
+  /// Waits like Push while the memory budget refuses memory for the unsent bytes. Returns false
+  /// if the connection is closed, or if the client took too long. Then it must be closed.
   bool End(bool keep_alive, const BeforeWait& before_wait);
 
   /// Moves the next bytes of the queue into *bytes. Returns false if the queue is empty. The event
-  /// loop calls this function after it has sent the bytes of the last call, which until then count
-  /// as unsent.
+  /// loop calls Take again only after it has sent the bytes of the previous call. These bytes count
+  /// as unsent until it calls Take again.
   bool Take(std::string* bytes);
   /// Returns true if End was called and all bytes were taken from the queue. In this case, sets
   /// *keep_alive to the argument of End.

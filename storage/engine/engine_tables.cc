@@ -117,7 +117,8 @@ Status Engine::AlterHeld(const TableDescriptor& wanted, bool* changed) {
     if (entry.id != table->id) continue;
     RETURN_IF_ERROR(SetFamilies(descriptor.families, &entry));
     entry.split_policy = descriptor.split_policy;
-    // The catalog may be older than the manifest, if an earlier alteration failed between the two.
+    // The catalog in memory has older attributes than the manifest if an earlier alteration failed
+    // after it had written the manifest.
     if (entry.families == table->families && entry.split_policy == table->descriptor.split_policy) {
       return {};
     }

@@ -147,7 +147,8 @@ TEST_CASE("values of clients in a recycled file never count as records of the lo
   Log::Switch second;
   {
     Log log(disk, options, LogStart());
-    // These values look like records of the next files that tell of durable data behind them.
+    // Each value looks like a record of one of the next log files, and claims that bytes further on
+    // in the log are durable.
     Bytes values;
     while (values.size() < 80'000)
       for (uint64_t number = 2; number < 5; ++number)
