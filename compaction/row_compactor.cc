@@ -2,35 +2,13 @@
 
 #include <algorithm>
 
+#include "storage/base/memory_limit.h"
 #include "storage/base/survive.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/reconcile.h"
 #include "storage/points/render.h"
 
 namespace hg::compaction {
-namespace {
-
-/// The limit for the memory of one row.
-class RowLimit final : public RequestContext {
- public:
-  Status Step(uint64_t) override { return {}; }
-  Status Charge(int64_t bytes) override {
-    if (bytes > 0 && bytes_ + bytes > RowCompactor::kRowBytesMax) {
-      exceeded_ = true;
-      return Status::LimitExceeded("the row is too large for row compaction");
-    }
-    bytes_ += bytes;
-    return {};
-  }
-  [[nodiscard]] bool exceeded() const { return exceeded_; }
-
- private:
-  int64_t bytes_ = 0;
-  bool exceeded_ = false;
-};
-
-}  // namespace
-
 RowCompactor::RowCompactor(Store* store, RowCompactorOptions options, const Clock& clock)
     : store_(store), options_(std::move(options)), clock_(clock) {}
 
@@ -145,7 +123,7 @@ RowCompactorStats RowCompactor::Stats() const {
 Result<bool> RowCompactor::CompactRow(ByteView key) {
   ASSIGN_OR_RETURN(const auto decoded, codec::RowKey::Decode(options_.layout, key));
   if (!OldEnough(decoded.base())) return false;
-  RowLimit limit;
+  MemoryLimit limit(kRowBytesMax, "the row is too large", RequestContext::Unlimited());
   CellSelection wanted;
   wanted.family = points::kFamily;
   wanted.context = &limit;

@@ -74,9 +74,8 @@ class RowCompactor {
 
   /// Compacts one row now. Returns true if the row was changed. Returns false if the row is too
   /// young or too large (kRowBytesMax), needs no compaction, or was changed by another writer
-  /// meanwhile. In the last case, the
-  /// next query that reads the row offers the row again. If the call returns InvalidArgument or
-  /// Corruption, the row is unchanged.
+  /// meanwhile. In the last case, the next query that reads the row offers the row again. If the
+  /// call returns InvalidArgument or Corruption, the row is unchanged.
   Result<bool> CompactRow(ByteView key);
 
  private:

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "storage/base/memory_limit.h"
 #include "storage/base/request_context.h"
 
 namespace hg::uid {
@@ -49,37 +50,6 @@ class SortLimits final : public RequestContext {
   RequestContext& request_;
   uint64_t steps_ = 0;
   int64_t bytes_ = 0;
-};
-
-/// The limits of the request that reads one tree, and a limit for the memory of this tree. The
-/// destructor reports the memory as freed. Used by one thread at a time.
-class ReadLimits final : public RequestContext {
- public:
-  ReadLimits(int64_t bytes_max, RequestContext& request)
-      : bytes_max_(bytes_max), request_(request) {}
-  ReadLimits(const ReadLimits&) = delete;
-  ReadLimits& operator=(const ReadLimits&) = delete;
-  ~ReadLimits() override { (void)request_.Charge(-bytes_); }
-
-  Status Step(uint64_t steps) override { return request_.Step(steps); }
-  Status Check() override { return request_.Check(); }
-  Status Charge(int64_t bytes) override {
-    if (bytes > 0 && bytes_ + bytes > bytes_max_) {
-      exceeded_ = true;
-      return Status::LimitExceeded("the tree is too large");
-    }
-    RETURN_IF_ERROR(request_.Charge(bytes));
-    bytes_ += bytes;
-    return {};
-  }
-  /// Returns whether the tree exceeded the limit for one tree.
-  [[nodiscard]] bool exceeded() const { return exceeded_; }
-
- private:
-  const int64_t bytes_max_;
-  RequestContext& request_;
-  int64_t bytes_ = 0;
-  bool exceeded_ = false;
 };
 
 // Frees the texts of the tree that sorting does not use, and returns the memory of the rest.
@@ -173,7 +143,7 @@ Result<std::shared_ptr<const TreeSorter::EnabledTrees>> TreeSorter::Read(Request
   LeftOutTrees left_out;
   MemoryTally kept(&context);
   RETURN_IF_ERROR(store_.VisitIds(context, [&](int32_t id) -> Status {
-    ReadLimits limits(2 * options_.bytes_max, context);
+    MemoryLimit limits(2 * options_.bytes_max, "the tree is too large", context);
     Result<std::optional<Tree>> tree = store_.FindEnabled(id, limits);
     bool fits = !limits.exceeded();
     if (fits) {

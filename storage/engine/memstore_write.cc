@@ -557,7 +557,8 @@ class Memstore::ReadMemory final : public RequestContext {
     return {};
   }
   [[nodiscard]] bool large() const { return turn_.owns_lock(); }
-  // Call this function if what was read is small, although more had to be searched for it.
+  // Unlocks large_changes_. Call this function if the columns are small, and only the search for
+  // them in a large row took the lock.
   void EndTurn() {
     if (turn_.owns_lock()) turn_.unlock();
   }

@@ -85,14 +85,14 @@ Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& tab
                                         MemoryTally* memory) const {
   StoredRow result = NothingOf(place);
   const auto series = place.regular ? registry_.Find(place.tsuid) : std::nullopt;
+  const bool without_points = WithoutPoints(columns);
   for (const auto& memtable : version.memtables) {
     StoredRow older = NothingOf(place);
     if (place.regular) {
       const RowHourMemory* const row =
           series ? memtable->rows.FindToRead(*series, place.base) : nullptr;
-      if (row != nullptr && !WithoutPoints(columns))
-        RETURN_IF_ERROR(ChargePoints(row->entries(), memory));
-      Result<bool> found = WithoutPoints(columns)
+      if (row != nullptr && !without_points) RETURN_IF_ERROR(ChargePoints(row->entries(), memory));
+      Result<bool> found = without_points
                                ? ReadMemoryColumns(*memtable, row, place, columns, memory, &older)
                                : ReadMemoryRow(*memtable, row, place.key, true, memory, &older);
       RETURN_IF_ERROR(found.status());

@@ -125,8 +125,7 @@ class Framed : public thrift::transport::TFramedTransport {
   }
   void flush() override {
     if (pieces_.empty()) return TFramedTransport::flush();
-    resetConsumedMessageSize();  // as TFramedTransport::flush does: the next message is counted
-                                 // anew
+    resetConsumedMessageSize();  // as TFramedTransport::flush does, before the next message
     Keep(wBuf_.get(), static_cast<size_t>(wBase_ - wBuf_.get()));
     size_t size = 0;
     for (const std::string& piece : pieces_) size += piece.size();

@@ -144,20 +144,27 @@ TEST_CASE("a change that would read too many bytes of a row is refused before it
   CHECK(decisions == 2);
 }
 
+// Replaces the value of a column of the row "k" with "w". Returns the position of the change in the
+// log, which may not be committed yet.
+LogPosition Replace(Fixture& f, const engine::Table& table, const char* column) {
+  const auto outcome =
+      f.engine->ReadModifyWrite(table, "k", lsm::ColumnChoice({column}),
+                                [&](const engine::StoredRow&, std::vector<CellChange>* changes) {
+                                  changes->push_back(PutCell("f", column, "w"));
+                                  return Result<bool>(true);
+                                });
+  REQUIRE(outcome.ok());
+  return outcome->position;
+}
+
 TEST_CASE("a change of a large stored cell is committed when it ends, before the next one begins") {
   Fixture f(Durability::kSynced);
   REQUIRE(f.engine->CreateTable({"g", {{"f"}}, false}).ok());
   const engine::Table& g = **f.engine->FindTable("g");
   REQUIRE(f.engine->Write(g, "k", {PutCell("f", "q", Bytes(1 << 20, 'v'))}).ok());
-  const auto outcome =
-      f.engine->ReadModifyWrite(g, "k", lsm::ColumnChoice({"q"}),
-                                [&](const engine::StoredRow&, std::vector<CellChange>* changes) {
-                                  changes->push_back(PutCell("f", "q", "w"));
-                                  return Result<bool>(true);
-                                });
-  REQUIRE(outcome.ok());
+  const LogPosition position = Replace(f, g, "q");
   auto committed = std::make_shared<std::atomic<bool>>(false);
-  f.engine->Commit(outcome->position, [committed](const Status&) { *committed = true; });
+  f.engine->Commit(position, [committed](const Status&) { *committed = true; });
   CHECK(*committed);
 }
 
@@ -169,16 +176,10 @@ TEST_CASE(
   REQUIRE(f.engine->Write(g, "k", {PutCell("f", "a", Bytes(1 << 20, 'v')), PutCell("f", "n", "1")})
               .ok());
   f.Flush();
-  const auto outcome =
-      f.engine->ReadModifyWrite(g, "k", lsm::ColumnChoice({"n"}),
-                                [&](const engine::StoredRow&, std::vector<CellChange>* changes) {
-                                  changes->push_back(PutCell("f", "n", "2"));
-                                  return Result<bool>(true);
-                                });
-  REQUIRE(outcome.ok());
+  const LogPosition position = Replace(f, g, "n");
   auto committed = std::make_shared<std::promise<void>>();
   auto done = committed->get_future();
-  f.engine->Commit(outcome->position, [committed](const Status&) { committed->set_value(); });
+  f.engine->Commit(position, [committed](const Status&) { committed->set_value(); });
   CHECK(done.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
   done.wait();
 }
