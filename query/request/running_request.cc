@@ -84,6 +84,10 @@ Status RunningRequest::Check() {
       return Status::DeadlineExceeded("The request was ended by an administrator");
     case Killed::kByStop:
       return Status::Busy("The server is stopping. Please try again later.");
+    case Killed::kForMemory:
+      return Status::Busy(
+          "The request was ended, because it kept memory that writes need. Please try again "
+          "later.");
   }
   if (Abandoned()) return Status::DeadlineExceeded("The client has closed its connection");
   if (allowance_.timeout_ms <= 0 || answering_.load(std::memory_order_relaxed)) return {};
@@ -142,6 +146,13 @@ void RunningRequest::BeginAnswer() {
 void RunningRequest::Kill(Killed why) {
   killed_.store(why);
   if ((query_ == nullptr || answering_.load()) && client_.cut) client_.cut();
+}
+
+bool RunningRequest::GiveUp() {
+  Killed before = Killed::kNot;
+  killed_.compare_exchange_strong(before, Killed::kForMemory);
+  if (answering_.load() && client_.cut) client_.cut();
+  return true;
 }
 
 Status RunningRequest::BecomeQuery(const Request& query, QueryDetails details) {

@@ -80,13 +80,15 @@ class RunningRequest : public RequestContext {
   RunningRequest& operator=(const RunningRequest&) = delete;
 
   /// Charges work to the request. DeadlineExceeded: the time limit is over, an administrator ended
-  /// the request, or the client has disconnected. Busy: there are too many large requests, or the
-  /// server stops. Step checks for these errors only once in kStepsPerLook steps.
+  /// the request, or the client has disconnected. Busy: there are too many large requests, the
+  /// server stops, or GiveUp was called. Step checks for these errors only once in kStepsPerLook
+  /// steps.
   Status Step(uint64_t steps) override;
   /// Charges memory to the request. LimitExceeded: the request needs more memory than one request
   /// may use. Busy: all requests together need too much memory.
   Status Charge(int64_t bytes) override;
   Status Check() override;
+  bool GiveUp() override;
   /// Limits the request to a short try on an event loop. Afterwards, MayWait returns an error, and
   /// Step returns an error after `steps` steps. Call this function before the first Step.
   void TryOnLoop(uint64_t steps) {
@@ -120,7 +122,7 @@ class RunningRequest : public RequestContext {
 
  private:
   friend class RunningRequests;
-  enum class Killed : uint8_t { kNot, kByAdministrator, kByStop };
+  enum class Killed : uint8_t { kNot, kByAdministrator, kByStop, kForMemory };
 
   RunningRequest(RunningRequests& owner, uint64_t id, std::string endpoint, RequestClient client,
                  const RequestAllowance& allowance, MemoryBudget& budget, LargeQueryQueue& queue,

@@ -32,6 +32,11 @@ class RequestContext {
   /// caller must stop and return the error.
   virtual Status Charge(int64_t bytes) = 0;
 
+  /// Asks the request to end, because the store needs memory that the request keeps in use. Returns
+  /// whether the request will end: from now on, its calls of Step and Check then return Busy. Any
+  /// thread may call this function. It does not wait.
+  virtual bool GiveUp() { return false; }
+
   /// Call this function before work that takes long or that waits, for example for a disk. MayWait
   /// returns ok unless the request is tried on an event loop. On an event loop, MayWait returns
   /// Busy, and refused() returns true from then on. The caller must stop and return the error. The

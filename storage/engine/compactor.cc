@@ -13,13 +13,15 @@ constexpr auto kTick = std::chrono::milliseconds(1000);
 }  // namespace
 
 Compactor::Compactor(const Environment& env, FileSet& file_set, const TableCatalog& tables,
-                     Memstore& memstore, IdleReaders& readers, const ChangeListeners& listeners)
+                     Memstore& memstore, IdleReaders& readers, RunningScans& running_scans,
+                     const ChangeListeners& listeners)
     : env_(env),
       file_set_(file_set),
       tables_(tables),
       memstore_(memstore),
       registry_(memstore.registry()),
       readers_(readers),
+      running_scans_(running_scans),
       listeners_(listeners) {}
 
 void Compactor::Start() {

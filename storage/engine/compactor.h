@@ -22,6 +22,7 @@
 #include "storage/engine/file_set.h"
 #include "storage/engine/idle_readers.h"
 #include "storage/engine/memstore.h"
+#include "storage/engine/running_scans.h"
 #include "storage/engine/table_catalog.h"
 #include "storage/engine/version.h"
 #include "storage/points/points.h"
@@ -48,7 +49,8 @@ class Compactor {
  public:
   /// All arguments must outlive the object.
   Compactor(const Environment& env, FileSet& file_set, const TableCatalog& tables,
-            Memstore& memstore, IdleReaders& readers, const ChangeListeners& listeners);
+            Memstore& memstore, IdleReaders& readers, RunningScans& running_scans,
+            const ChangeListeners& listeners);
 
   /// Starts the background threads. Without this call, flushes, merges and splits run only when
   /// they are requested.
@@ -155,6 +157,7 @@ class Compactor {
 
   // The following functions are in compactor_flush.cc.
   bool PutOff(const Version& version) REQUIRES(regions_mutex_);
+  void TakeMemoryFromReaders();
   Status FlushMemory() REQUIRES(regions_mutex_);
   Status FlushFrozen() REQUIRES(regions_mutex_);
   Status FlushOldest() REQUIRES(regions_mutex_);
@@ -254,6 +257,7 @@ class Compactor {
   Memstore& memstore_;
   const Registry& registry_;  // the registry of the memstore
   IdleReaders& readers_;
+  RunningScans& running_scans_;
   const ChangeListeners& listeners_;
 
   // A thread holds this lock while it changes tables or regions, and during a whole flush. A flush

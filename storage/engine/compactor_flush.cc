@@ -23,7 +23,7 @@ constexpr size_t kOwnDaysMax = 4;
 constexpr uint64_t kOwnDayShare = 16;
 // A scan that was idle for this long loses its version and continues with current files.
 constexpr int64_t kReaderIdleMs = 10 * 60'000;
-// The same if the memory for unflushed data is more than half full after a flush.
+// The same if the memory for unflushed data is more than half full.
 constexpr int64_t kReaderIdleUnderPressureMs = 1000;
 
 void SortAsInFiles(const KeyLayout& layout, const TsuidTable& tsuids,
@@ -61,6 +61,7 @@ std::vector<uint32_t> OwnDays(const std::map<uint32_t, uint64_t>& rows_of_days) 
 
 Status Compactor::FlushIfNeeded() {
   readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleMs);
+  TakeMemoryFromReaders();
   MutexLock regions(regions_mutex_);
   const auto version = file_set_.Pin();
   const Memstore::FlushDue active = memstore_.TakeFlushDue(*version->memtables.front());
@@ -89,6 +90,19 @@ bool Compactor::PutOff(const Version& version) {
   return env_.clock.NowMs() - *flush_put_off_ms_ < env_.options.flush_put_off_max_ms;
 }
 
+// Scans must not keep flushed memory that writers need: neither those whose clients read slowly,
+// nor those of queries that work or wait for a long time.
+void Compactor::TakeMemoryFromReaders() {
+  const uint64_t half = env_.memory_max / 2;
+  if (memstore_.MemoryBytes() <= half) return;
+  readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleUnderPressureMs);
+  const auto version = file_set_.Pin();
+  uint64_t unflushed = 0;
+  for (const auto& memtable : version->memtables) unflushed += memtable->bytes();
+  if (memstore_.MemoryBytes() <= unflushed + half) return;
+  running_scans_.EndOldest(version->memtables.back()->after_sequence);
+}
+
 Status Compactor::FlushFrozen() {
   while (file_set_.Pin()->memtables.size() > 1) RETURN_IF_ERROR(FlushOldest());
   return {};
@@ -115,9 +129,7 @@ Status Compactor::FlushOldest() {
   INVARIANT(edit.flushed->sequence == memtable->last_sequence);
   RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "flush"));
   INVARIANT(file_set_.Pin()->memtables.size() < before->memtables.size());
-  // A scan whose client reads slowly must not keep flushed memory that writers need.
-  if (memstore_.MemoryBytes() > env_.memory_max / 2)
-    readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleUnderPressureMs);
+  TakeMemoryFromReaders();
   for (const auto& [region, count] : writes) env_.region_loads->AddWrites(region, count);
   memstore_.ReleaseLog(*memtable);
   for (const lsm::PartEntry& entry : edit.add) {

@@ -79,7 +79,9 @@ EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> 
       series_(std::move(series.numbers)),
       tsuids_(std::move(series.tsuids)),
       memory_(spec_.watch),
-      row_memory_(spec_.watch) {
+      row_memory_(spec_.watch),
+      registration_(engine.running_scans(), version_->memtables.back()->after_sequence,
+                    spec_.watch) {
   const uint64_t hours = ExpectedRows(1, spec_.rows);
   bases_.reserve(hours);
   file_rows_.reserve(hours);

@@ -15,6 +15,7 @@
 
 #include "storage/base/request_context.h"
 #include "storage/engine/engine.h"
+#include "storage/engine/running_scans.h"
 #include "storage/lsm/row_source.h"
 #include "storage/points/points.h"
 #include "storage/points/row_codec.h"
@@ -179,6 +180,7 @@ class EmbeddedScan : public PointScan {
   std::vector<uint64_t> values_;
   std::vector<uint8_t> is_double_;
   std::vector<Cell> objects_;
+  const RunningScans::Registration registration_;
 };
 
 }  // namespace hg::engine

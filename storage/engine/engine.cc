@@ -38,7 +38,7 @@ Engine::Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& c
           static_cast<double>(options.memory_limit_bytes) * options.cache_share))),
       file_set_(files, options.path, cache_, read_counters_),
       memstore_(env_, file_set_, tables_, listeners_, [this] { compactor_.WakeFlush(); }),
-      compactor_(env_, file_set_, tables_, memstore_, readers_, listeners_) {}
+      compactor_(env_, file_set_, tables_, memstore_, readers_, running_scans_, listeners_) {}
 
 Result<std::unique_ptr<Engine>> Engine::Open(const EmbeddedOptions& options, FileSystem& files,
                                              const Clock& clock) {

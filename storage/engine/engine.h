@@ -24,6 +24,7 @@
 #include "storage/engine/idle_readers.h"
 #include "storage/engine/memstore.h"
 #include "storage/engine/row_reader.h"
+#include "storage/engine/running_scans.h"
 #include "storage/engine/table_catalog.h"
 #include "storage/lsm/block_cache.h"
 #include "storage/maintenance.h"
@@ -47,6 +48,7 @@ class Engine {
   [[nodiscard]] RegionLoads& region_loads() const { return *env_.region_loads; }
   [[nodiscard]] ChangeListeners& listeners() { return listeners_; }
   [[nodiscard]] IdleReaders& readers() const { return readers_; }
+  [[nodiscard]] RunningScans& running_scans() const { return running_scans_; }
 
   // The following functions are for tables. The pointers to tables are valid as long as the engine
   // exists (TableCatalog).
@@ -140,6 +142,7 @@ class Engine {
   const std::shared_ptr<lsm::ReadCounters> read_counters_ = std::make_shared<lsm::ReadCounters>();
   std::unique_ptr<FileLock> lock_;  // the lock of the data directory; held until Close
   mutable IdleReaders readers_;
+  mutable RunningScans running_scans_;
   ChangeListeners listeners_;
   TableCatalog tables_;
   uint32_t alterations_ = 0;  // number of changes to tables; used only within ChangeTables

@@ -32,16 +32,17 @@ Memstore::FlushDue Memstore::TakeFlushDue(const Memtable& active) {
   const auto age_ms =
       flush_age_ms + static_cast<int64_t>(static_cast<double>(flush_age_ms) * kFlushAgeJitter *
                                           region::Spread(active.after_sequence));
-  const bool urgent = flush_request_.exchange(FlushRequest::kNone, std::memory_order_relaxed) ==
-                      FlushRequest::kForSeries;
+  const bool for_series = flush_request_.exchange(FlushRequest::kNone, std::memory_order_relaxed) ==
+                          FlushRequest::kForSeries;
   // The more memory series, names and file indexes take, the less is left for unflushed data.
   const bool large = active.bytes() > FlushBytes() ||
                      (active.bytes() > EarlyFlushBytes() &&
                       ResidentBytes() + MemoryBytes() > env_.memory_max / 100 * 80) ||
-                     (active.bytes() > UrgentFlushBytes() && urgent);
+                     (active.bytes() > UrgentFlushBytes() && for_series);
   const bool old = env_.clock.NowMs() - active.made_ms >= age_ms;
   const bool long_log = log_->End() - log_released_ >= env_.options.log_max_bytes;
-  return {large || old || long_log, urgent};
+  const bool long_row = active.rows.has_long_row();
+  return {large || old || long_log || long_row, for_series || long_row};
 }
 
 void Memstore::Freeze() {

@@ -140,10 +140,13 @@ class Memstore {
   // The following functions are for flushes. Only one flush may run at a time.
   struct FlushDue {
     bool due = false;
-    bool urgent = false;  // a new series was rejected that would fit after a flush of this memtable
+    // Whether the flush must not be postponed: a new series was rejected that would fit after a
+    // flush of this memtable, or the memtable has a long row (RowMemory::has_long_row).
+    bool urgent = false;
   };
-  /// Returns whether the active memtable should be flushed because of its size, its age or the
-  /// length of the log. Clears the flush request (AskForFlush), because the caller will flush.
+  /// Returns whether the active memtable should be flushed because of its size, its age, a long
+  /// row, or the length of the log. Clears the flush request (AskForFlush), because the caller will
+  /// flush.
   FlushDue TakeFlushDue(const Memtable& active);
   /// Makes a new memtable the active one and freezes the previous one. Does nothing if the previous
   /// memtable is empty or too many memtables are frozen. Only pointers change under the write lock,

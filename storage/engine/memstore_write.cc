@@ -154,7 +154,7 @@ void Memstore::AskForFlush(FlushRequest request) {
 void Memstore::Account() {
   const size_t bytes = active_->bytes();
   active_bytes_.store(bytes, std::memory_order_relaxed);
-  if (bytes > FlushBytes()) AskForFlush(FlushRequest::kIfNeeded);
+  if (bytes > FlushBytes() || active_->rows.has_long_row()) AskForFlush(FlushRequest::kIfNeeded);
 }
 
 Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {

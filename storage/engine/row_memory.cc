@@ -170,8 +170,11 @@ void RowMemory::MakeRoom(RowHourMemory* row) {
                                row->page_used_.load(kRelaxed)};
   AddChunk(ShardFor(row->series_), &chunks, entries);
   std::vector<RowHourMemory::Entry> rest;
-  if (chunks.count >> row->compact_log_ != 0) [[unlikely]]
+  if (chunks.count >= RowHourMemory::kLongRowEntries / points::kChunkEntries) [[unlikely]] {
+    long_row_.store(true, kRelaxed);
+  } else if (chunks.count >> row->compact_log_ != 0) [[unlikely]] {
     Compact(row, &chunks, &rest);
+  }
 
   const bool alone = row->version_.load(kRelaxed) % 2 == 0;
   if (alone) Begin(row);
@@ -431,6 +434,7 @@ void RowHourMemory::Read(points::RowPart* row_part, uint64_t sequence) const {
   bool rising = true;
   int64_t last = -1;
   std::vector<DeletedPoint> deletes;
+  row_part->points.reserve(now.chunks.count * points::kChunkEntries + now.count);
   auto apply = [&](uint32_t op, uint64_t bits) {
     if (IsPut(op)) {
       const int64_t offset = OffsetMs(op);

@@ -81,6 +81,8 @@ class RowHourMemory {
   // maximum (262,144 entries) is not compacted either, because the compaction would hold the write
   // lock for too long.
   static constexpr uint8_t kCompactLogMin = 9, kCompactLogMax = 15;
+  // Number of entries from which a row is a long row. A row of one point per millisecond has fewer.
+  static constexpr uint32_t kLongRowEntries = 1 << 22;
 
   struct Page {
     const Page* older;
@@ -209,6 +211,10 @@ class RowMemory {
     for (const Shard& shard : shards_) bytes += shard.arena.bytes();
     return bytes;
   }
+  /// Returns whether a row has so many entries that the memtable should be flushed. While a row is
+  /// read for a flush, each entry needs about 50 bytes, but the row's chunks may need only two
+  /// bytes per entry. So the size of the memtable does not limit the memory of its flush.
+  [[nodiscard]] bool has_long_row() const { return long_row_.load(std::memory_order_relaxed); }
   [[nodiscard]] uint64_t points() const {
     uint64_t points = 0;
     for (const Shard& shard : shards_) points += shard.points.load(std::memory_order_relaxed);
@@ -247,6 +253,7 @@ class RowMemory {
   SlotTable<RowHourMemory> heads_;
   std::array<Shard, kShards> shards_;
   std::atomic<size_t> extra_bytes_{0};
+  std::atomic<bool> long_row_{false};
 };
 
 }  // namespace hg::engine

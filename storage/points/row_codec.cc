@@ -21,6 +21,16 @@ Status Damaged(const char* what) { return Status::Corruption(std::string("encode
 
 // ---- encoding
 
+// Appends one bit per point: whether `has` is true for its qualifier.
+template <typename Has>
+void AppendMarks(std::span<const PartPoint> points, Has has, Bytes* out) {
+  const size_t start = out->size();
+  out->resize(start + PackedBytes(points.size(), 1));
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (has(points[i].qualifier)) (*out)[start + i / 8] |= static_cast<char>(1 << (i % 8));
+  }
+}
+
 void EncodeTimes(std::span<const PartPoint> points, Bytes* out) {
   size_t millis = 0;
   for (const PartPoint& point : points) millis += point.qualifier.is_millis();
@@ -46,16 +56,16 @@ void EncodeTimes(std::span<const PartPoint> points, Bytes* out) {
     out->push_back(static_cast<char>(BitWidth(most - least)));
     PackBits(steps, BitWidth(most - least), out);
   }
-  if (!both) return;
-  std::vector<uint64_t> marks;
-  for (const PartPoint& point : points) marks.push_back(point.qualifier.is_millis());
-  PackBits(marks, 1, out);
+  if (both)
+    AppendMarks(
+        points, [](codec::Qualifier q) { return q.is_millis(); }, out);
 }
 
 void EncodeSequences(std::span<const PartPoint> points, Bytes* out) {
   uint64_t least = UINT64_MAX;
   uint64_t most = 0;
   std::vector<uint64_t> above;
+  above.reserve(points.size());
   for (const PartPoint& point : points) {
     least = std::min(least, point.sequence);
     most = std::max(most, point.sequence);
@@ -73,24 +83,22 @@ void EncodeValues(std::span<const PartPoint> points, RowClass how, Bytes* out) {
     for (const PartPoint& point : points) AppendBig(out, point.bits, 8);
     return;
   }
-  if (how != kMixed) {
-    std::vector<PointValue> values(points.size());
-    for (size_t i = 0; i < points.size(); ++i) {
-      values[i] = {points[i].bits, points[i].qualifier.flags()};
-    }
-    return how == kInts ? EncodeInts(values, out) : EncodeFloats(values, out);
-  }
-  std::vector<PointValue> ints;
-  std::vector<PointValue> floats;
-  std::vector<uint64_t> marks;
+  if (how == kMixed)
+    AppendMarks(
+        points, [](codec::Qualifier q) { return q.is_float(); }, out);
+  const auto integers = std::count_if(points.begin(), points.end(), [](const PartPoint& point) {
+    return !point.qualifier.is_float();
+  });
+  std::vector<PointValue> values(points.size());  // first the integers, then the floats
+  auto next_integer = values.begin();
+  auto next_float = values.begin() + integers;
   for (const PartPoint& point : points) {
-    const bool is_float = point.qualifier.is_float();
-    marks.push_back(is_float);
-    (is_float ? floats : ints).push_back({point.bits, point.qualifier.flags()});
+    *(point.qualifier.is_float() ? next_float : next_integer)++ = {point.bits,
+                                                                   point.qualifier.flags()};
   }
-  PackBits(marks, 1, out);
-  EncodeInts(ints, out);
-  EncodeFloats(floats, out);
+  const std::span<const PointValue> all = values;
+  if (how != kFloats) EncodeInts(all.first(static_cast<size_t>(integers)), out);
+  if (how != kInts) EncodeFloats(all.subspan(static_cast<size_t>(integers)), out);
 }
 
 // Returns nullopt if no reader would use the statistics.
@@ -130,17 +138,6 @@ void EncodeAs(std::span<const PartPoint> points, const RowTraits& traits, RowCla
   if (statistics) AppendStatistics(*statistics, out);
   EncodeValues(points, how, out);
   if (sequences) EncodeSequences(points, out);
-}
-
-bool DecodesTo(ByteView encoded, std::span<const PartPoint> points, const RowTraits& traits) {
-  std::vector<PartPoint> back;
-  const auto read = DecodeRow(encoded, 0, &back);
-  if (!read.ok() || *read != traits) return false;
-  return std::equal(back.begin(), back.end(), points.begin(), points.end(),
-                    [&](const PartPoint& a, const PartPoint& b) {
-                      return a.qualifier == b.qualifier && a.bits == b.bits &&
-                             (!traits.has_raw || a.sequence == b.sequence);
-                    });
 }
 
 // ---- decoding
@@ -279,37 +276,44 @@ bool TakeValues(ByteReader* in, const Head& head, uint64_t* wide, Values* values
   return true;
 }
 
-bool TakePlain(ByteReader* in, size_t n, std::vector<PointValue>* values) {
+template <typename Put>
+bool TakePlain(ByteReader* in, size_t n, Put&& put) {
   const ByteView flags = in->Take(n);
   const ByteView bits = in->Take(n * 8);
   if (!in->ok()) return false;
-  values->resize(n);
   for (size_t i = 0; i < n; ++i) {
-    (*values)[i] = {ReadBig64(bits.data() + 8 * i), ByteAt(flags, i)};
-    if (!ValidPointFlags((*values)[i].flags)) return false;
+    if (!ValidPointFlags(ByteAt(flags, i))) return false;
+    put(i, PointValue{ReadBig64(bits.data() + 8 * i), ByteAt(flags, i)});
   }
   return true;
 }
 
+// Calls put(i, value) for each number of one stream. The value is by_rule(i), unless the stream has
+// an exception at i.
+template <typename ByRule, typename Put>
+void ForStream(const StreamRest& rest, size_t n, ByRule&& by_rule, Put&& put) {
+  size_t i = 0;
+  for (const StreamException& exception : rest.exceptions) {
+    for (; i < exception.position; ++i) put(i, by_rule(i));
+    put(exception.position, exception.value);
+    i = size_t{exception.position} + 1;
+  }
+  for (; i < n; ++i) put(i, by_rule(i));
+}
+
 // Restores the stored forms from 64-bit numbers by the rules and exceptions of the streams. Calls
-// put(i, value).
+// put(i, value) once for each i.
 template <typename Put>
 void ForStoredForms(const Head& head, const std::vector<uint64_t>& wide, const Values& values,
                     Put&& put) {
-  if (head.how == kInts) {
-    const uint8_t rule = values.ints.rule;
-    for (size_t i = 0; i < head.count; ++i) put(i, IntByRule(rule, static_cast<int64_t>(wide[i])));
-    for (const auto& exception : values.ints.exceptions) put(exception.position, exception.value);
-    return;
-  }
-  if (head.how == kFloats) {
-    const uint8_t rule = values.floats.rule;
-    for (size_t i = 0; i < head.count; ++i) {
-      put(i, FloatByRule(rule, std::bit_cast<double>(wide[i])));
-    }
-    for (const auto& exception : values.floats.exceptions) put(exception.position, exception.value);
-    return;
-  }
+  const auto integer = [&, rule = values.ints.rule](size_t i) {
+    return IntByRule(rule, static_cast<int64_t>(wide[i]));
+  };
+  const auto floating = [&, rule = values.floats.rule](size_t i) {
+    return FloatByRule(rule, std::bit_cast<double>(wide[i]));
+  };
+  if (head.how == kInts) return ForStream(values.ints, head.count, integer, put);
+  if (head.how == kFloats) return ForStream(values.floats, head.count, floating, put);
   size_t next[2] = {};       // position in each stream
   size_t exception[2] = {};  // next exception of each stream
   for (size_t i = 0; i < head.count; ++i) {
@@ -319,27 +323,87 @@ void ForStoredForms(const Head& head, const std::vector<uint64_t>& wide, const V
     const size_t place = next[is_float]++;
     if (e < rest.exceptions.size() && rest.exceptions[e].position == place) {
       put(i, rest.exceptions[e++].value);
-    } else if (is_float) {
-      put(i, FloatByRule(rest.rule, std::bit_cast<double>(wide[i])));
     } else {
-      put(i, IntByRule(rest.rule, static_cast<int64_t>(wide[i])));
+      put(i, is_float ? floating(i) : integer(i));
     }
   }
 }
 
-bool TakeSequences(ByteReader* in, size_t n, std::vector<PartPoint>* points) {
+template <typename Put>
+bool TakeSequences(ByteReader* in, size_t n, Put&& put) {
   const uint64_t least = in->Varint();
   int width = 0;
   const ByteView packed = in->Packed(n, &width);
   if (!in->ok() || width > 64) return false;
-  UnpackBits(packed, n, width,
-             [&](size_t i, uint64_t above) { (*points)[i].sequence = least + above; });
+  UnpackBits(packed, n, width, [&](size_t i, uint64_t above) { put(i, least + above); });
   return true;
 }
 
 codec::Qualifier QualifierOf(uint32_t offset_ms, bool millis, uint8_t flags) {
   return millis ? codec::Qualifier::Millis(offset_ms, flags)
                 : codec::Qualifier::Seconds(offset_ms / 1000, flags);
+}
+
+// Decodes a row. Calls points->Start(count), then points->Time(i, qualifier without flags) and
+// points->Value(i, value) for each point, and points->Sequence(i, number) for each point if the row
+// has sequence numbers. The points need not be in memory together, so a caller can compare them.
+template <typename Points>
+Result<RowTraits> Decode(ByteView encoded, Points&& points) {
+  ByteReader in(encoded);
+  Head head;
+  if (!TakeHead(&in, &head)) return Damaged("head");
+  const auto put = [&](size_t i, const PointValue& value) { points.Value(i, value); };
+  points.Start(head.count);
+  {
+    std::vector<uint32_t> offset_ms(head.count);
+    bool all_millis = false;
+    ByteView resolution;
+    if (!TakeTimes(&in, head.count, offset_ms.data(), &all_millis, &resolution)) {
+      return Damaged("times");
+    }
+    if (!PassStatistics(&in, head)) return Damaged("statistics");
+    for (size_t i = 0; i < head.count; ++i) {
+      const bool millis = resolution.empty() ? all_millis : Values::Mark(resolution, i);
+      if (!millis && offset_ms[i] % 1000 != 0) return Damaged("fraction of a second in seconds");
+      points.Time(i, QualifierOf(offset_ms[i], millis, 0));
+    }
+  }
+  if (head.how == kPlain) {
+    if (!TakePlain(&in, head.count, put)) return Damaged("plain values");
+  } else {
+    std::vector<uint64_t> wide(head.count);
+    Values values;
+    if (!TakeValues(&in, head, wide.data(), &values)) return Damaged("values");
+    ForStoredForms(head, wide, values, put);
+  }
+  const auto put_sequence = [&](size_t i, uint64_t number) { points.Sequence(i, number); };
+  if (head.sequences && !TakeSequences(&in, head.count, put_sequence)) return Damaged("sequences");
+  if (!in.rest().empty()) return Damaged("bytes left over");
+  return head.traits;
+}
+
+bool DecodesTo(ByteView encoded, std::span<const PartPoint> points, const RowTraits& traits) {
+  struct Comparison {
+    void Start(size_t count) { same = count == points.size(); }
+    void Time(size_t i, codec::Qualifier q) {
+      same = same && q == points[i].qualifier.with_flags(0);
+    }
+    void Value(size_t i, const PointValue& value) {
+      same = same && value == PointValue{points[i].bits, points[i].qualifier.flags()};
+    }
+    void Sequence(size_t i, uint64_t number) {
+      sequences = true;
+      same = same && number == points[i].sequence;
+    }
+    const std::span<const PartPoint> points;
+    bool same = true;
+    bool sequences = false;
+  } found{points};
+  const auto read = Decode(encoded, found);
+  if (!read.ok() || *read != traits || !found.same) return false;
+  return !traits.has_raw || found.sequences ||
+         std::all_of(points.begin(), points.end(),
+                     [](const PartPoint& point) { return point.sequence == 0; });
 }
 
 }  // namespace
@@ -395,40 +459,22 @@ bool ReadSettledStatistics(ByteView encoded, RowStatistics* statistics) {
 }
 
 Result<RowTraits> DecodeRow(ByteView encoded, uint64_t sequence, std::vector<PartPoint>* points) {
-  ByteReader in(encoded);
-  Head head;
-  if (!TakeHead(&in, &head)) return Damaged("head");
-  std::vector<uint32_t> offset_ms(head.count);
-  bool all_millis = false;
-  ByteView resolution;
-  if (!TakeTimes(&in, head.count, offset_ms.data(), &all_millis, &resolution)) {
-    return Damaged("times");
-  }
-  if (!PassStatistics(&in, head)) return Damaged("statistics");
-  points->resize(head.count);
-  PartPoint* const out = points->data();
-  for (size_t i = 0; i < head.count; ++i) {
-    const bool millis = resolution.empty() ? all_millis : Values::Mark(resolution, i);
-    if (!millis && offset_ms[i] % 1000 != 0) return Damaged("fraction of a second in seconds");
-    out[i] = {QualifierOf(offset_ms[i], millis, 0), sequence, 0};
-  }
-  auto put = [out](size_t i, const PointValue& value) {
-    out[i].qualifier = out[i].qualifier.with_flags(value.flags);
-    out[i].bits = value.bits;
+  struct Collection {
+    void Start(size_t count) {
+      points->resize(count);
+      out = points->data();
+    }
+    void Time(size_t i, codec::Qualifier q) { out[i] = {q, sequence, 0}; }
+    void Value(size_t i, const PointValue& value) {
+      out[i].qualifier = out[i].qualifier.with_flags(value.flags);
+      out[i].bits = value.bits;
+    }
+    void Sequence(size_t i, uint64_t number) { out[i].sequence = number; }
+    std::vector<PartPoint>* const points;
+    const uint64_t sequence;
+    PartPoint* out = nullptr;
   };
-  if (head.how == kPlain) {
-    std::vector<PointValue> stored;
-    if (!TakePlain(&in, head.count, &stored)) return Damaged("plain values");
-    for (size_t i = 0; i < head.count; ++i) put(i, stored[i]);
-  } else {
-    std::vector<uint64_t> wide(head.count);
-    Values values;
-    if (!TakeValues(&in, head, wide.data(), &values)) return Damaged("values");
-    ForStoredForms(head, wide, values, put);
-  }
-  if (head.sequences && !TakeSequences(&in, head.count, points)) return Damaged("sequences");
-  if (!in.rest().empty()) return Damaged("bytes left over");
-  return head.traits;
+  return Decode(encoded, Collection{points, sequence});
 }
 
 void RowColumns::Clear() {
@@ -537,14 +583,11 @@ Status AppendColumns(ByteView encoded, RowColumns* columns) {
     }
     return {};
   }
-  std::vector<PointValue> stored;
-  if (!TakePlain(&in, head.count, &stored)) return Damaged("plain values");
-  for (size_t i = 0; i < head.count; ++i) {
-    const bool is_float = stored[i].is_float();
-    columns->is_double.push_back(is_float);
-    value[i] = is_float ? std::bit_cast<uint64_t>(stored[i].as_double()) : stored[i].bits;
-  }
-  return {};
+  const bool read = TakePlain(&in, head.count, [&](size_t i, const PointValue& stored) {
+    columns->is_double.push_back(stored.is_float());
+    value[i] = stored.is_float() ? std::bit_cast<uint64_t>(stored.as_double()) : stored.bits;
+  });
+  return read ? Status() : Damaged("plain values");
 }
 
 }  // namespace hg::points

@@ -152,6 +152,22 @@ TEST_CASE("a query can be ended by its id, and a response that has begun is cut"
   CHECK_FALSE(queries.running.Kill(id));
 }
 
+TEST_CASE("a query whose memory the store needs is refused from then on, and a response is cut") {
+  Queries queries;
+  int cuts = 0;
+  RequestClient client;
+  client.cut = [&] { ++cuts; };
+  auto query = queries.Begin(std::move(client));
+  CHECK(query->GiveUp());
+  const Status refused = query->Step(kManySteps);
+  CHECK(refused.code() == StatusCode::kBusy);
+  CHECK(refused.message().find("memory that writes need") != std::string::npos);
+  CHECK(cuts == 0);
+  query->BeginAnswer();
+  CHECK(query->GiveUp());
+  CHECK(cuts == 1);
+}
+
 TEST_CASE(
     "with simultaneous_duplicates off, an equal query of the same address is refused while "
     "one runs") {

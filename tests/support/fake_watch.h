@@ -25,6 +25,13 @@ class FakeWatch : public RequestContext {
   /// the object.
   using RequestContext::StayOnLoop;
 
+  bool gives_up = true;  // whether GiveUp ends the request
+  std::atomic<bool> gave_up{false};
+
+  bool GiveUp() override {
+    gave_up = gives_up;
+    return gives_up;
+  }
   Status Step(uint64_t more) override {
     return (steps += more) > steps_max ? Status::DeadlineExceeded("too many steps") : Status();
   }

@@ -8,6 +8,7 @@
 
 #include "storage/engine/embedded.h"
 #include "storage/engine/engine.h"
+#include "storage/engine/running_scans.h"
 #include "storage/for_each_row.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/tsuid.h"
@@ -106,6 +107,57 @@ TEST_CASE("a scan that waits for its client keeps no flushed memory that writers
   size_t read = 0;
   for (; !rows.empty(); ++read) REQUIRE(readers.back()->Next(&rows).ok());
   CHECK(read == static_cast<size_t>(hours));  // nothing is lost or given twice
+}
+
+TEST_CASE("running scans that keep flushed memory that writers need are ended, the oldest first") {
+  StoreOfOneSeries f;
+  auto& store = f.store;
+  struct Reader {
+    FakeWatch watch;
+    std::unique_ptr<PointScan> scan;
+  };
+  std::vector<std::unique_ptr<Reader>> readers;
+  PointScanSpec spec;
+  spec.metric = Bytes("\0\0\1", 3);
+  int64_t hours = 0;
+  size_t ended = 0;
+  for (int flush = 0; flush < 12; ++flush) {
+    for (int i = 0; i < 4'000; ++i) {
+      REQUIRE(AppendPoint(**store, f.series, hours++ * 3600).ok());
+    }
+    for (int i = 0; i < 2; ++i) {
+      readers.push_back(std::make_unique<Reader>());
+      spec.watch = &readers.back()->watch;
+      readers.back()->scan = std::move(*(*store)->points().Scan(spec, {}));
+    }
+    REQUIRE((*store)->cells().Flush().ok());
+    for (; ended < readers.size() && readers[ended]->watch.gave_up; ++ended) {
+      readers[ended]->scan.reset();
+    }
+    for (size_t i = ended; i < readers.size(); ++i) CHECK_FALSE(readers[i]->watch.gave_up);
+  }
+  CHECK(ended >= 8);
+  CHECK(ended % 2 == 0);  // all scans that hold a memtable end together
+  CHECK(ended < readers.size());
+}
+
+TEST_CASE("a request that cannot end early does not keep requests of newer scans from ending") {
+  engine::RunningScans scans;
+  FakeWatch fixed, oldest, newer, newest;
+  fixed.gives_up = false;
+  const engine::RunningScans::Registration tool(scans, 1, nullptr);
+  const engine::RunningScans::Registration first(scans, 1, &fixed);
+  auto second = std::make_unique<engine::RunningScans::Registration>(scans, 2, &oldest);
+  const engine::RunningScans::Registration third(scans, 3, &newer);
+  const engine::RunningScans::Registration fourth(scans, 9, &newest);
+  scans.EndOldest(9);
+  scans.EndOldest(9);  // the request has not ended yet
+  CHECK(oldest.gave_up);
+  CHECK_FALSE(newer.gave_up);
+  second.reset();
+  scans.EndOldest(9);
+  CHECK(newer.gave_up);
+  CHECK_FALSE(newest.gave_up);
 }
 
 TEST_CASE(
@@ -394,6 +446,26 @@ struct PressedEngine {
   uint64_t budget = 0;
   uint64_t next = 0;
 };
+
+TEST_CASE("a memtable with millions of entries in one row is flushed, although it is small") {
+  PressedEngine f(uint64_t{1} << 30, 0);
+  const SeriesNumber series = *f.engine->Register(Tsuid(1));
+  constexpr int64_t kRowMs = 3'600'000, kBatch = 100'000;
+  std::vector<PointEntry> batch;
+  int64_t written = 0;
+  do {
+    batch.clear();
+    for (int64_t i = 0; i < kBatch; ++i) {
+      batch.push_back(
+          MakePointEntry(series, Timestamp{kTime * 1000 + written++ % kRowMs}, PointValue::Int(1)));
+    }
+    REQUIRE(f.engine->Append(batch).ok());
+    REQUIRE(f.engine->FlushIfNeeded().ok());
+  } while (f.engine->Stats().flushes == 0);
+  CHECK(written > kRowMs);  // points of each millisecond are not many
+  CHECK(written < kRowMs * 3 / 2);
+  CHECK(f.engine->Stats().memory_bytes < f.budget / 8);
+}
 
 TEST_CASE("above four fifths of the memory unflushed data is flushed before a series is refused") {
   for (const uint64_t limit_bytes : {uint64_t{30} << 20, uint64_t{64} << 20}) {
