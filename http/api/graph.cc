@@ -72,6 +72,7 @@ void Fail(const Request& request, Services& services, const Status& status, Resp
   auto& counter =
       code == 400 ? services.counters.query_invalid : services.counters.query_exceptions;
   counter.fetch_add(1, std::memory_order_relaxed);
+  if (status.code() == StatusCode::kBusy) return SendStatus(out, request, status);
   SendError(out, request, code, status.message());
 }
 void Fail(const Request& request, Services& services, const Status& status, ResponseWriter& out) {

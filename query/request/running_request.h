@@ -2,7 +2,8 @@
 // One running request: its client, its query, its progress and its memory.
 //
 // A request ends early in any of these cases: its client disconnects, its time limit is over, it
-// needs more memory than it may use, an administrator ends it, or the server stops.
+// needs more memory than it may use, it keeps memory that writes need, an administrator ends it, or
+// the server stops.
 //
 // RunningRequests::Begin creates the object before the body of the request is read. The object
 // exists until the response was sent, so that the memory of the response is charged as well.

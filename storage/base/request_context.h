@@ -32,9 +32,10 @@ class RequestContext {
   /// caller must stop and return the error.
   virtual Status Charge(int64_t bytes) = 0;
 
-  /// Asks the request to end, because the store needs memory that the request keeps in use. Returns
-  /// whether the request will end: from now on, its calls of Step and Check then return Busy. Any
-  /// thread may call this function. It does not wait.
+  /// Ends the request, because the store needs memory that the request keeps in use. Returns true
+  /// if the request will end: Check then returns an error, and Step returns an error when it checks
+  /// the limits the next time. Returns false if the request cannot end early. Any thread may call
+  /// this function. It does not wait.
   virtual bool GiveUp() { return false; }
 
   /// Call this function before work that takes long or that waits, for example for a disk. MayWait

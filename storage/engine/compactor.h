@@ -217,6 +217,7 @@ class Compactor {
                      std::vector<lsm::PartEntry>* written);
   struct MergePressure;
   void WaitForPace(MergePressure* pressure, uint64_t bytes);
+  Status CompactRegions(const std::vector<RegionPlace>& places);
   Status CompactRegion(RegionPlace place);
   // The following functions are in compactor_merge_failed.cc.
   /// Records the result of a merge. After a failure, the region is not merged for some time.

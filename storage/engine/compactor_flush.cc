@@ -91,7 +91,8 @@ bool Compactor::PutOff(const Version& version) {
 }
 
 // Scans must not keep flushed memory that writers need: neither those whose clients read slowly,
-// nor those of queries that work or wait for a long time.
+// nor those of queries that work or wait for a long time. A flush holds its memtables itself, so
+// this function is called before and after flushes.
 void Compactor::TakeMemoryFromReaders() {
   const uint64_t half = env_.memory_max / 2;
   if (memstore_.MemoryBytes() <= half) return;
@@ -129,7 +130,6 @@ Status Compactor::FlushOldest() {
   INVARIANT(edit.flushed->sequence == memtable->last_sequence);
   RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "flush"));
   INVARIANT(file_set_.Pin()->memtables.size() < before->memtables.size());
-  TakeMemoryFromReaders();
   for (const auto& [region, count] : writes) env_.region_loads->AddWrites(region, count);
   memstore_.ReleaseLog(*memtable);
   for (const lsm::PartEntry& entry : edit.add) {
@@ -366,9 +366,13 @@ Status Compactor::WritePointsRegion(const Memtable& memtable, FlushJob* job) {
 
 Status Compactor::Flush() {
   readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleMs);
-  MutexLock regions(regions_mutex_);
-  RETURN_IF_ERROR(env_.CheckOpen());
-  return FlushMemory();
+  {
+    MutexLock regions(regions_mutex_);
+    RETURN_IF_ERROR(env_.CheckOpen());
+    RETURN_IF_ERROR(FlushMemory());
+  }
+  TakeMemoryFromReaders();
+  return {};
 }
 
 // Flushes at half the threshold of the background flush. Other writers then still have memory, even

@@ -247,23 +247,34 @@ void Compactor::WaitForPace(MergePressure* pressure, uint64_t bytes) {
 // regions are still merged. The first error is returned at the end.
 Status Compactor::Compact() {
   RETURN_IF_ERROR(env_.CheckOpen());
-  Status first = DropExpired();
-  const auto version = file_set_.Pin();
-  for (const auto& [place, parts] : version->parts) {
-    const Status status = parts.empty() ? Status() : CompactRegion(place);
-    if (first.ok()) first = status;
+  const Status dropped = DropExpired();
+  std::vector<RegionPlace> places;
+  for (const auto version = file_set_.Pin(); const auto& [place, parts] : version->parts) {
+    places.push_back(place);
   }
-  return first.ok() ? SweepSeries() : first;
+  const Status compacted = CompactRegions(places);
+  RETURN_IF_ERROR(dropped);
+  RETURN_IF_ERROR(compacted);
+  return SweepSeries();
 }
 
 Status Compactor::Compact(const Table& table) {
   RETURN_IF_ERROR(env_.CheckOpen());
-  const auto version = file_set_.Pin();
-  RETURN_IF_ERROR(CheckThere(*version, table));
-  const region::RegionMap& regions = version->RegionsOf(table.id);
+  std::vector<RegionPlace> places;
+  {
+    const auto version = file_set_.Pin();
+    RETURN_IF_ERROR(CheckThere(*version, table));
+    const region::RegionMap& regions = version->RegionsOf(table.id);
+    for (size_t i = 0; i < regions.count(); ++i) places.emplace_back(table.id, regions.Id(i));
+  }
+  return CompactRegions(places);
+}
+
+// The caller must not keep a version meanwhile, because a version keeps its memtables.
+Status Compactor::CompactRegions(const std::vector<RegionPlace>& places) {
   Status first;
-  for (size_t i = 0; i < regions.count(); ++i) {
-    const Status status = CompactRegion({table.id, regions.Id(i)});
+  for (const RegionPlace& place : places) {
+    const Status status = CompactRegion(place);
     if (first.ok()) first = status;
   }
   return first;

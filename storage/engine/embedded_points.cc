@@ -12,9 +12,12 @@ Result<std::unique_ptr<PointScan>> EmbeddedPoints::Scan(const PointScanSpec& spe
 }
 
 // Deletes row by row during the scan: the keys of many series for a year would not fit into memory.
+// Writes never end the request, because the memtables of the scan are small, and a delete that ends
+// early has deleted a part of the rows.
 Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
   RETURN_IF_ERROR(engine_.LeaveRoom());  // the scan keeps the current memtables in memory
-  ASSIGN_OR_RETURN(const auto scan, EmbeddedScan::Open(engine_, spec, {}, {}));
+  ASSIGN_OR_RETURN(const auto scan,
+                   EmbeddedScan::Open(engine_, spec, {}, {}, EmbeddedScan::MayEnd::kNo));
   const Table& table = *engine_.points_table();
   std::vector<CellChange> changes;
   for (const FamilyDescriptor& family : table.descriptor.families) {
@@ -50,6 +53,8 @@ Status EmbeddedPoints::ListSeriesWithin(ByteView metric, const SeriesMatcher& ma
   RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(series.capacity() * sizeof(uint32_t))));
   // The version is pinned after Match, so that it has all points that were written before Match.
   const auto version = engine_.Pin();
+  const RunningScans::Registration registration(engine_.running_scans(),
+                                                version->memtables.back()->after_sequence, watch);
   RETURN_IF_ERROR(
       KeepSeriesWithin(engine_, *version, metric, NotExpired(engine_, rows), watch, &series));
   for (const uint32_t number : series) {

@@ -68,20 +68,20 @@ RowRange NotExpired(const Engine& engine, const RowRange& rows) {
 
 EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version,
                            FoundSeries series, PointScanSpec spec, const ReconcileOptions& options,
-                           UnsettledRowListener listener)
+                           UnsettledRowListener listener, MayEnd may_end)
     : engine_(engine),
       spec_(std::move(spec)),
       options_(options),
       listener_(std::move(listener)),
       render_options_(engine.render_options()),
       oldest_ms_(OldestPointMs(engine, render_options_.now_ms)),
+      registration_(engine.running_scans(), version->memtables.back()->after_sequence,
+                    may_end == MayEnd::kYes ? spec_.watch : nullptr),
       version_(std::move(version)),
       series_(std::move(series.numbers)),
       tsuids_(std::move(series.tsuids)),
       memory_(spec_.watch),
-      row_memory_(spec_.watch),
-      registration_(engine.running_scans(), version_->memtables.back()->after_sequence,
-                    spec_.watch) {
+      row_memory_(spec_.watch) {
   const uint64_t hours = ExpectedRows(1, spec_.rows);
   bases_.reserve(hours);
   file_rows_.reserve(hours);
@@ -90,7 +90,8 @@ EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> 
 Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
                                                          const PointScanSpec& spec,
                                                          const ReconcileOptions& options,
-                                                         UnsettledRowListener listener) {
+                                                         UnsettledRowListener listener,
+                                                         MayEnd may_end) {
   if (spec.metric.size() != static_cast<size_t>(engine.layout().metric_width)) {
     return Status::InvalidArgument("the UID of the metric has " +
                                    std::to_string(spec.metric.size()) + " bytes, not " +
@@ -101,8 +102,11 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   RETURN_IF_ERROR(engine.registry().MayMatch(spec.metric, spec.matcher, spec.watch));
   FoundSeries series = engine.registry().Match(spec.metric, spec.matcher);
   if (MaySkip(engine, series.numbers.size())) {
-    const Status kept = KeepSeriesWithin(engine, *engine.Pin(), spec.metric, seen.rows, spec.watch,
-                                         &series.numbers);
+    const auto version = engine.Pin();
+    const RunningScans::Registration registration(
+        engine.running_scans(), version->memtables.back()->after_sequence, spec.watch);
+    const Status kept =
+        KeepSeriesWithin(engine, *version, spec.metric, seen.rows, spec.watch, &series.numbers);
     // A damaged day index is no reason to refuse the query: the rows can be found without it.
     if (!kept.ok() && kept.code() != StatusCode::kCorruption) return kept;
   }
@@ -112,8 +116,9 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
     const uint64_t each = spec.statistics ? kExpectedStatisticsSteps : kExpectedRowSteps;
     RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.numbers.size(), seen.rows) * each));
   }
-  std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(
-      engine, engine.Pin(), std::move(series), std::move(seen), options, std::move(listener)));
+  std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(engine, engine.Pin(), std::move(series),
+                                                      std::move(seen), options, std::move(listener),
+                                                      may_end));
   RETURN_IF_ERROR(
       scan->memory_.Add(static_cast<int64_t>(scan->series_.capacity() * sizeof(uint32_t))));
   RETURN_IF_ERROR(scan->LoadCells());
@@ -147,8 +152,8 @@ std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
       return series_.begin() + static_cast<ptrdiff_t>(series_.size() * part / parts);
     };
     FoundSeries series{{place(i), place(i + 1)}, tsuids_};
-    std::unique_ptr<EmbeddedScan> scan(
-        new EmbeddedScan(engine_, version_, std::move(series), spec_, options_, listener_));
+    std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(engine_, version_, std::move(series), spec_,
+                                                        options_, listener_, MayEnd::kYes));
     for (const uint32_t number : scan->series_) {
       if (cells_.empty()) break;
       const auto first = cells_.lower_bound({number, 0});

@@ -29,9 +29,13 @@ RowRange NotExpired(const Engine& engine, const RowRange& rows);
 /// `listener` for rows that should be rewritten (UnsettledRowListener). `listener` may be empty.
 class EmbeddedScan : public PointScan {
  public:
+  /// Whether the store may end the request of a scan (RequestContext::GiveUp) that keeps flushed
+  /// memtables whose memory writes need.
+  enum class MayEnd : uint8_t { kNo, kYes };
   static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
                                                     const ReconcileOptions& options,
-                                                    UnsettledRowListener listener);
+                                                    UnsettledRowListener listener,
+                                                    MayEnd may_end = MayEnd::kYes);
 
   Result<bool> Next(RowHour* row) override;
   Status Load(RowHour* row) override;
@@ -73,7 +77,8 @@ class EmbeddedScan : public PointScan {
   }
 
   EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version, FoundSeries series,
-               PointScanSpec spec, const ReconcileOptions& options, UnsettledRowListener listener);
+               PointScanSpec spec, const ReconcileOptions& options, UnsettledRowListener listener,
+               MayEnd may_end);
   Status LoadCells();
   Status LoadCellsOfBucket(ByteView start, ByteView stop);
   /// Returns whether the row belongs to a matching series of the metric.
@@ -106,6 +111,9 @@ class EmbeddedScan : public PointScan {
   const UnsettledRowListener listener_;
   const points::RenderOptions render_options_;  // the options at the time when the scan was created
   const int64_t oldest_ms_;                     // points before this time have expired
+  // The scan is registered until the version is released, because the store asks the next request
+  // to end if the memory is still in use and no scan that keeps it is registered.
+  const RunningScans::Registration registration_;
   const std::shared_ptr<const Version> version_;
   std::vector<uint32_t> series_;  // numbers of the matching series, in the order of their TSUIDs
   const std::shared_ptr<const TsuidTable> tsuids_;  // contains the TSUIDs of series_
@@ -180,7 +188,6 @@ class EmbeddedScan : public PointScan {
   std::vector<uint64_t> values_;
   std::vector<uint8_t> is_double_;
   std::vector<Cell> objects_;
-  const RunningScans::Registration registration_;
 };
 
 }  // namespace hg::engine

@@ -211,11 +211,9 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
 }
 
 Result<CheckReport> Engine::Check() {
-  const auto version = Pin();  // keeps the files on disk while they are checked
+  const Parts held = Pin()->AllParts();  // keeps the files on disk while they are checked
   std::vector<lsm::PartEntry> parts;
-  for (const auto& [place, of_region] : version->parts) {
-    for (const auto& part : of_region) parts.push_back(part->entry());
-  }
+  for (const auto& part : held) parts.push_back(part->entry());
   CheckReport report;
   for (const StoredFile& file : FilesOf(parts)) {
     CheckFile(env_.files, env_.options.path, env_.layout(), file, &report);

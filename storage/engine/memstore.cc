@@ -41,6 +41,7 @@ Memstore::FlushDue Memstore::TakeFlushDue(const Memtable& active) {
                      (active.bytes() > UrgentFlushBytes() && for_series);
   const bool old = env_.clock.NowMs() - active.made_ms >= age_ms;
   const bool long_log = log_->End() - log_released_ >= env_.options.log_max_bytes;
+  // While a flush is postponed, a long row could grow without limit.
   const bool long_row = active.rows.has_long_row();
   return {large || old || long_log || long_row, for_series || long_row};
 }

@@ -24,11 +24,10 @@ Result<RepairReport> OnlineRepair::Repair() {
   std::map<uint64_t, std::vector<Damage>> damaged;
   bool series = false;
   {
-    const auto version = file_set_.Pin();  // keeps the files on disk while they are checked
+    // The parts keep the files on disk while they are checked.
+    const Parts held = file_set_.Pin()->AllParts();
     std::vector<lsm::PartEntry> parts;
-    for (const auto& [place, of_region] : version->parts) {
-      for (const auto& part : of_region) parts.push_back(part->entry());
-    }
+    for (const auto& part : held) parts.push_back(part->entry());
     damaged = FindDamage(env_.files, env_.options.path, env_.layout(), parts);
     series = std::any_of(parts.begin(), parts.end(), [&damaged](const lsm::PartEntry& part) {
       return part.table == kSeriesTable && damaged.contains(part.number);

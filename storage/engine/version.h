@@ -117,6 +117,15 @@ using RegionPlace = std::pair<uint32_t, uint32_t>;       // table id and region 
 struct Version {
   std::vector<std::shared_ptr<Memtable>> memtables;  // newest first; memtables[0] is active
   std::map<RegionPlace, Parts> parts;
+  /// Returns the parts of all regions. A caller that needs files for long keeps the parts instead
+  /// of the version, because a version also keeps its memtables in memory.
+  [[nodiscard]] Parts AllParts() const {
+    Parts all;
+    for (const auto& [place, of_region] : parts) {
+      all.insert(all.end(), of_region.begin(), of_region.end());
+    }
+    return all;
+  }
   std::map<uint32_t, std::shared_ptr<const region::RegionMap>> regions;  // key: table id
 
   [[nodiscard]] const region::RegionMap& RegionsOf(uint32_t table) const {

@@ -142,7 +142,10 @@ bool TakeExceptions(ByteReader* in, bool floats, size_t n, uint64_t* wide, Strea
   rest->exceptions.resize(count);
   uint64_t position = 0;
   for (StreamException& exception : rest->exceptions) {
-    position += in->Varint();
+    const uint64_t step = in->Varint();
+    const bool rises = step > 0 || &exception == rest->exceptions.data();
+    if (!rises || step >= n) return false;
+    position += step;
     const uint8_t flags = in->U8();
     if (!in->ok() || position >= n || !ValidPointFlags(flags)) return false;
     if (((flags & kFloatFlag) != 0) != floats) return false;

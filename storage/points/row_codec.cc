@@ -344,9 +344,10 @@ codec::Qualifier QualifierOf(uint32_t offset_ms, bool millis, uint8_t flags) {
                 : codec::Qualifier::Seconds(offset_ms / 1000, flags);
 }
 
-// Decodes a row. Calls points->Start(count), then points->Time(i, qualifier without flags) and
-// points->Value(i, value) for each point, and points->Sequence(i, number) for each point if the row
-// has sequence numbers. The points need not be in memory together, so a caller can compare them.
+// Decodes a row. Calls points.Start(count), then points.Time(i, qualifier without flags) and
+// points.Value(i, value) for each point, and points.Sequence(i, number) for each point if the row
+// has sequence numbers. The function makes no list of points, so a caller that compares points
+// needs little memory.
 template <typename Points>
 Result<RowTraits> Decode(ByteView encoded, Points&& points) {
   ByteReader in(encoded);

@@ -152,7 +152,8 @@ TEST_CASE("a query can be ended by its id, and a response that has begun is cut"
   CHECK_FALSE(queries.running.Kill(id));
 }
 
-TEST_CASE("a query whose memory the store needs is refused from then on, and a response is cut") {
+TEST_CASE(
+    "a query whose memory the store needs ends with Busy, and a response that has begun is cut") {
   Queries queries;
   int cuts = 0;
   RequestClient client;

@@ -9,6 +9,8 @@
 #include <random>
 
 #include "storage/points/bit_pack.h"
+#include "storage/points/byte_reader.h"
+#include "storage/points/number_stream.h"
 #include "storage/points/row_layout.h"
 #include "storage/points/row_statistics.h"
 #include "storage/points/split_row.h"
@@ -501,6 +503,26 @@ TEST_CASE("rows of different kinds are decoded one after the other") {
       }
     }
   }
+}
+
+TEST_CASE("exceptions of a stream whose positions do not rise are damage") {
+  std::vector<PointValue> values(100, PointValue::Int(1));
+  values[10] = values[20] = {1, 3};  // stored in four bytes instead of one
+  Bytes encoded;
+  EncodeInts(values, &encoded);
+  const auto decodes = [&] {
+    std::vector<uint64_t> wide(values.size());
+    StreamRest rest;
+    ByteReader in(encoded);
+    return DecodeInts(&in, values.size(), wide.data(), &rest) && in.rest().empty();
+  };
+  CHECK(decodes());
+  char& step = encoded[encoded.size() - 6];  // distance, flags, four bytes of the last value
+  REQUIRE(step == 10);
+  step = 0;
+  CHECK_FALSE(decodes());
+  encoded.replace(encoded.size() - 6, 1, "\xF6\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01");  // -10
+  CHECK_FALSE(decodes());
 }
 
 }  // namespace
