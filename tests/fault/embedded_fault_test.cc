@@ -9,6 +9,7 @@
 
 #include "tests/fault/fault_round.h"
 #include "tests/fault/workload.h"
+#include "tests/support/sanitizer.h"
 
 namespace hg {
 namespace {
@@ -48,7 +49,7 @@ Status LiveThrough(const Faults& faults, uint64_t n, FaultRound* round, bool* re
 }
 
 void FailEveryCall(const Faults& faults) {
-  for (uint64_t n = 1;; ++n) {
+  for (uint64_t n = 1;; n += kThreadSanitizer ? 10 : 1) {
     CAPTURE(n);
     FaultRound round(n, faults.durability);
     bool reached = false;

@@ -8,6 +8,7 @@
 #include "tests/storage/engine/open_embedded.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
+#include "tests/support/sanitizer.h"
 
 namespace hg {
 namespace {
@@ -41,11 +42,7 @@ struct Fixture {
 };
 
 // Bounds of CPU time are multiplied by this factor, because ThreadSanitizer makes code slower.
-#ifdef __SANITIZE_THREAD__
-constexpr int64_t kCpuFactor = 5;
-#else
-constexpr int64_t kCpuFactor = 1;
-#endif
+constexpr int64_t kCpuFactor = kThreadSanitizer ? 5 : 1;
 
 int64_t CpuMs() {
   timespec now{};

@@ -16,6 +16,7 @@
 #include "tests/storage/engine/count_points.h"
 #include "tests/storage/engine/engine_rig.h"
 #include "tests/storage/engine/tsuid.h"
+#include "tests/support/sanitizer.h"
 
 namespace hg {
 namespace {
@@ -459,12 +460,7 @@ TEST_CASE("a series with only an annotation, or with only rollups, stays") {
 
 TEST_CASE(
     "after random writes, deletes, sweeps and restarts, the listed series are those with rows") {
-// ThreadSanitizer needs a tenth of a second per step, and this test has one thread.
-#ifdef __SANITIZE_THREAD__
-  constexpr int kSteps = 300;
-#else
-  constexpr int kSteps = 1500;
-#endif
+  constexpr int kSteps = kThreadSanitizer ? 300 : 1500;
   Rig rig;
   std::mt19937 random(5);
   std::set<uint64_t> with_rows;
