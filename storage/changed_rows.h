@@ -18,11 +18,14 @@ namespace hg {
 using ChangeReport =
     std::function<void(const std::string& table, const std::vector<RowMutation>& rows)>;
 
-/// Returns whether the mutation only adds a column that was absent. Such a mutation hides or
-/// replaces no data that may be cached, so it is not reported.
-inline bool OnlyAdds(const Expected& expected, const RowMutation& row) {
-  return !expected && std::all_of(row.changes.begin(), row.changes.end(), [](const auto& change) {
-    return change.kind == CellChange::Kind::kPut;
+/// Returns whether a mutation with a condition (Store::CompareAndMutate) only adds the column of
+/// the condition, which must be absent. Such a mutation hides or replaces no data that may be
+/// cached, so it is not reported.
+inline bool OnlyAdds(const Bytes& family, const Bytes& qualifier, const Expected& expected,
+                     const RowMutation& row) {
+  return !expected && std::all_of(row.changes.begin(), row.changes.end(), [&](const auto& change) {
+    return change.kind == CellChange::Kind::kPut && change.family == family &&
+           change.qualifier == qualifier;
   });
 }
 

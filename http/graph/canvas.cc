@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "storage/base/survive.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http::graph {
@@ -36,10 +37,13 @@ struct File {
 
 cairo_status_t AppendBytes(void* to, const unsigned char* bytes, unsigned int count) {
   File& file = *static_cast<File*>(to);
-  file.status = file.context.Check();
-  if (!file.status.ok()) return CAIRO_STATUS_WRITE_ERROR;
-  file.bytes.append(reinterpret_cast<const char*>(bytes), count);
-  return CAIRO_STATUS_SUCCESS;
+  // Cairo is written in C, so no exception may leave this function.
+  file.status = Survive([&]() -> Status {
+    RETURN_IF_ERROR(file.context.Check());
+    file.bytes.append(reinterpret_cast<const char*>(bytes), count);
+    return {};
+  });
+  return file.status.ok() ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ void SendStatus(ResponseWriter& out, const Request& request, const Status& statu
 }
 
 void SendWriteRefusal(ResponseWriter& out, const Request& request, const Status& status) {
-  if (out.Started()) return;
+  if (out.Started()) return out.Cut();
   const int http_status = BeginWriteRefusal(out, status);
   SendError(out, request, http_status, status.message());
 }

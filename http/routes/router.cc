@@ -273,7 +273,9 @@ std::string_view VerbOf(Method method) {
 // credentials before they get status 401.
 void TellOfRefusal(const Request& request, int status, Services& services) {
   if (services.access == nullptr) return;
-  if (status == 401 && request.Header("authorization") == nullptr) return;
+  const bool in_header = request.Header("authorization") != nullptr;
+  const bool in_target = InfluxCredentials(request.target).kind != Credentials::Kind::kNone;
+  if (status == 401 && !in_header && !in_target) return;
   const std::string_view target = request.target;
   services.access->TellRefused({request.remote, VerbOf(request.method),
                                 target.substr(0, target.find('?')), request.user, status});

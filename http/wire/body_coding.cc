@@ -161,6 +161,7 @@ BodyPacker::BodyPacker(ContentCoding coding) : impl_(std::make_unique<Impl>()) {
   const int ok = deflateInit2(&impl_->stream, kLevel, Z_DEFLATED,
                               coding == ContentCoding::kGzip ? kGzipWindow : kZlibWindow, 8,
                               Z_DEFAULT_STRATEGY);
+  if (ok == Z_MEM_ERROR) throw std::bad_alloc();
   INVARIANT(ok == Z_OK);
 }
 

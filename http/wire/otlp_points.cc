@@ -348,7 +348,8 @@ class Reader {
 
   const OtlpNaming& naming_;
   LabelledSink& sink_;
-  bool refused_ = false;  // whether the current metric has a refused point
+  bool refused_ =
+      false;  // whether a point of the request was refused; only the first such point is named
   Labels resource_;
   const otlp::InstrumentationScope* scope_ = nullptr;
   std::optional<Labels> shared_;  // labels of the resource and the scope

@@ -111,10 +111,11 @@ bool RunningRequest::Abandoned() {
 }
 
 // Makes the query a large one. The first thread of the query that calls this function waits for a
-// place in LargeQueryQueue. Other threads of the query wait for the mutex.
+// place in LargeQueryQueue. Other threads of the query wait for the mutex, and get the same result.
 Status RunningRequest::LookLarge() {
   std::lock_guard lock(queue_mutex_);
-  if (large_.load(std::memory_order_relaxed)) return queue_failure_;
+  if (large_.load(std::memory_order_relaxed)) return {};
+  RETURN_IF_ERROR(queue_failure_);  // the query has waited in vain, maybe on another thread
   if (answering_.load(std::memory_order_relaxed)) return {};
   RETURN_IF_ERROR(MayWait());
   if (client_.takes_long) client_.takes_long();

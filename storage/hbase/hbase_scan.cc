@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "storage/base/survive.h"
 #include "storage/hbase/filter_bytes.h"
 #include "storage/hbase/hbase_store.h"
 #include "storage/hbase/wire_types.h"
@@ -46,7 +47,10 @@ Result<std::unique_ptr<ScanCursor>> HbaseScan::Open(Client* client, const ScanSp
   return std::unique_ptr<ScanCursor>(std::move(scan));
 }
 
-HbaseScan::~HbaseScan() { Close(); }
+// The scanner ends by itself if closing it fails or throws.
+HbaseScan::~HbaseScan() {
+  (void)Survive([this] { Close(); });
+}
 
 // Returns whether the range is empty. In HBase a range with equal start and stop contains that key.
 bool HbaseScan::EmptyRange() const {

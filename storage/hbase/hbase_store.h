@@ -101,6 +101,8 @@ class HbaseStore : public Store {
   Result<std::vector<CellChange>> Settle(const std::string& table, const RowMutation& row);
   Status MutateRow(const std::string& table, const RowMutation& row);
   Status OpenSpool(FileSystem& files);
+  /// Returns Unavailable while writes to the table wait in the spool.
+  [[nodiscard]] Status MayDelete(const std::string& table) const;
   /// WriteRows and AppendNow write rows like MutateRows and AppendColumns, but never to the spool.
   std::vector<Status> WriteRows(const std::string& table, const std::vector<RowMutation>& rows);
   Status AppendNow(const std::string& table, ByteView key, const ColumnAppend& column,

@@ -175,7 +175,10 @@ std::vector<Status> HbaseStore::MutateRows(const std::string& table,
                                            const std::vector<RowMutation>& rows) {
   const bool may_wait =
       spool_ && spool_->Takes(table) && std::all_of(rows.begin(), rows.end(), PutsOnly);
-  if (!may_wait) return WriteRows(table, rows);
+  if (!may_wait) {
+    const Status may_delete = MayDelete(table);
+    return may_delete.ok() ? WriteRows(table, rows) : std::vector<Status>(rows.size(), may_delete);
+  }
   std::vector<Status> statuses;
   if (spool_->holding()) {
     for (const RowMutation& row : rows) {
@@ -197,13 +200,16 @@ std::vector<Status> HbaseStore::MutateRows(const std::string& table,
   return statuses;
 }
 
+// Nothing can be deleted while writes wait in the spool, because their replay would restore it.
+Status HbaseStore::MayDelete(const std::string& table) const {
+  if (!spool_ || !spool_->Takes(table) || !spool_->holding()) return {};
+  return Status::Unavailable("rows and cells of table " + table +
+                             " are not deleted while older writes wait for HBase");
+}
+
 Status HbaseStore::DeleteRow(const std::string& table, ByteView key) {
   RETURN_IF_ERROR(CheckKey(key));
-  if (spool_ && spool_->Takes(table) && spool_->holding()) {
-    // Rows cannot be deleted now, because the replay of spooled writes would restore them.
-    return Status::Unavailable("rows of table " + table +
-                               " are not deleted while older writes wait for HBase");
-  }
+  RETURN_IF_ERROR(MayDelete(table));
   wire::TDelete gone;
   gone.row = Bytes(key);
   gone.__set_durability(DurabilityOf(client_->options.write_ahead));

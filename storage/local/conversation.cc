@@ -197,7 +197,7 @@ std::optional<Bytes> Conversation::CompareAndMutate(Unpacker* in) {
   const auto mutate = [&] {
     return store_().CompareAndMutate(family, qualifier, expected, table, mutation);
   };
-  return Packed(OnlyAdds(expected, mutation)
+  return Packed(OnlyAdds(family, qualifier, expected, mutation)
                     ? mutate()
                     : Changing(options_.changed, table, {mutation}, mutate));
 }

@@ -1,5 +1,7 @@
 #include "storage/local/local_store.h"
 
+#include "storage/base/survive.h"
+
 namespace hg::local {
 
 /// A scan uses a connection of its own and returns the connection to the store at the end.
@@ -8,7 +10,11 @@ class LocalStore::Cursor : public ScanCursor {
   Cursor(LocalStore* store, LocalClient daemon, RequestContext* watch)
       : store_(store), daemon_(std::move(daemon)), memory_(watch) {}
   ~Cursor() override {
-    if (ReadAnswer(daemon_.Ask(Request(Call::kEndScan))).ok()) store_->GiveBack(std::move(daemon_));
+    // If this fails or throws, the connection ends with the cursor, and the scan with it.
+    (void)Survive([this] {
+      const bool ended = ReadAnswer(daemon_.Ask(Request(Call::kEndScan))).ok();
+      if (ended) store_->GiveBack(std::move(daemon_));
+    });
   }
 
   Status Next(std::vector<Row>* rows) override {

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "storage/base/survive.h"
 #include "storage/codec/append_cell.h"
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
@@ -134,11 +135,13 @@ Status PointsOverCells::PutPoints(std::span<const PointEntry> batch) {
     rows[at->second].changes.push_back(std::move(put));
   }
   RETURN_IF_ERROR(store_->Mutate(options_.table, rows));
-  if (written_) {
+  if (!written_) return {};
+  // The points are stored, so a failure of the listener must not be reported to the client.
+  (void)Survive([&] {
     for (const auto& [series_and_base, place] : index) {
       written_(rows[place].key, static_cast<uint32_t>(series_and_base));
     }
-  }
+  });
   return {};
 }
 

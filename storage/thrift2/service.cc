@@ -281,9 +281,10 @@ bool Service::CheckAndMutate(const TableDescriptor& table, const std::string& ro
     const auto compare_and_mutate = [&] {
       return state_.store().CompareAndMutate(family, qualifier, expected, table.name, mutation);
     };
-    const auto done = OnlyAdds(expected, mutation) ? compare_and_mutate()
-                                                   : Changing(state_.options.changed, table.name,
-                                                              {mutation}, compare_and_mutate);
+    const auto done =
+        OnlyAdds(family, qualifier, expected, mutation)
+            ? compare_and_mutate()
+            : Changing(state_.options.changed, table.name, {mutation}, compare_and_mutate);
     Check(done.status(), table.name, method);
     if (*done) SyncIf(synced);
     return *done;

@@ -342,6 +342,26 @@ TEST_CASE("health checks need no authentication, and /metrics needs the role rea
   CHECK(client.ReadResponse().status() == 401);
 }
 
+TEST_CASE("wrong credentials are reported wherever they are, and requests without any are not") {
+  GuardedServer edge;
+  std::mutex mutex;
+  std::vector<std::string> reported;
+  edge.access.ListenForRefusals([&](const AccessRefusal& refusal) {
+    std::lock_guard lock(mutex);
+    reported.push_back(std::string(refusal.path) + " " + std::to_string(refusal.status));
+  });
+  for (const std::string& request :
+       {Post("/write?u=writer&p=wrong", "m v=1 1700000000\n"), Post("/write", "m v=1 1700000000\n"),
+        Get("/api/query?start=1h-ago&m=sum:m", kNobody), Get("/api/query?start=1h-ago&m=sum:m")}) {
+    CAPTURE(request);
+    ClientSocket client(edge.server.port());
+    client.Send(request);
+    CHECK(client.ReadResponse().status() == 401);
+  }
+  std::lock_guard lock(mutex);
+  CHECK(reported == std::vector<std::string>{"/write 401", "/api/query 401"});
+}
+
 TEST_CASE("without authentication no credentials are needed, and auth is an unknown command") {
   RunningServer edge;
   ClientSocket client(edge.server.port());

@@ -387,6 +387,34 @@ TEST_CASE("the time for which a large query waits is limited") {
   CHECK(went.code() == StatusCode::kBusy);
 }
 
+TEST_CASE("a query that has waited in vain does not wait again, on any of its threads") {
+  Options options;
+  options.large_steps = 1;
+  options.large_queries.width = 1;
+  options.large_queries.wait_max_ms = 100;
+  Queries queries(options);
+  RequestClient client;
+  std::atomic<int> taken_long{0};
+  client.takes_long = [&] { ++taken_long; };
+  auto first = queries.Begin(), second = queries.Begin(std::move(client));
+  CHECK(first->Step(kManySteps).ok());
+  std::vector<std::thread> threads;
+  std::atomic<int> refused{0};
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      if (second->Step(kManySteps).code() == StatusCode::kBusy) ++refused;
+    });
+  }
+  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  queries.clock.AdvanceMs(101);
+  for (std::thread& thread : threads) thread.join();
+  CHECK(refused == 3);
+  CHECK(taken_long == 1);
+  first.reset();
+  CHECK(second->Step(kManySteps).code() == StatusCode::kBusy);
+  CHECK(queries.running.large_queries().working() == 0);
+}
+
 TEST_CASE("no large query starts while half of the memory is in use") {
   Options options;
   options.memory_bytes_max = 10'000;

@@ -6,6 +6,7 @@
 #include <future>
 #include <thread>
 
+#include "storage/base/survive.h"
 #include "tsd/settings.h"
 #include "tsd/tools/migrate_reader.h"
 #include "tsd/tools/names_first.h"
@@ -82,7 +83,8 @@ Status MigrateRun::RunWorkers(MigrateState* state,
   const auto run = [&] {
     for (size_t i = next++; i < state->parts.size() && !failed_; i = next++) {
       if (state->parts[i].done) continue;
-      if (Status done = work(&state->parts[i]); !done.ok()) return fail(std::move(done));
+      Status done = Survive([&] { return work(&state->parts[i]); });
+      if (!done.ok()) return fail(std::move(done));
     }
   };
   std::vector<std::future<void>> workers;

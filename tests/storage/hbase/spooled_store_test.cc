@@ -124,7 +124,7 @@ TEST_CASE("writes that the spool does not take fail while HBase is unreachable")
   CHECK(code("g", before_time) == StatusCode::kInvalidArgument);
 }
 
-TEST_CASE("rows are not deleted while older writes to them may wait") {
+TEST_CASE("rows and cells are not deleted while older writes to them may wait") {
   SpooledBed bed;
   auto store = bed.Open();
   bed.SetAway(true);
@@ -134,6 +134,9 @@ TEST_CASE("rows are not deleted while older writes to them may wait") {
   const Status refused = store->DeleteRow("g", "k");
   CHECK(refused.code() == StatusCode::kUnavailable);
   CHECK(refused.message().find("wait for HBase") != std::string_view::npos);
+  const Status cell = store->Mutate("g", {{"k", {DeleteColumn("a", "q")}}});
+  CHECK(cell.code() == StatusCode::kUnavailable);
+  CHECK(cell.message().find("wait for HBase") != std::string_view::npos);
   bed.Release();
   Status deleted;
   do {
