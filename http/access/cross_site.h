@@ -11,8 +11,8 @@
 
 namespace hg::http {
 
-/// Returns whether the field Origin, Sec-Fetch-Site or Referer is present and not empty. If it is,
-/// a browser sent the request for a web page.
+/// Returns whether the field Origin, Sec-Fetch-Site or Referer is present and not empty. If one of
+/// them is, a browser sent the request for a web page.
 bool TellsOfPage(const Request& request);
 
 /// Returns whether `origin` is the origin of this server. This is so if `origin` is "http://" or

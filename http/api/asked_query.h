@@ -1,6 +1,6 @@
 #pragma once
-// Functions that all query endpoints use. They register a query for /api/stats/query, send its
-// response or error, and record its end.
+// Functions that all query endpoints use. They register a query for /api/stats/query, send the
+// response or the error of the query, and record the end of the query.
 
 #include <functional>
 #include <memory>

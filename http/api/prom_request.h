@@ -35,13 +35,14 @@ void SendPromError(ResponseWriter& out, PromError error, std::string_view messag
 /// value is invalid or that the request was ended meanwhile.
 void SendParameterError(ResponseWriter& out, std::string_view name, const Status& why);
 
-/// Returns the parameters of the query string, followed by the parameters of a form in the body. On
-/// failure, sends an error reply and returns nullopt.
+/// Returns the parameters of the query string. For POST, they are followed by the parameters of the
+/// form in the body. On failure, sends an error reply and returns nullopt.
 std::optional<Parameters> PromParameters(const Request& request, ResponseWriter& out);
 
-/// Parses a parameter that is a time or a duration. If the parameter is absent, returns
-/// `otherwise`. If `otherwise` is nullopt, the parameter is required. On failure, sends an error
-/// reply that contains the name of the parameter, and returns nullopt.
+/// Parses a parameter that is a time or a duration, and returns it in milliseconds. If the
+/// parameter is absent or empty, returns `otherwise`. If `otherwise` is nullopt, the parameter is
+/// required. On failure, sends an error reply that contains the name of the parameter, and returns
+/// nullopt.
 std::optional<int64_t> PromTime(const Parameters& parameters, std::string_view name,
                                 std::optional<int64_t> otherwise, ResponseWriter& out);
 std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_view name,
@@ -61,7 +62,8 @@ struct PromSelectors {
   std::string text;  // text of the selectors for lists of running queries
 };
 /// Parses the match[] parameters of a request. Returns nullopt if the function has sent an error
-/// reply, or if the request may not wait until a pattern is compiled.
+/// reply. Also returns nullopt if a regular expression must be compiled but the request may not
+/// wait (RequestContext::MayWait).
 std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Parameters& parameters,
                                                ResponseWriter& out);
 

@@ -52,8 +52,8 @@ struct Services {
   PointSink& sink;  // receives points from put, telnet and import (storage/model/point_sink.h)
   Counters& counters;
   ClientNotes& notes;
-  /// Calls its argument once for each statistic of other modules. The argument gets the name
-  /// without "tsd.", the tags as "k=v k=v", and the value.
+  /// Calls its argument once for each statistic of the modules outside http. The argument gets the
+  /// name without "tsd.", the tags as "k=v k=v", and the value. This member may be empty.
   std::function<void(
       const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
       collect_stats;

@@ -11,8 +11,9 @@
 
 namespace hg::http {
 
-/// A bit set of HTTP methods. For kAny, the handler itself checks the method, including HEAD and
-/// PATCH (SendMethodNotAllowed in http/request/errors.h).
+/// A bit set of HTTP methods. For kAny, the handler itself checks the method, and calls
+/// SendMethodNotAllowed (http/request/errors.h) for methods that it does not serve. Except with
+/// Place::kApi, the router rejects Method::kOther, such as PATCH, even for kAny.
 enum Verbs : uint8_t {
   kGet = 1,
   kPost = 2,
@@ -61,7 +62,7 @@ struct Endpoint {
   Place place;
   uint8_t verbs;  // allowed methods; other methods get 405, or 400 on unversioned paths
   uint8_t modes;
-  NeededRole role;  // the role that a user needs if authentication is on
+  NeededRole role;  // returns the role that a request needs if authentication is on
   Handler handler;
   Where where = Where::kPool;
 };
