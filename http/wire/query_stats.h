@@ -11,7 +11,8 @@
 
 namespace hg::http {
 
-/// Writes the object "stats" for one result of the sub-query with the index `index`.
+/// Writes the object "stats" for one result of the sub-query with the index `index`. `print_ns` is
+/// the time in nanoseconds that printing this result took.
 void WriteGroupStats(const query::Group& group, const query::SubQueryStats& stats, size_t index,
                      int64_t print_ns, JsonWriter* json);
 

@@ -34,8 +34,8 @@ struct TableChange {
     std::vector<std::pair<std::string, std::string>> attributes = {};
     bool remove = false;
   };
-  std::vector<Family> families;  // families to add or change; each name occurs only once
-  std::vector<Bytes> splits;
+  std::vector<Family> families;     // families to add, change or remove; each name occurs only once
+  std::vector<Bytes> splits;        // the first keys of the regions of a new table, except ""
   lsm::TableAttributes attributes;  // attributes of the split policy
 };
 
