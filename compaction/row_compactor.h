@@ -38,8 +38,8 @@ struct RowCompactorStats {
   uint64_t dropped = 0;
   uint64_t rewritten = 0;      // number of rows that were changed
   uint64_t failed = 0;         // number of rows that could not be read, resolved or written
-  uint64_t failed_reads = 0;   // the rows of `failed` whose cells could not be read
-  uint64_t failed_writes = 0;  // the rows of `failed` whose changes could not be written
+  uint64_t failed_reads = 0;   // number of the failed rows whose cells could not be read
+  uint64_t failed_writes = 0;  // number of the failed rows whose changes could not be written
   uint64_t cells_written = 0;
   uint64_t cells_deleted = 0;
   size_t queued = 0;  // number of row keys in the queue now

@@ -22,11 +22,12 @@ namespace hg::compaction {
 /// The settings tsd.storage.compaction.*.
 struct RowQueueOptions {
   int64_t flush_interval_s = 10;  // time in seconds between two calls of RowQueue::Round
-  // RowQueue::Round passes no rows unless more than this number of rows are waiting. If
-  // flush_speed allows fewer rows than this number, Round may pass this number of rows.
+  // RowQueue::Round passes no rows unless more than this number of rows are waiting. One Round may
+  // always pass this number of rows, even if flush_speed allows fewer.
   uint64_t min_flush_threshold = 100;
   uint64_t max_concurrent_flushes = 10'000;  // maximum number of rows that one Round passes
-  // RowQueue::Round passes at most (waiting rows × flush_interval_s × flush_speed / 3600) rows.
+  // RowQueue::Round passes at most (waiting rows × flush_interval_s × flush_speed / 3600) rows, or
+  // min_flush_threshold rows if this is more.
   uint64_t flush_speed = 2;
 };
 
@@ -55,9 +56,9 @@ class RowQueue {
   void Written(ByteView key, uint32_t base);
   /// Sets a function that can pause the queue. While `waits` returns true, Round passes no rows to
   /// RowCompactor. `waits` should return true while writes that were reported to Written have not
-  /// reached the store. If a row was compacted before its writes reached the store, the compacted
-  /// cell would not contain them, and the queue would not pass the row again. Round calls `waits`
-  /// on its own thread. Call PauseWhile before Start.
+  /// reached the store. If RowCompactor compacted a row too early, the compacted cell would not
+  /// contain these writes, and the queue would not pass the row again. Round calls `waits` on the
+  /// thread that runs Round. Call PauseWhile before Start.
   void PauseWhile(std::function<bool()> waits) { waits_ = std::move(waits); }
   /// Starts a thread that calls Round every flush_interval_s seconds.
   void Start();

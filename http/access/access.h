@@ -1,6 +1,5 @@
 #pragma once
-// Authenticates clients with the users of the user file, and caches the passwords that were
-// verified.
+// Authenticates clients as users of the user file, and caches the passwords that were verified.
 
 #include <atomic>
 #include <functional>
@@ -49,15 +48,15 @@ using PasswordCheck = std::function<bool(std::string_view password, const std::s
 class Access {
  public:
   /// Before the first Load, the object has no users. The first Load computes a password hash, and
-  /// no other function of the object may run at the same time. Judge calls `matches` on its own
-  /// thread.
+  /// no other function of the object may run at the same time. Judge calls `matches` on the thread
+  /// that called Judge.
   explicit Access(PasswordCheck matches = PasswordMatches);
 
   /// Replaces all users by the users in the text of a user file. Removes cached credentials that
   /// the new user file does not contain. If Load fails, nothing changes.
   Status Load(std::string_view users);
-  /// Sets the listener that TellRefused calls for each rejected request and each rejected telnet
-  /// line. Event loops and pool threads call it, so it must be thread-safe. Call ListenForRefusals
+  /// Sets the listener to which TellRefused passes rejected requests and telnet lines. Event loops
+  /// and pool threads call TellRefused, so the listener must be thread-safe. Call ListenForRefusals
   /// at most once, before the first client is rejected.
   void ListenForRefusals(std::function<void(const AccessRefusal&)> listener) {
     refused_ = std::move(listener);

@@ -18,7 +18,7 @@ inline Role ForWriters(const Request&) { return Role::kWrite; }
 inline Role ForAdmins(const Request&) { return Role::kAdmin; }
 
 /// Returns kRead for GET and HEAD, and kWrite for all other methods. If a GET request has the
-/// parameter method_override, the result is that for the method in this parameter.
+/// parameter method_override, the method in this parameter counts instead of GET.
 Role ForReadersByVerb(const Request& request);
 
 /// Returns kRead for GET, HEAD and POST, and kAdmin for all other methods. DELETE needs kAdmin

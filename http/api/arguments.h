@@ -1,6 +1,6 @@
 #pragma once
 // Parses arguments that many endpoints have in common (opentsdb-http-api.md §4). If an argument is
-// invalid, the functions themselves send the error reply.
+// invalid, functions with a parameter of the type ResponseWriter send the error reply themselves.
 
 #include <cstdint>
 #include <optional>

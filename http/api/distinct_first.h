@@ -15,8 +15,8 @@
 
 namespace hg::http {
 
-/// Selects series for one lookup. Only one thread at a time may use the object. Objects that the
-/// constructor gets by reference must outlive this object.
+/// Selects series for one lookup. Only one thread at a time may use the object. The arguments of
+/// the constructor must outlive the object.
 class DistinctFirst {
  public:
   /// `limit` must be at least 1. The clauses of the matcher must be sorted by key. The memory is

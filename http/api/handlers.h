@@ -1,8 +1,8 @@
 #pragma once
 // The handlers of the HTTP endpoints; http/routes/endpoints.cc maps paths to handlers. A handler
-// sends exactly one response, even if it fails. A handler may block, unless the table of endpoints
-// has Where::kLoop for it. In the comments, "GET", "POST" and so on are the methods that a handler
-// serves. http/api/README.md lists paths and files.
+// sends exactly one response, even if it fails. A handler may block, except while Request::on_loop
+// is true. In the comments, "GET", "POST" and so on are the methods that a handler serves.
+// http/api/README.md lists paths and files.
 
 #include "http/request/services.h"
 
@@ -38,8 +38,8 @@ void HandleQueryExp(const Request& request, Services& services, ResponseWriter& 
 void HandleQueryGexp(const Request& request, Services& services, bool delete_rows,
                      ResponseWriter& out);
 /// /q: OpenTSDB's graphs. With the parameter `ascii`, the response has the points as lines of text;
-/// with `json`, only the number of points; with `png`, a plot. Without these parameters, the
-/// response is a page that redirects to the home page.
+/// with `json`, only the number of points and information about the query; with `png`, a plot.
+/// Without these parameters, the response is a page that redirects to the home page.
 void HandleGraph(const Request& request, Services& services, ResponseWriter& out);
 
 // The following handlers serve names, metadata and annotations (opentsdb-http-api.md §14 to §18).
@@ -56,8 +56,8 @@ void HandleSearch(const Request& request, Services& services, ResponseWriter& ou
 /// handler reads Hourglass's own index, not the meta table. If the request has a body, the
 /// parameters are taken from the body, not from the query string.
 void HandleLookup(const Request& request, Services& services, ResponseWriter& out);
-/// Checks that the body of a search request is JSON and has the members of a search. If it is not,
-/// sends an error reply and returns false.
+/// Checks that the body of a search request is a valid JSON document of a search. If the body is
+/// not valid, sends an error reply and returns false.
 bool CheckSearchBody(const Request& request, ResponseWriter& out);
 /// /api/search/tags: returns the number of series of a metric, and their distribution over its
 /// tags. This is a Hourglass extension; the list of metrics on the web page uses it. Serves GET and
@@ -146,8 +146,8 @@ void HandlePromConfig(const Request& request, Services& services, ResponseWriter
 void HandlePromFlags(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromRuntimeInfo(const Request& request, Services& services, ResponseWriter& out);
 /// /api/v1/status/tsdb: returns the number of series in the store, and the metrics and labels that
-/// have the most series. The handler visits every series. If the store is HBase, the lists are
-/// empty, because HBase does not number its series.
+/// have the most series. The handler visits every series. If the store is HBase, the number is 0
+/// and the lists are empty, because a store on HBase has no list of its series.
 void HandlePromTsdb(const Request& request, Services& services, ResponseWriter& out);
 /// GET /api/v1/metadata: returns the types, help texts and units of metrics
 /// (http/request/client_notes.h). Parameters: metric, limit.
@@ -219,8 +219,8 @@ void HandleStatsPage(const Request& request, Services& services, ResponseWriter&
 /// /api/stats/query: returns running and recently completed queries. Hourglass extension: DELETE
 /// with ?id= ends a query.
 void HandleQueryStats(const Request& request, Services& services, ResponseWriter& out);
-/// GET: returns {"user":…,"roles":[…],"mode":…}. If authentication is off, the response has no user
-/// name, and all roles. Hourglass extension.
+/// GET: returns {"user":…,"roles":[…],"mode":…}. If authentication is off, "user" is "" and "roles"
+/// has all roles. Hourglass extension.
 void HandleUser(const Request& request, Services& services, ResponseWriter& out);
 /// GET, POST: returns the version as a JSON object below /api or with ?json, and otherwise as two
 /// lines of text.

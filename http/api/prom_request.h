@@ -18,7 +18,7 @@
 
 namespace hg::http {
 
-/// The error types of Prometheus' API. Each error type has its own HTTP status.
+/// The error types of Prometheus' API. The error type determines the HTTP status of the reply.
 enum class PromError : unsigned char {
   kBadData,
   kExecution,
@@ -31,8 +31,8 @@ enum class PromError : unsigned char {
 /// Sends an error reply such as {"status":"error","errorType":"bad_data","error":"…"}.
 void SendPromError(ResponseWriter& out, PromError error, std::string_view message);
 
-/// Sends the error reply for a parameter that could not be parsed. The reason is either that its
-/// value is invalid or that the request was ended meanwhile.
+/// Sends the error reply for a parameter that could not be parsed. `why` is the error: either the
+/// value of the parameter is invalid, or the request was ended meanwhile.
 void SendParameterError(ResponseWriter& out, std::string_view name, const Status& why);
 
 /// Returns the parameters of the query string. For POST, they are followed by the parameters of the

@@ -40,8 +40,7 @@ class GraphiteIntake {
   // add a point of another client.
 
   /// Adds a point to the batch. If the batch has become large, Add calls Flush. The bytes of the
-  /// path must stay valid until Flush. Only the length of the path must have been checked before;
-  /// Flush validates the rest.
+  /// path must stay valid until Flush. The path need not have been validated before.
   void Add(const GraphitePoint& point, Writer* writer);
   /// Adds a point to the batch and copies its path, so the bytes of the path need not stay valid.
   void AddCopy(const GraphitePoint& point, Writer* writer);
@@ -59,7 +58,7 @@ class GraphiteIntake {
   /// Stores the points of the batch. If the store is busy (Failure::kBusy), Flush waits and tries
   /// again until the store accepts the points or overdue() is true. After any other failure, Flush
   /// drops the affected points. It also drops points that a write rate limit rejects
-  /// (docs/security.md), because all other clients would have to wait, too.
+  /// (docs/security.md), because waiting would delay the points of all other clients.
   void Flush(Writer* writer);
 
   /// Discards the points that were added but not stored. Call this function after an exception,

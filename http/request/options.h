@@ -1,6 +1,6 @@
 #pragma once
-// Options of the network layer. tsd/config sets these options; other folders do not know the names
-// of settings. The names of members contain their units.
+// Options of the network layer. tsd/http_settings.cc sets these options from the settings of the
+// daemon. The names of members contain their units.
 
 #include <cstdint>
 #include <optional>

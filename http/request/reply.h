@@ -65,7 +65,7 @@ class ReplyQueue {
   /// The number of unsent bytes that are not charged to the memory budget. The sockets of most
   /// clients take more bytes at once, so most replies charge nothing.
   static constexpr uint64_t kFreeUnsentBytes = 16 * 1024;
-  /// The time in which a client must take a piece if its handler occupies a thread that other
+  /// The time in which a client must take some bytes if its handler occupies a thread that other
   /// requests need.
   static constexpr auto kPatience = std::chrono::milliseconds(100);
 

@@ -9,8 +9,8 @@
 namespace hg::http {
 
 /// The response to one request. Only one thread at a time may use it, while the request is being
-/// handled. Connections implement this interface, and a string buffer in tests/support implements
-/// it for tests.
+/// handled. Reply (reply.h) implements this interface for connections, and BufferResponse in
+/// tests/support implements it for tests.
 class ResponseWriter {
  public:
   virtual ~ResponseWriter() = default;

@@ -49,7 +49,7 @@ struct Services {
   uid::Annotations& annotations;
   uid::Metadata& metadata;
   query::Engine& queries;
-  PointSink& sink;  // receives points from put, telnet and import (storage/model/point_sink.h)
+  PointSink& sink;  // stores the points of all ingestion protocols (storage/model/point_sink.h)
   Counters& counters;
   ClientNotes& notes;
   /// Calls its argument once for each statistic of the modules outside http. The argument gets the

@@ -57,7 +57,7 @@ enum class Where : uint8_t {
 struct Endpoint {
   /// The name of the endpoint in lower case; it is compared with Request::Endpoint(). With
   /// Place::kRoot, "" is the home page. With Place::kPath and Place::kWatch, the name is the whole
-  /// path as the client sent it. A path of Place::kPath may end with a slash.
+  /// path. With Place::kPath, requests may have one more slash at the end of the path.
   std::string_view name;
   Place place;
   uint8_t verbs;  // allowed methods; other methods get 405, or 400 on unversioned paths
@@ -70,8 +70,8 @@ struct Endpoint {
 /// Returns all endpoints. The result does not change while the process runs.
 std::span<const Endpoint> Endpoints();
 
-/// Finds the endpoint of a request. Returns nullptr if no endpoint has this path, or if the mode of
-/// the daemon or an option disables it.
+/// Finds the endpoint of a request. Returns nullptr if no endpoint has the path of the request, or
+/// if the mode of the daemon or an option disables the endpoint.
 const Endpoint* FindEndpoint(const Request& request, const Options& options);
 
 /// Finds an endpoint by its name. Returns nullptr if no endpoint has this name, or if the mode of

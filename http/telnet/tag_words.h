@@ -17,7 +17,7 @@ class LineTexts {
   /// Converts a text from ISO-8859-1, the charset of the telnet protocol, to UTF-8. If the text is
   /// ASCII, returns `latin1` itself, whose bytes must then stay valid.
   std::string_view Text(std::string_view latin1);
-  /// Stores a text as long as this object exists, and returns a view of the stored text.
+  /// Stores a text until Clear, and returns a view of the stored text.
   std::string_view Keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   /// Parses the words from index `first` on as tags, and appends the tags to *tags. Then sorts

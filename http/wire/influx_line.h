@@ -34,9 +34,9 @@ inline constexpr size_t kInfluxFieldsMax = 4096;
 /// usually gets the error for the tag limit of a series.
 inline constexpr size_t kInfluxTagsMax = 256;
 
-/// The unit of the timestamps of a request, which the parameter `precision` selects. Its values
-/// are: "", "n" or "ns" (nanoseconds); "u", "us" or "µ" (microseconds); "ms"; "s"; "m" (minutes);
-/// "h".
+/// The unit of the timestamps of a request, which the parameter `precision` selects. The values of
+/// this parameter are: "", "n" or "ns" (nanoseconds); "u", "us" or "µ" (microseconds); "ms"; "s";
+/// "m" (minutes); "h".
 enum class InfluxUnit : uint8_t {
   kNanosecond,
   kMicrosecond,
