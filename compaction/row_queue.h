@@ -1,8 +1,8 @@
 #pragma once
 // Implements OpenTSDB's background compaction (CompactionQueue; opentsdb-schema.md §9.1, §9.2) for
-// stores that keep rows as cells. Rows that were written wait in the queue until their hour is
-// over. The queue then passes them to RowCompactor, a few at a time, so that the work is spread
-// over the next hour.
+// stores on HBase. The keys of rows that were written wait in the queue until the hour of the row
+// is over. The queue then passes the keys to RowCompactor, a few at a time, so that the work is
+// spread over the next hour.
 
 #include <condition_variable>
 #include <cstdint>
@@ -21,27 +21,29 @@ namespace hg::compaction {
 
 /// The settings tsd.storage.compaction.*.
 struct RowQueueOptions {
-  int64_t flush_interval_s = 10;  // seconds between rounds
-  // A round runs only if more than this number of rows are waiting. A round may always process at
-  // least this number of rows.
+  int64_t flush_interval_s = 10;  // time in seconds between two calls of RowQueue::Round
+  // RowQueue::Round passes no rows unless more than this number of rows are waiting. One Round may
+  // always pass this number of rows, even if flush_speed allows fewer.
   uint64_t min_flush_threshold = 100;
-  uint64_t max_concurrent_flushes = 10'000;  // maximum number of rows per round
-  uint64_t flush_speed = 2;  // rows per round = waiting rows × interval × speed / 3600
+  uint64_t max_concurrent_flushes = 10'000;  // maximum number of rows that one Round passes
+  // RowQueue::Round passes at most (waiting rows × flush_interval_s × flush_speed / 3600) rows, or
+  // min_flush_threshold rows if this is more.
+  uint64_t flush_speed = 2;
 };
 
 struct RowQueueStats {
-  size_t rows = 0;  // rows that wait for the end of their hour, or for their round
+  size_t rows = 0;  // number of rows that are waiting now
   // The number of rows that were dropped because the queue was full or memory was exhausted.
   uint64_t dropped = 0;
 };
 
-/// The queue of written rows. Thread-safe. `compactor` and `clock` must outlive the object. The
-/// queue is lost when the process ends. A query that later reads a row of the lost queue offers the
-/// row to RowCompactor if the row needs compaction.
+/// The queue of written rows. Thread-safe. The arguments `compactor` and `clock` of the constructor
+/// must outlive the object. The queue is lost when the process ends. If a query later reads a row
+/// of the lost queue and the row needs compaction, the query offers the row to RowCompactor.
 class RowQueue {
  public:
-  /// The maximum number of waiting rows. Each waiting row needs some 100 bytes of memory. Rows that
-  /// do not fit are dropped.
+  /// The maximum number of waiting rows. Each waiting row needs about 100 bytes of memory. If the
+  /// queue is full, further rows are dropped.
   static constexpr size_t kRowsMax = 2'000'000;
 
   RowQueue(RowCompactor* compactor, RowQueueOptions options, const Clock& clock)
@@ -49,22 +51,24 @@ class RowQueue {
   /// Stops the thread of the queue.
   ~RowQueue() { Stop(); }
 
-  /// Records that points were written to the row with this key and base hour. A row that is already
-  /// in the queue is not added again.
+  /// Records that points were written to the row with the row key `key`. `base` is the base time of
+  /// the row in seconds. A row that is already in the queue is not added again.
   void Written(ByteView key, uint32_t base);
-  /// Sets a function that postpones rounds: while `waits` returns true, no rows are passed to
+  /// Sets a function that can pause the queue. While `waits` returns true, Round passes no rows to
   /// RowCompactor. `waits` should return true while writes that were reported to Written have not
-  /// reached the store. If their rows were compacted earlier, the compaction would miss these
-  /// writes, and the rows would not be offered again. Call PauseWhile before Start.
+  /// reached the store. If RowCompactor compacted a row too early, the compacted cell would not
+  /// contain these writes, and the queue would not pass the row again. Round calls `waits` on the
+  /// thread that runs Round. Call PauseWhile before Start.
   void PauseWhile(std::function<bool()> waits) { waits_ = std::move(waits); }
-  /// Starts a thread that runs a round every flush_interval_s seconds.
+  /// Starts a thread that calls Round every flush_interval_s seconds.
   void Start();
   /// Ends the thread of the queue. Idempotent.
   void Stop();
   /// Passes rows that are old enough to RowCompactor, the oldest hours first, within the limits of
-  /// the options. Returns the number of rows passed. Passes no rows while the function given to
-  /// PauseWhile returns true. Also passes no rows while RowCompactor is still working on the rows
-  /// of the previous round, or if RowCompactor could not reach the store for those rows.
+  /// the options. Returns the number of rows that were passed. Passes no rows while the function
+  /// that was given to PauseWhile returns true, or while row keys wait in the queue of
+  /// RowCompactor. Also passes no rows if RowCompactor has failed to read or write a row since the
+  /// previous call of Round.
   size_t Round();
   [[nodiscard]] RowQueueStats Stats() const;
 
@@ -74,15 +78,15 @@ class RowQueue {
   RowCompactor* const compactor_;
   const RowQueueOptions options_;
   const Clock& clock_;
-  std::function<bool()> waits_;  // the function given to PauseWhile; may be empty
+  std::function<bool()> waits_;  // the function that was given to PauseWhile; may be empty
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // The following members are guarded by mutex_.
-  std::map<uint32_t, std::unordered_set<Bytes>> rows_;  // key: base time
+  // The following members, except worker_, are guarded by mutex_.
+  std::map<uint32_t, std::unordered_set<Bytes>> rows_;  // row keys by base time in seconds
   size_t count_ = 0;
   uint64_t dropped_ = 0;
-  uint64_t failures_ = 0;  // number of failures of RowCompactor at the start of the last round
+  uint64_t failures_ = 0;  // failed reads and writes of RowCompactor up to the last Round
   bool stopping_ = false;
 
   std::thread worker_;

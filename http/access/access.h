@@ -1,6 +1,5 @@
 #pragma once
-// Authenticates clients with the users of the user file, and caches the credentials that were
-// verified.
+// Authenticates clients as users of the user file, and caches the passwords that were verified.
 
 #include <atomic>
 #include <functional>
@@ -24,8 +23,8 @@ namespace hg::http {
 struct Identity {
   std::string name;
   Roles roles;
-  /// The user's secret that the client sent, in the form of the user file. "": the client was
-  /// authenticated by its certificate.
+  /// The password hash or the token digest in the user file that matches the secret of the client.
+  /// "": the client was authenticated by its certificate.
   std::string secret;
 };
 using IdentityPtr = std::shared_ptr<const Identity>;
@@ -44,20 +43,21 @@ using PasswordCheck = std::function<bool(std::string_view password, const std::s
 
 /// Authenticates clients. The object is thread-safe. Checking a password takes about 10 ms of CPU
 /// time and 16 MiB of memory, so the caller of Judge must limit the number of concurrent calls. A
-/// verified password stays in a cache as long as the user file contains its hash.
+/// verified password stays in a cache until a Load no longer finds its hash in the user file, or
+/// until the cache is emptied because it is full.
 class Access {
  public:
-  /// Before the first Load, the object has no users. The first Load does expensive setup, and no
-  /// other function may run concurrently with it. Judge calls `matches` on the thread that called
-  /// Judge.
+  /// Before the first Load, the object has no users. The first Load computes a password hash, and
+  /// no other function of the object may run at the same time. Judge calls `matches` on the thread
+  /// that called Judge.
   explicit Access(PasswordCheck matches = PasswordMatches);
 
   /// Replaces all users by the users in the text of a user file. Removes cached credentials that
   /// the new user file does not contain. If Load fails, nothing changes.
   Status Load(std::string_view users);
-  /// Sets the listener that is called for each rejected client. The thread of the client's
-  /// connection calls the listener. Call ListenForRefusals at most once, before the first client is
-  /// rejected.
+  /// Sets the listener to which TellRefused passes rejected requests and telnet lines. Event loops
+  /// and pool threads call TellRefused, so the listener must be thread-safe. Call ListenForRefusals
+  /// at most once, before the first client is rejected.
   void ListenForRefusals(std::function<void(const AccessRefusal&)> listener) {
     refused_ = std::move(listener);
   }
@@ -76,7 +76,8 @@ class Access {
   /// in the cache (see Known), no hash is computed.
   [[nodiscard]] IdentityPtr Judge(const Credentials& said);
   /// Returns the user who belongs to a verified client certificate. `names` are the names in the
-  /// certificate. The first of these names that is a user name selects the user.
+  /// certificate. The first of these names that is a user name selects the user. Returns null if no
+  /// name is a user name.
   [[nodiscard]] IdentityPtr ByCertificate(std::span<const std::string> names) const;
   /// Returns the current Identity of a user after a Load. Returns null if the user, or the secret
   /// that the client sent, is no longer in the user file.
@@ -88,7 +89,7 @@ class Access {
   };
   struct Users {
     std::unordered_map<std::string, User> by_name;
-    /// The users by token; the key is the SHA-256 of the token in hexadecimal.
+    /// The users who have tokens. The key is the SHA-256 of a token in hexadecimal.
     std::unordered_map<std::string, IdentityPtr> by_token;
   };
 
@@ -97,17 +98,19 @@ class Access {
   [[nodiscard]] Digest KeyOf(const Credentials& said) const;
 
   const PasswordCheck matches_;
-  /// Access calls this function for rejected clients. The member does not change after the first
-  /// rejection.
+  /// The argument of ListenForRefusals; may be empty. The member does not change after the first
+  /// rejection of a client.
   std::function<void(const AccessRefusal&)> refused_;
   const Digest key_ = RandomDigest();  // the HMAC key with which the keys of proved_ are computed
-  /// Hash that Judge checks for unknown users; does not change after the first Load.
+  /// The password hash that Judge checks if the user does not exist. It does not change after the
+  /// first Load.
   std::string nobodys_hash_;
   std::atomic<uint64_t> generation_{0};
 
   mutable std::mutex mutex_;
   std::shared_ptr<const Users> users_;  // the users of the last Load; guarded by mutex_
-  /// Credentials that were verified; guarded by mutex_.
+  /// The users whose passwords were verified. The key is the HMAC of user name and password.
+  /// Guarded by mutex_.
   std::unordered_map<Digest, IdentityPtr, HashOfDigest> proved_;
 };
 

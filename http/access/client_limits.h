@@ -31,13 +31,14 @@ class ClientLimits {
   std::shared_ptr<Writer> OfUser(const std::string& name);
   /// Returns the Writer of a client address such as "10.0.0.7". Call this function only if
   /// authentication is off. Calls with the same address return the same Writer as long as a caller
-  /// holds it, and afterwards until its limits have recovered.
+  /// holds this Writer or its limits have not recovered. If the maximum number of addresses is held
+  /// in memory, all new addresses get one common Writer.
   std::shared_ptr<Writer> OfAddress(const std::string& address);
 
   /// Returns the number of clients whose limits are held in memory.
   [[nodiscard]] size_t clients();
-  /// refused_points returns the number of points that write limits have rejected so far.
-  /// refused_series returns the number of new series that they have rejected.
+  /// `refused_points` returns the number of points that the write limits have rejected so far.
+  /// `refused_series` returns the number of new series that the write limits have rejected so far.
   [[nodiscard]] uint64_t refused_points() const { return counts_->points.load(); }
   [[nodiscard]] uint64_t refused_series() const { return counts_->series.load(); }
 
@@ -48,8 +49,8 @@ class ClientLimits {
   class Client;
 
   [[nodiscard]] std::shared_ptr<Client> Make(const std::string& name) const;
-  /// Removes the addresses whose limits have recovered. Runs at most once per sweep interval. The
-  /// caller must hold mutex_.
+  /// Removes each address whose limits have recovered and whose Writer no caller holds. Does
+  /// nothing if the last call was less than a second ago. The caller must hold mutex_.
   void Sweep();
 
   const ClientLimitOptions options_;

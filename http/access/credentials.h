@@ -16,12 +16,12 @@ struct Credentials {
 
 /// Parses "Basic dXNlcjpwYXNz" and "Bearer hg_…", and also "Token hg_…" and "Token user:pass",
 /// which InfluxDB clients send. The case of the first word is ignored. The result has the kind
-/// kNone for an empty field, and kUnreadable for an unknown scheme.
+/// kNone for an empty field, and kUnreadable for any other text.
 Credentials ReadAuthorization(std::string_view field);
 
 /// Parses "auth basic USER PASSWORD" or "auth bearer TOKEN", without the line end. The password is
-/// the rest of the line and may contain blanks. OpenTSDB documents the form with a password for
-/// plug-ins.
+/// the rest of the line and may contain blanks. The result has the kind kUnreadable for any other
+/// line. OpenTSDB documents the form "auth basic" for its authentication plug-ins.
 Credentials ReadAuthLine(std::string_view line);
 
 /// Returns whether the line is an `auth` command of the telnet protocol.

@@ -11,12 +11,12 @@
 
 namespace hg::http {
 
-/// Returns whether the field Origin, Sec-Fetch-Site or Referer is present, which means that a
-/// browser sent the request for a web page.
+/// Returns whether the field Origin, Sec-Fetch-Site or Referer is present and not empty. If one of
+/// them is, a browser sent the request for a web page.
 bool TellsOfPage(const Request& request);
 
-/// Returns whether the origin is this server. The origin is this server if it consists of http or
-/// https and the Host of the request.
+/// Returns whether `origin` is the origin of this server. This is so if `origin` is "http://" or
+/// "https://", followed by the Host field of the request.
 bool IsOwnOrigin(const Request& request, std::string_view origin);
 
 /// Returns whether tsd.http.request.cors_domains contains the origin or the entry "*".
@@ -30,9 +30,10 @@ enum class Star : uint8_t {
 
 /// Returns the header field that names a foreign site, such as "Origin: http://evil.example".
 /// Returns "" if no field names a foreign site, or if tsd.http.request.cors_domains lists the site.
+/// `star` says what the entry "*" in this setting permits.
 std::string ForeignSite(const Request& request, const Options& options, Star star);
 
-/// Returns whether the host is "localhost", a loopback address, or "".
+/// Returns whether the host, which may have a port, is "localhost", a loopback address, or "".
 bool IsThisMachine(std::string_view host);
 
 /// Returns whether a request with this Host may be served by a daemon that listens only on loopback

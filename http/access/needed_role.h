@@ -18,17 +18,17 @@ inline Role ForWriters(const Request&) { return Role::kWrite; }
 inline Role ForAdmins(const Request&) { return Role::kAdmin; }
 
 /// Returns kRead for GET and HEAD, and kWrite for all other methods. If a GET request has the
-/// parameter method_override, the result is that for the method in this parameter.
+/// parameter method_override, the method in this parameter counts instead of GET.
 Role ForReadersByVerb(const Request& request);
 
 /// Returns kRead for GET, HEAD and POST, and kAdmin for all other methods. DELETE needs kAdmin
-/// because it deletes the points that the query reads. The handler itself checks whether the body
-/// has the member "delete".
+/// because it deletes the points that the query reads. The body of a POST can request the same with
+/// the member "delete"; for such a body, the handler itself checks that the user has kAdmin.
 Role ForQueries(const Request& request);
 
-/// Returns kWrite for requests that assign ids, whatever their method is, and kAdmin for requests
-/// that rename, because a new name affects all data. Returns the result of ForReadersByVerb for all
-/// other requests.
+/// Returns kWrite for requests to /api/uid/assign with any method. Returns kAdmin for requests to
+/// /api/uid/rename with any method, because a new name affects all data. Returns the result of
+/// ForReadersByVerb for all other requests.
 Role ForUids(const Request& request);
 
 /// Returns kAdmin for DELETE, which ends a query, and kRead for all other methods.

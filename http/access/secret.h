@@ -1,8 +1,8 @@
 #pragma once
 // Hashes of passwords and tokens. The user file contains only hashes, so reading this file does not
-// give access to the server. Passwords can be guessed, so they get a slow hash (yescrypt of the
-// system's libcrypt, about 10 ms and 16 MiB). A token is 256 random bits, so the fast hash SHA-256
-// is sufficient for it.
+// give access to the server. Passwords can be guessed, so they get a slow hash: yescrypt of the
+// system's libcrypt, which takes about 10 ms of CPU time and 16 MiB of memory. A token is 256
+// random bits, so the fast hash SHA-256 is sufficient for it.
 
 #include <array>
 #include <string>
@@ -18,15 +18,17 @@ using Digest = std::array<unsigned char, 32>;
 inline constexpr size_t kPasswordBytesMax = 511;
 
 /// Returns a crypt(5) hash of the password with a new salt. The text of the hash contains the
-/// algorithm, the cost and the salt. InvalidArgument: the password is empty or too long.
+/// algorithm, the cost and the salt. InvalidArgument: the password is empty, is too long, or
+/// contains a zero byte. Unsupported: libcrypt of the system does not support the hash.
 Result<std::string> HashPassword(std::string_view password);
 
-/// Returns whether the password has this hash, which may be of any kind that crypt(5) supports. The
-/// function is slow on purpose, and compares in constant time. Returns false for a hash that cannot
-/// be parsed.
+/// Returns whether the password has this hash, which may be of any kind that libcrypt of the system
+/// supports. The function is slow on purpose, and compares the hashes in constant time. Returns
+/// false for a hash that cannot be parsed.
 bool PasswordMatches(std::string_view password, const std::string& hash);
 
-/// Returns whether PasswordMatches supports hashes of this kind.
+/// Returns whether `hash` is a password hash whose algorithm libcrypt of the system supports and
+/// considers strong enough for new passwords. The cost of the hash may be low.
 bool IsPasswordHash(const std::string& hash);
 
 /// Returns a new random token: the text "hg_" followed by 64 hexadecimal digits.

@@ -18,7 +18,7 @@
 namespace hg::http {
 
 struct User {
-  /// Letters, digits, and the characters . _ - @; at most kUserNameBytesMax bytes.
+  /// The user name: letters, digits, and the characters . _ - @; at most kUserNameBytesMax bytes.
   std::string name;
   Roles roles;
   std::vector<std::string> passwords;  // hashes of passwords in the form that HashPassword returns
@@ -28,14 +28,16 @@ struct User {
 inline constexpr size_t kUserNameBytesMax = 128;
 
 /// Returns InvalidArgument if the name is empty, is too long, or has a character that is not
-/// allowed in user names. The error message says which of these cases it is.
+/// allowed in user names. The error message contains the name, the maximum length and the allowed
+/// characters.
 Status CheckUserName(std::string_view name);
 
 /// Parses the text of a user file. The message of InvalidArgument contains the number of the first
 /// invalid line and describes the error in this line.
 Result<std::vector<User>> ParseUserFile(std::string_view text);
 
-/// Returns the text of a user file with these users, in the order of the list, without comments.
+/// Returns the text of a user file with these users, in the order of the list. The text begins with
+/// a comment that describes the format, and has no other comments.
 std::string UserFileText(const std::vector<User>& users);
 
 /// Returns the form in which the user file stores a token: its SHA-256 in hexadecimal.

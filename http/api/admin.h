@@ -19,16 +19,16 @@ bool AdminChanges(std::string_view call);
 /// Runs one administrative call on a store of any kind. Returns a JSON document with one line per
 /// element. Row keys are written as in storage/region/pre_split.h. The parameters of the calls are:
 /// - rows: if given, `regions` also counts the rows and the bytes of values of each region
-/// - table: optional for `regions`, `sizes` and `compact` (default: all tables); required for all
-///   other calls
-/// - for `split`: region (any key in the region; default: the region of `at`, or the first one), at
-///   (the key where the second half begins)
+/// - table: not used by `tables` and `flush`; optional for `regions`, `sizes` and `compact`
+///   (default: all tables); required for all other calls
+/// - for `split`: region (any key in the region; default: the region of `at`, or the first region),
+///   at (the first key of the second half; default: the store selects a key)
 /// - for `merge`: at (the key where two neighbouring regions meet)
 /// - for `create`: families (http/wire/table_text.h), splits (comma-separated), uniform, hex
 /// - for `alter`: families
 ///
 /// NotFound: the call or the table is unknown. InvalidArgument: a parameter is missing or invalid.
-/// `watch` can end the call `count` early.
+/// `watch` can end `count`, and `regions` with the parameter `rows`, early.
 Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters,
                                  RequestContext& watch);
 

@@ -1,6 +1,6 @@
 #pragma once
 // Parses arguments that many endpoints have in common (opentsdb-http-api.md §4). If an argument is
-// invalid, the functions themselves send the error reply.
+// invalid, functions with a parameter of the type ResponseWriter send the error reply themselves.
 
 #include <cstdint>
 #include <optional>
@@ -31,8 +31,8 @@ std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter&
 /// JSON but has the wrong structure.
 void SendBadJson(ResponseWriter& out, const Request& request, std::string_view details);
 
-/// Returns the time zone with that id. An empty id selects the configured time zone.
-/// InvalidArgument: the id is unknown.
+/// Returns the time zone with the id `id`, such as "Europe/Berlin". An empty id selects the
+/// configured time zone. InvalidArgument: the id is unknown.
 Result<query::TimeZone> RequestZone(const std::string& id, const Services& services);
 
 /// Parses a time from a query string or a body (query/time/time_text.h), and returns milliseconds
@@ -40,6 +40,7 @@ Result<query::TimeZone> RequestZone(const std::string& id, const Services& servi
 Result<int64_t> ParseRequestTime(std::string_view text, const Services& services);
 
 /// Decodes hexadecimal digits to bytes. If the number of digits is odd, a 0 is added on the left.
+/// InvalidArgument: the text has a character that is not a hexadecimal digit.
 Result<Bytes> ParseHex(const std::string& text);
 
 /// Returns the value of the parameter, or nullopt if the parameter is absent or its value is empty.

@@ -1,6 +1,6 @@
 #pragma once
-// Functions that all query endpoints use. They register a query for /api/stats/query, send its
-// response or error, and record its end.
+// Functions that all query endpoints use. They register a query for /api/stats/query, send the
+// response or the error of the query, and record the end of the query.
 
 #include <functional>
 #include <memory>
@@ -33,7 +33,8 @@ void RecordScans(Services& services, const query::Answer& answer);
 void SendQueryFailure(const Request& request, Services& services, const Status& status,
                       ResponseWriter& out);
 
-/// Sends the error reply as SendQueryFailure does, and also records the end of the query.
+/// Sends the error reply of a query that failed after BeginQuery, counts the failure, and records
+/// the end of the query. The HTTP status is that of QueryFailureStatus.
 void FailQuery(const Request& request, Services& services, const Status& status,
                query::RunningRequest& running, ResponseWriter& out);
 

@@ -26,15 +26,15 @@ struct Stat {
 /// The latencies of one kind of operation. /api/stats shows percentiles of these latencies as
 /// numbers ("NAME_95pct").
 struct LatencyStat {
-  std::string name;  // name of the statistic, without the prefix "tsd."
-  std::vector<StatTag> tags;
+  std::string name;           // name of the statistic, without the prefix "tsd."
+  std::vector<StatTag> tags;  // tags of this statistic, without the host tag
   LatencyHistogram took;
 };
 
 std::vector<LatencyStat> CollectLatencies(Services& services);
 
-/// Returns all statistics that are numbers, in the order of the output. Reads the UID table and
-/// /proc.
+/// Returns all statistics that are numbers, in the order of the output. `with_threads`: whether the
+/// result includes the numbers of threads (jvm.thread.*). Reads the UID table and /proc.
 std::vector<Stat> CollectStats(Services& services, bool with_threads);
 
 }  // namespace hg::http

@@ -15,16 +15,16 @@
 
 namespace hg::http {
 
-/// Selects series for one lookup. Only one thread at a time may use the object. Objects that the
-/// constructor gets by reference must outlive this object.
+/// Selects series for one lookup. Only one thread at a time may use the object. The arguments of
+/// the constructor must outlive the object.
 class DistinctFirst {
  public:
   /// `limit` must be at least 1. The clauses of the matcher must be sorted by key. The memory is
   /// charged to `memory`.
   ///
-  /// A series counts as new if it has something that no earlier series had. If the matcher has
-  /// clauses, this is a value of a tag key in the clauses. If the matcher has no clauses, this is a
-  /// tag key.
+  /// If the matcher has no clauses, a series counts as new if it has a tag key that no earlier
+  /// series had. If the matcher has clauses, a series counts as new if, for a tag key of a clause,
+  /// it has a tag value that no earlier series had for this tag key.
   DistinctFirst(const KeyLayout& layout, const SeriesMatcher& matcher, size_t limit,
                 MemoryTally* memory);
 
@@ -43,7 +43,8 @@ class DistinctFirst {
   const SeriesMatcher& matcher_;
   const size_t limit_;
   MemoryTally* const memory_;
-  /// Ids of tag keys; with clauses, ids of tag keys and of their values.
+  /// The tags that earlier series had. An element is the id of a tag key; if the matcher has
+  /// clauses, it is the id of a tag key, followed by the id of a tag value.
   std::unordered_set<Bytes> seen_;
   std::vector<Bytes> new_, others_;
 };

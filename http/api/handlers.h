@@ -1,8 +1,8 @@
 #pragma once
 // The handlers of the HTTP endpoints; http/routes/endpoints.cc maps paths to handlers. A handler
-// sends exactly one response, even if it fails. A handler may block, unless the table of endpoints
-// has Where::kLoop for it. In the comments, "GET", "POST" and so on are the methods that a handler
-// serves. http/api/README.md lists paths and files.
+// sends exactly one response, even if it fails. A handler may block, except while Request::on_loop
+// is true. In the comments, "GET", "POST" and so on are the methods that a handler serves.
+// http/api/README.md lists paths and files.
 
 #include "http/request/services.h"
 
@@ -24,8 +24,9 @@ void HandleHistogram(const Request& request, Services& services, ResponseWriter&
 
 // The following handlers serve OpenTSDB's queries (opentsdb-http-api.md §10 to §13, §19.2).
 
-/// /api/query. If the third segment of the path is "last", "exp" or "gexp", calls HandleQueryLast,
-/// HandleQueryExp or HandleQueryGexp.
+/// /api/query. For the paths /api/query/last, /api/query/exp and /api/query/gexp, calls
+/// HandleQueryLast, HandleQueryExp or HandleQueryGexp. For a PromQL query (AsksPromql), calls
+/// HandlePromQuery.
 void HandleQuery(const Request& request, Services& services, ResponseWriter& out);
 /// /api/query/last: returns the newest point of each requested series.
 void HandleQueryLast(const Request& request, Services& services, ResponseWriter& out);
@@ -37,8 +38,8 @@ void HandleQueryExp(const Request& request, Services& services, ResponseWriter& 
 void HandleQueryGexp(const Request& request, Services& services, bool delete_rows,
                      ResponseWriter& out);
 /// /q: OpenTSDB's graphs. With the parameter `ascii`, the response has the points as lines of text;
-/// with `json`, only the number of points; with `png`, a plot. Without these parameters, the
-/// response is a page that redirects to the home page.
+/// with `json`, only the number of points and information about the query; with `png`, a plot.
+/// Without these parameters, the response is a page that redirects to the home page.
 void HandleGraph(const Request& request, Services& services, ResponseWriter& out);
 
 // The following handlers serve names, metadata and annotations (opentsdb-http-api.md §14 to §18).
@@ -55,8 +56,8 @@ void HandleSearch(const Request& request, Services& services, ResponseWriter& ou
 /// handler reads Hourglass's own index, not the meta table. If the request has a body, the
 /// parameters are taken from the body, not from the query string.
 void HandleLookup(const Request& request, Services& services, ResponseWriter& out);
-/// Checks that the body of a search request is JSON. If the body is not JSON, sends an error reply
-/// and returns false.
+/// Checks that the body of a search request is a valid JSON document of a search. If the body is
+/// not valid, sends an error reply and returns false.
 bool CheckSearchBody(const Request& request, ResponseWriter& out);
 /// /api/search/tags: returns the number of series of a metric, and their distribution over its
 /// tags. This is a Hourglass extension; the list of metrics on the web page uses it. Serves GET and
@@ -66,9 +67,9 @@ bool CheckSearchBody(const Request& request, ResponseWriter& out);
 ///   come first
 ///
 /// Keys are sorted by name. An id whose name was deleted is shown in hexadecimal digits with
-/// "deleted":true. 400: m or limit is missing or invalid, or m names no metric. 404: a name is
-/// unknown. The request runs as a query: query budgets and timeouts apply to it, with the same HTTP
-/// statuses, and /api/stats/query lists it and can end it.
+/// "deleted":true. 400: m is missing, is invalid or names no metric, or limit is invalid. 404: a
+/// name is unknown. The request runs as a query: the limits of queries apply to it, its errors have
+/// the HTTP statuses of /api/query, and /api/stats/query lists it and can end it.
 void HandleTagCounts(const Request& request, Services& services, ResponseWriter& out);
 /// GET, POST, PUT, DELETE, method_override: reads or changes one annotation. For paths that end
 /// with /bulk, calls HandleAnnotationBulk.
@@ -79,8 +80,8 @@ void HandleAnnotations(const Request& request, Services& services, ResponseWrite
 /// POST, PUT: stores an array of annotations. DELETE: deletes the annotations of a time range. A
 /// request with another method gets 405.
 void HandleAnnotationBulk(const Request& request, Services& services, ResponseWriter& out);
-/// /api/uid/assign and /api/uid/rename. The third segment of the path selects the function, and
-/// that function checks the method. A path with an unknown segment gets 501.
+/// /api/uid/assign, /api/uid/rename, /api/uid/uidmeta and /api/uid/tsmeta. Each of these paths has
+/// its own function, which checks the method. Other paths below /api/uid get 501.
 void HandleUid(const Request& request, Services& services, ResponseWriter& out);
 /// GET, POST, PUT, DELETE, method_override: reads or changes the metadata of one UID.
 void HandleUidMeta(const Request& request, Services& services, ResponseWriter& out);
@@ -107,8 +108,9 @@ void HandlePromParse(const Request& request, Services& services, ResponseWriter&
 /// exemplars.
 void HandlePromExemplars(const Request& request, Services& services, ResponseWriter& out);
 /// /api/v1/labels, /api/v1/label/NAME/values and /api/v1/series: read Hourglass's own index. If the
-/// request has a time range, the result has only series with samples in this range. The range is
-/// widened to whole days (StoredSeries::List).
+/// request has a time range, the result contains only series, or labels of series, that have
+/// samples in this range. The range is widened to whole days (StoredSeries::List). A store without
+/// an index of series ignores the range if the request has no match[].
 void HandlePromLabels(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromLabel(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromSeries(const Request& request, Services& services, ResponseWriter& out);
@@ -144,8 +146,8 @@ void HandlePromConfig(const Request& request, Services& services, ResponseWriter
 void HandlePromFlags(const Request& request, Services& services, ResponseWriter& out);
 void HandlePromRuntimeInfo(const Request& request, Services& services, ResponseWriter& out);
 /// /api/v1/status/tsdb: returns the number of series in the store, and the metrics and labels that
-/// have the most series. The handler visits every series. If the store is HBase, the lists are
-/// empty, because HBase does not number its series.
+/// have the most series. The handler visits every series. If the store is HBase, the number is 0
+/// and the lists are empty, because a store on HBase has no list of its series.
 void HandlePromTsdb(const Request& request, Services& services, ResponseWriter& out);
 /// GET /api/v1/metadata: returns the types, help texts and units of metrics
 /// (http/request/client_notes.h). Parameters: metric, limit.
@@ -185,13 +187,14 @@ void HandleOtlpMetrics(const Request& request, Services& services, ResponseWrite
 /// copy. POST check reports all damage in the files of the store. http/wire/maintenance_json.h
 /// describes these responses.
 ///
-/// While a long call is running, an equal call gets 503, because it would only wait for the first
-/// one.
+/// While a long call is running, a call with the same name gets 503, because the second call would
+/// only wait for the first call.
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out);
 /// GET, POST: /api/config returns all effective settings, and /api/config/filters returns the names
 /// of the tag filters.
 void HandleConfig(const Request& request, Services& services, ResponseWriter& out);
-/// Serves any method: sends a confirmation, and stops the daemon after the reply was sent.
+/// Serves any method: sends a confirmation, and stops the daemon. The daemon sends the confirmation
+/// before it ends.
 void HandleDiediedie(const Request& request, Services& services, ResponseWriter& out);
 /// GET, DELETE: removes names and ids from the caches of the daemon, so that changes by other
 /// processes become visible.
@@ -216,8 +219,8 @@ void HandleStatsPage(const Request& request, Services& services, ResponseWriter&
 /// /api/stats/query: returns running and recently completed queries. Hourglass extension: DELETE
 /// with ?id= ends a query.
 void HandleQueryStats(const Request& request, Services& services, ResponseWriter& out);
-/// GET: returns {"user":…,"roles":[…],"mode":…}. If authentication is off, the response has no user
-/// name, and all roles. Hourglass extension.
+/// GET: returns {"user":…,"roles":[…],"mode":…}. If authentication is off, "user" is "" and "roles"
+/// has all roles. Hourglass extension.
 void HandleUser(const Request& request, Services& services, ResponseWriter& out);
 /// GET, POST: returns the version as a JSON object below /api or with ?json, and otherwise as two
 /// lines of text.

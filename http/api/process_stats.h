@@ -12,7 +12,7 @@ namespace hg::http {
 struct ThreadStats {
   int id = 0;
   std::string name;
-  // The state of the process as in /proc/<pid>/stat: R means running; S and D mean waiting.
+  // The state of the thread as in /proc/<pid>/stat: R means running; S and D mean waiting.
   char state = 'S';
   int priority = 0;
 };

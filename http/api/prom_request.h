@@ -18,7 +18,7 @@
 
 namespace hg::http {
 
-/// The error types of Prometheus' API. Each error type has its own HTTP status.
+/// The error types of Prometheus' API. The error type determines the HTTP status of the reply.
 enum class PromError : unsigned char {
   kBadData,
   kExecution,
@@ -31,17 +31,18 @@ enum class PromError : unsigned char {
 /// Sends an error reply such as {"status":"error","errorType":"bad_data","error":"…"}.
 void SendPromError(ResponseWriter& out, PromError error, std::string_view message);
 
-/// Sends the error reply for a parameter that could not be parsed. The reason is either that its
-/// value is invalid or that the request was ended meanwhile.
+/// Sends the error reply for a parameter that could not be parsed. `why` is the error: either the
+/// value of the parameter is invalid, or the request was ended meanwhile.
 void SendParameterError(ResponseWriter& out, std::string_view name, const Status& why);
 
-/// Returns the parameters of the query string, followed by the parameters of a form in the body. On
-/// failure, sends an error reply and returns nullopt.
+/// Returns the parameters of the query string. For POST, they are followed by the parameters of the
+/// form in the body. On failure, sends an error reply and returns nullopt.
 std::optional<Parameters> PromParameters(const Request& request, ResponseWriter& out);
 
-/// Parses a parameter that is a time or a duration. If the parameter is absent, returns
-/// `otherwise`. If `otherwise` is nullopt, the parameter is required. On failure, sends an error
-/// reply that contains the name of the parameter, and returns nullopt.
+/// Parses a parameter that is a time or a duration, and returns it in milliseconds. If the
+/// parameter is absent or empty, returns `otherwise`. If `otherwise` is nullopt, the parameter is
+/// required. On failure, sends an error reply that contains the name of the parameter, and returns
+/// nullopt.
 std::optional<int64_t> PromTime(const Parameters& parameters, std::string_view name,
                                 std::optional<int64_t> otherwise, ResponseWriter& out);
 std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_view name,
@@ -61,7 +62,8 @@ struct PromSelectors {
   std::string text;  // text of the selectors for lists of running queries
 };
 /// Parses the match[] parameters of a request. Returns nullopt if the function has sent an error
-/// reply, or if the request may not wait until a pattern is compiled.
+/// reply. Also returns nullopt if a regular expression must be compiled but the request may not
+/// wait (RequestContext::MayWait).
 std::optional<PromSelectors> ReadPromSelectors(const Request& request, const Parameters& parameters,
                                                ResponseWriter& out);
 

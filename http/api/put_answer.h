@@ -22,7 +22,7 @@ struct PutFlags {
 /// The result of storing one point.
 struct PutOutcome {
   std::string error;     // error message; empty: the point was stored
-  bool storage = false;  // whether the store failed, so that the point itself is valid
+  bool storage = false;  // whether the store caused the error; if so, the point itself is valid
 };
 
 inline constexpr const char* kPutTimedOut = "Write timedout";
@@ -32,8 +32,9 @@ struct PutResult {
   PutFlags flags;
   // The points of the request; needed only if some of them were not stored.
   std::deque<PutPoint> points;
-  std::vector<PutOutcome> outcomes;
-  /// Whether the error is kPutTimedOut: the point was not stored before the timeout.
+  std::vector<PutOutcome> outcomes;  // one element for each point of the request
+  /// Whether the timeout of the request has passed. If it has, the points that were not durable by
+  /// then have the error kPutTimedOut.
   bool timed_out = false;
   /// Whether a rollup has a tag without a key, which OpenTSDB cannot print.
   bool unprintable = false;

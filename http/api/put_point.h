@@ -31,8 +31,8 @@ std::vector<TagText> TagsOf(const PutPoint& point);
 /// allowed.
 void AddTag(const std::string& key, std::string value, PutPoint* point);
 
-/// Encodes the histogram of a point for storage. The message of InvalidArgument names the invalid
-/// field.
+/// Encodes the histogram of a point for storage. The message of InvalidArgument describes the
+/// error.
 Result<Bytes> EncodeHistogram(const PutPoint& point, uint8_t codec_id);
 
 }  // namespace hg::http

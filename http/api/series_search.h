@@ -24,8 +24,8 @@ inline constexpr uint64_t kStepsPerName = 1 << 10;
 struct SeriesWanted {
   Bytes metric;  // id of the metric; "" = any metric
   SeriesMatcher matcher;
-  // Ids of tag values, sorted. A series must have each of these values, with any tag key. Empty =
-  // the search has no such condition.
+  // Ids of tag values, sorted. A series must have at least one of these values, with any tag key.
+  // Empty = the search has no such condition.
   std::vector<Bytes> values;
 };
 

@@ -18,14 +18,14 @@ struct Mark {
 /// Converts values to positions on a value axis.
 class ValueScale {
  public:
-  /// `low` and `high` are the range of the points. If the range is empty (low > high) or has only
-  /// one value, it is widened. `marks` is the approximate number of tick marks that fit on the
-  /// axis; it must be at least 2.
+  /// `low` and `high` are the lowest and the highest value of the points. If low > high (there are
+  /// no points) or low = high, the scale widens this range. The limits of `axis` have precedence
+  /// over the range. `marks` is the approximate number of tick marks that fit on the axis.
   ValueScale(const ValueAxis& axis, double low, double high, int marks);
 
   /// Returns the position of a value: 0 at the low end of the axis, 1 at the high end. The position
-  /// of a value outside the range is below 0 or above 1. On a logarithmic axis, the position of a
-  /// value without a logarithm is far below 0.
+  /// of a value outside the range of the axis is below 0 or above 1. On a logarithmic axis, the
+  /// position of a value that is not positive is far below 0.
   [[nodiscard]] double At(double value) const;
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
 
@@ -43,8 +43,9 @@ class ValueScale {
 std::vector<Mark> TimeMarks(int64_t begin_ms, int64_t end_ms, const query::TimeZone& zone,
                             int marks);
 
-/// Returns the text of a number in the printf format of the axis, or in a short form if the axis
-/// has no format. `step` is the distance between tick marks; it determines the number of digits.
+/// Returns the text of a number in the format `format` (ValueAxis::format). If `format` is "",
+/// returns a short form, in which the number of digits depends on `step`, the distance between two
+/// tick marks in units of the value.
 std::string NumberLabel(const std::string& format, double value, double step);
 
 }  // namespace hg::http::graph

@@ -15,7 +15,8 @@ namespace hg::http::graph {
 
 inline constexpr double kGap = 6;  // distance in pixels between related elements
 
-/// The alignment of a text to its position, horizontally and vertically.
+/// The point of a text that is placed at the given position. `across` selects the left end, the
+/// center or the right end of the text, and `along` selects its top, center or bottom.
 struct Anchor {
   Place across = Place::kCenter;
   Place along = Place::kCenter;
@@ -38,16 +39,18 @@ class Canvas {
   void Stroke(double x1, double y1, double x2, double y2);
   void Outline(double x, double y, double width, double height);
   /// Draws a text. Control characters are left out, and bytes that are not UTF-8 become question
-  /// marks. A text that is wider than `width_max` is cut.
+  /// marks. A text that is wider than `width_max` pixels is shortened and gets "…" at its end.
   void Text(std::string_view text, double x, double y, Anchor anchor, double width_max);
-  /// Draws a text that runs upwards and is centered at the position.
+  /// Draws a text that is rotated so that it runs upwards, with its center at the position (x, y).
+  /// A text that is longer than `length_max` pixels is shortened.
   void TextUpwards(std::string_view text, double x, double y, double length_max);
   [[nodiscard]] double TextWidth(std::string_view text);
   [[nodiscard]] double LineHeight() const { return line_height_; }
   void SetTextSize(double pixels);
 
-  /// Returns the bitmap as a PNG file. The context is checked after each piece of the file.
-  /// IoError: there is no memory for the file. Also fails if the context reports an error.
+  /// Returns the bitmap as a PNG file. The context is checked before each piece of the file is
+  /// stored. IoError: Cairo failed, for example because it had no memory for the bitmap. Also fails
+  /// if the context reports an error.
   Result<std::string> ToPng(RequestContext& context);
 
  private:

@@ -14,10 +14,10 @@ namespace hg::http::graph {
 /// lines would occupy a thread for a long time.
 inline constexpr size_t kLinesMax = 2000;
 
-/// Returns a plot as a PNG file. The style of the plot contains the size of the image. The bitmap
-/// and the working memory are charged to `context` during the call; the returned file stays
-/// charged. InvalidArgument: the plot has more than kLinesMax lines. IoError: there is no memory
-/// for the bitmap. Also fails if `context` reports an error.
+/// Returns a plot as a PNG file. The style of the plot contains the size of the image. The memory
+/// is charged to `context`. InvalidArgument: the plot has more than kLinesMax lines. IoError: Cairo
+/// failed, for example because it had no memory for the bitmap. Also fails if `context` reports an
+/// error.
 Result<std::string> DrawPng(const Plot& plot, RequestContext& context);
 
 }  // namespace hg::http::graph

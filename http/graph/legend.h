@@ -22,14 +22,17 @@ Color LineColor(size_t index);
 class LegendBlock {
  public:
   /// Measures the titles of the lines. `room` is the area of the picture without its margins.
+  /// `style`, `lines` and `canvas` must outlive the object.
   LegendBlock(const Style& style, const std::vector<Line>& lines, const Box& room, Canvas& canvas);
 
   /// If the legend is outside the area of the lines, makes `area` smaller by the space for the
   /// legend. Call this function before Draw.
   void Reserve(Box* area);
-  /// Returns the width that the legend needs at the left side of the picture.
+  /// Returns the width in pixels that the legend needs to the left of the lines. Returns 0 if the
+  /// legend is not there.
   [[nodiscard]] double left_room() const;
-  /// Draws the legend. `area` is the area of the lines. An inside legend is placed in this area.
+  /// Draws the legend. `area` is the area of the lines. If the legend is inside, it is placed in
+  /// this area.
   void Draw(const Box& area);
 
  private:

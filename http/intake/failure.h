@@ -13,8 +13,8 @@ namespace hg::http {
 
 enum class Failure : uint8_t {
   kNone,  // there was no failure: the point was stored
-  /// The point can never be stored, because its time, value, names, tags or number of series are
-  /// not allowed.
+  /// The point cannot be stored, and a retry will not help. Its time, value, name or tags are not
+  /// allowed, or its series is new and the number of new series is limited for this client.
   kInvalid,
   kUnknown,  // a name of the point does not exist and is not created automatically
   kDamaged,  // damaged data in the store affects the point, or the store does not support the point

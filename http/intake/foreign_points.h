@@ -18,8 +18,8 @@
 
 namespace hg::http {
 
-/// A batch of points that were converted from InfluxDB, Prometheus, OTLP or Graphite. Only one
-/// thread at a time may use the object.
+/// A batch of points that were converted from InfluxDB, Prometheus, OTLP or Graphite. The object
+/// owns the texts of the points until Clear. Only one thread at a time may use the object.
 class ForeignPoints {
  public:
   /// `options` must outlive the object, which reads its naming settings.
@@ -29,13 +29,14 @@ class ForeignPoints {
   /// Sets the tags of all points that are added from now until the next SetTags or Clear.
   /// InvalidArgument: a text is not UTF-8.
   Status SetTags(std::span<const std::pair<std::string, std::string>> tags);
-  /// Adds a point that has the tags of the last SetTags. `raw_key` is the raw series key that the
-  /// client sent (NamedPoint). InvalidArgument: a name is not UTF-8.
+  /// Adds a point that has the tags of the last SetTags, which must have been called before.
+  /// `raw_key` is the raw series key that the client sent (NamedPoint). The object does not copy
+  /// the bytes of `raw_key`. InvalidArgument: the metric is not UTF-8.
   Status Add(std::string_view metric, Timestamp time, const PointValue& value, RawKey raw_key = {});
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }
-  /// Returns the approximate number of bytes of memory that the object holds until Clear. The
-  /// number includes texts that error messages about the points may repeat.
+  /// Returns the approximate number of bytes of memory that the points need until Clear. The number
+  /// includes the tags once for each point, because the error message of a point may repeat them.
   [[nodiscard]] size_t bytes() const { return bytes_; }
   void Clear();
 
@@ -47,7 +48,7 @@ class ForeignPoints {
   std::vector<NamedPoint> points_;
   std::deque<std::vector<TagText>> tags_;  // one element for each call of SetTags
   std::deque<std::string> texts_;          // the escaped names of the points and tags
-  /// Memory of all members; memory of the tags of the last SetTags.
+  /// The result of bytes(), and the memory in bytes of the tags of the last SetTags.
   size_t bytes_ = 0, bytes_of_tags_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Stores the points that arrive on Graphite's ports, in batches. A point whose path is known needs
-// only one look-up; all other points are stored by name. Graphite's protocols have no replies, so
-// the server counts and logs rejected points.
+// Stores the points that arrive on Graphite's ports, in batches. If all paths of a batch are known,
+// the batch needs only one look-up of each path; otherwise, its points are stored by name.
+// Graphite's protocols have no replies, so the server counts and logs rejected points.
 
 #include <atomic>
 #include <cstdint>
@@ -35,12 +35,12 @@ class GraphiteIntake {
   [[nodiscard]] int64_t MonotonicMs() const { return services_.clock.MonotonicNs() / 1'000'000; }
   [[nodiscard]] Timestamp Now() const;
 
-  // In the following functions, `writer` is the client whose write limits apply; nullptr =
-  // unlimited. All points of a batch must belong to one client, so call Flush before you add a
-  // point of another client.
+  // In the following functions, `writer` has the write limits of the client that sent the points;
+  // nullptr = unlimited. All points of a batch must come from one client, so call Flush before you
+  // add a point of another client.
 
-  /// Adds a point to the batch; may call Flush. The bytes of the path must stay valid until Flush,
-  /// which also validates the path.
+  /// Adds a point to the batch. If the batch has become large, Add calls Flush. The bytes of the
+  /// path must stay valid until Flush. The path need not have been validated before.
   void Add(const GraphitePoint& point, Writer* writer);
   /// Adds a point to the batch and copies its path, so the bytes of the path need not stay valid.
   void AddCopy(const GraphitePoint& point, Writer* writer);
@@ -48,16 +48,17 @@ class GraphiteIntake {
   /// Counts and logs received input that could not be parsed. `why` is the error.
   void Refuse(const Status& why);
 
-  /// Counts and logs a connection that the server rejects or closes because it lacks a resource.
+  /// Counts and logs a connection that the server rejects or closes because the server lacks a
+  /// resource, such as memory. `why` is the text for the log.
   void TurnAway(std::string_view why);
 
   /// Logs a warning. At most one warning is logged every ten seconds.
   void Tell(std::string_view why);
 
   /// Stores the points of the batch. If the store is busy (Failure::kBusy), Flush waits and tries
-  /// again until the store accepts the points. After any other failure, Flush drops the affected
-  /// points. It drops points also after a write rate limit (docs/security.md), because waiting for
-  /// one client would block all other clients.
+  /// again until the store accepts the points or overdue() is true. After any other failure, Flush
+  /// drops the affected points. It also drops points that a write rate limit rejects
+  /// (docs/security.md), because waiting would delay the points of all other clients.
   void Flush(Writer* writer);
 
   /// Discards the points that were added but not stored. Call this function after an exception,
@@ -80,7 +81,7 @@ class GraphiteIntake {
   std::vector<KeyedPoint> batch_;
   std::deque<std::string> paths_;  // copies of the paths of the points in the batch
   size_t batch_bytes_ = 0;
-  ForeignPoints named_;  // the points of the batch with their names; used if a series is not known
+  ForeignPoints named_;  // the points of the batch with their names; used if a path is not known
   int64_t told_ms_ = 0;
   uint64_t untold_ = 0;
 };

@@ -25,19 +25,20 @@ class Intake {
   Intake(PointSink& sink, Counters& counters, WriteContext& context)
       : sink_(sink), counters_(counters), context_(context) {}
 
-  /// Stores points by their raw series keys. Returns true if all points are stored, or if all
-  /// points are rejected (see refusal()). Returns false if nothing was stored, because a key is
-  /// unknown or because a single point has a failure. If the result is false, the caller must call
-  /// StoreNamed.
+  /// Stores points by their raw series keys. Returns true if all points are stored, or if the store
+  /// rejects all points (see refusal()). Returns false if a key is unknown or if a single point has
+  /// a failure. If the result is false, the caller must pass all points to StoreNamed, although
+  /// some of them may already be stored.
   bool StoreKnown(std::span<const KeyedPoint> points);
-  /// Stores points as the overload without `refused` does. If the store rejects all points, the
-  /// error is returned in *refused, and the points are not counted as rejected. This overload is
-  /// for callers that store rejected points again themselves.
+  /// Stores points as the overload without `refused` does. If the store rejects all points, sets
+  /// *refused to the error, and neither counts the points as rejected nor sets refusal(). This
+  /// overload is for callers that try to store rejected points again.
   bool StoreKnown(std::span<const KeyedPoint> points, Status* refused);
   bool StoreLines(std::span<const KeyedLine> lines, std::span<const KeyedField> fields);
-  /// Stores points from the front of the list as long as their keys are ordinary
-  /// (PointSink::AppendLearning). Returns the number of stored points. If refusal() is set, the
-  /// remaining points are rejected; otherwise the caller must pass them to StoreNamed.
+  /// Stores points from the front of the list, even if their series are unknown. Stops at the first
+  /// point that PointSink::AppendLearning does not handle. Returns the number of stored points. If
+  /// refusal() is not OK, the remaining points are rejected; otherwise the caller must pass them to
+  /// StoreNamed.
   size_t StoreLearning(std::span<const KeyedPoint> points);
 
   /// Stores points by their names. Sets (*results)[i] to the result of point i
@@ -45,19 +46,21 @@ class Intake {
   /// points that it stores again.
   void StoreNamed(std::span<const NamedPoint> points, std::vector<Status>* results);
 
-  /// Makes the next Commit also wait for the values that were put into `sink`.
+  /// Makes the next Commit also wait until the values that `sink` has stored are durable. `sink`
+  /// must exist until then.
   void Cover(LimitedSink& sink) { covered_ = &sink; }
 
-  /// Counts the result of storing one point. If the client should send the point again, the
-  /// function stores this fact for Finish.
+  /// Counts the result of storing one point, and returns its failure class. If the client should
+  /// send the point again, the next Finish returns an error.
   Failure Judge(const Status& result) { return Judge(result, 1); }
 
   /// Ends the request: after this call, refusal() returns `why`. Does nothing if `why` is OK or if
   /// the request has already ended.
   void Stop(const Status& why);
 
-  /// Returns the failure that affects all points of the request (RefusesAll), or the argument of
-  /// Stop. If the result is not OK, the caller should store no more points.
+  /// Returns the first failure that affects all points of the request (RefusesAll), or the argument
+  /// of Stop. Returns OK if there is neither. If the result is not OK, the caller should store no
+  /// more points.
   [[nodiscard]] const Status& refusal() const { return refusal_; }
 
   /// Waits until the stored points are durable. If `timeout_ms` is not 0, Commit may fail with
@@ -85,7 +88,8 @@ class Intake {
   WriteContext& context_;
   PointSink::Position position_ = 0;
   LimitedSink* covered_ = nullptr;
-  /// Number of stored points; number of them not yet counted as added.
+  /// The number of stored points that were counted as added, and the number of stored points that
+  /// were not counted yet.
   uint64_t stored_ = 0, uncounted_ = 0;
   Status refusal_;
   Status missed_;  // the first point failure that may be over at the next attempt

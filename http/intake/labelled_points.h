@@ -1,7 +1,7 @@
 #pragma once
-// Stores points of series that have labels (remote write, OTLP). A point of a known series needs
-// only one look-up; points of new series are stored by name. If a point cannot be stored, this does
-// not affect other points.
+// Stores points of series that have labels (remote write, OTLP). If all series of a batch are
+// known, each point needs only one look-up; otherwise, the points of the batch are stored by name.
+// If a point cannot be stored, the other points are stored nevertheless.
 
 #include <cstdint>
 #include <deque>
@@ -22,8 +22,9 @@ namespace hg::http {
 /// pool thread.
 class LabelledPoints : public LabelledSink {
  public:
-  /// The object charges its work to `context`. After `context` has returned an error, the object
-  /// stores no more points. `writer` has the write limits of the client; nullptr = unlimited.
+  /// All arguments must outlive the object. The object charges its work to `context`. After
+  /// `context` has returned an error, the object stores no more points. `writer` has the write
+  /// limits of the client; nullptr = unlimited.
   LabelledPoints(Services& services, RequestContext& context, Writer* writer)
       : services_(services),
         context_(context),
@@ -34,8 +35,8 @@ class LabelledPoints : public LabelledSink {
   void SetSeries(std::string_view metric, std::span<const Label> labels) override;
   void BeginItem() override;
   /// Adds a point to the current item. Infinities, NaN and stale markers are stored as well
-  /// (storage/model/special_double.h). If the time of a point is outside the valid range, the whole
-  /// item is rejected.
+  /// (storage/model/special_double.h). If the time of a point is outside the valid range, the point
+  /// is not stored and its item counts as rejected.
   void Add(int64_t time_ms, PointValue value) override;
   void Refuse(std::string_view reason) override;
 
@@ -53,6 +54,7 @@ class LabelledPoints : public LabelledSink {
   [[nodiscard]] uint64_t items() const { return items_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
   /// Returns a text with the series of the first rejected item and the reason of the rejection.
+  /// Returns "" if no item was rejected.
   [[nodiscard]] const std::string& first_refusal() const { return first_refusal_; }
 
  private:

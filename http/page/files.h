@@ -15,8 +15,8 @@ struct File {
 /// Returns all files of the web page. The result is valid as long as the process runs.
 std::span<const File> Files();
 
-/// Returns a hash of the contents of all files, in hexadecimal. index.html requests each file with
-/// the path /s/page-<sum>/<name>, in which <sum> is this hash.
+/// Returns a hash in hexadecimal, which changes with the contents of the files. index.html requests
+/// each file with the path /s/page-<sum>/<name>, in which <sum> is this hash.
 std::string_view FilesSum();
 
 }  // namespace hg::http::page

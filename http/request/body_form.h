@@ -23,7 +23,7 @@ struct BodyForm {
 /// Returns the form of a body with `body_bytes` bytes, as the request head describes it.
 BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 
-/// Decodes a body that is not plain. If the body has no charset, *text is allocated with
+/// Decodes a body that is not plain. If the charset of the body is UTF-8, *text is allocated with
 /// kPutPadding unused bytes after its end, which the fast parsers need. The memory is charged to
 /// `memory` before it is allocated; if charging fails, the function returns the error of `memory`.
 /// LimitExceeded: the text is longer than bytes_max. InvalidArgument: the body is damaged or the

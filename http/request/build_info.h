@@ -8,8 +8,8 @@
 namespace hg::http {
 
 /// Information about the build of the program. All texts are valid as long as the process runs.
-/// Host, user and repository are fixed names of the project, because the program contains no
-/// information about the build machine.
+/// `host`, `user` and `repository` are fixed texts, because the program contains no information
+/// about the build machine.
 struct BuildInfo {
   std::string_view
       version;  // the OpenTSDB release whose API is implemented; clients read its first two numbers

@@ -20,8 +20,8 @@ namespace hg::http {
 /// The information from clients. The object is thread-safe.
 class ClientNotes {
  public:
-  /// Maximum length of a text in bytes. Longer help texts and units are shortened. A metric with a
-  /// longer name is not stored.
+  /// Maximum length of a text in bytes. Longer types, help texts and units are shortened. The
+  /// description of a metric with a longer name is not stored.
   static constexpr size_t kTextBytesMax = 1024;
   static constexpr size_t kDatabasesMax = 1000;
   static constexpr size_t kDatabaseNameBytesMax = 256;
@@ -44,7 +44,8 @@ class ClientNotes {
   /// metric `first`, or of the next metric if `first` has no description.
   [[nodiscard]] std::vector<Description> Descriptions(std::string_view first, size_t max) const;
 
-  /// Stores the name of an InfluxDB database. Does nothing if the name is empty or too long.
+  /// Stores the name of an InfluxDB database. Does nothing if the name is empty or too long, or if
+  /// kDatabasesMax names are already stored.
   void AddDatabase(std::string_view name);
   [[nodiscard]] std::vector<std::string> Databases() const;
 

@@ -25,13 +25,15 @@ struct Counters {
   // count requests with valid credentials whose user lacks the required role.
   Counter unauthorized_http{0}, unauthorized_telnet{0}, forbidden_http{0}, forbidden_telnet{0};
 
-  /// The number and the total time of the stalls of event loops (http/request/turn_watch.h).
+  /// The number of the stalls of event loops, and their total time in milliseconds
+  /// (http/request/turn_watch.h).
   Counter loop_stalls{0}, loop_stall_ms{0};
 
   Counter graph_requests{0};
-  // `all_requests` measures all requests that an event loop finished itself, except puts. `graphs`
-  // measures requests for plots, and `drawing` only the drawing of these plots. `scans` measures
-  // only the reading of the store for queries.
+  // `all_requests` measures all HTTP requests that a handler served, on an event loop or on a pool
+  // thread. It does not measure writes on the fast path, which have no handler. `graphs` measures
+  // requests for plots, and `drawing` only the drawing of these plots. `scans` measures only the
+  // reading of the store for queries.
   Latency all_requests, graphs, drawing, scans;
 
   Counter query_success{0}, query_invalid{0}, query_exceptions{0};

@@ -1,8 +1,9 @@
 #pragma once
 // Sends error replies, and maps each StatusCode to an HTTP status (opentsdb-http-api.md §6). The
-// path of the request determines the form of its error reply. Below /api, an error reply is a JSON
-// envelope, which is wrapped if the request has a jsonp callback. On the paths of InfluxDB, it has
-// the form of InfluxDB. Elsewhere, it is a page or {"err":…}.
+// path of the request determines the form of its error reply. On the paths of InfluxDB, the reply
+// has the form of InfluxDB. On all other paths below /api, except /api/v0, the reply is a JSON
+// envelope, which is wrapped if the request has a jsonp callback. Elsewhere, the reply is an HTML
+// page, or {"err":…} if the request has the parameter `json`.
 
 #include <string_view>
 
@@ -16,8 +17,10 @@ namespace hg::http {
 /// connection is closed, so that the client does not mistake a partial body for a complete one.
 ///
 /// On unversioned paths and below /api/v0, the status is 400, 404 or 500, as in OpenTSDB, or one of
-/// 401, 403, 429 and 503, which OpenTSDB does not send. On these paths, any other 4xx status
-/// becomes 400, any other 5xx status becomes 500, and `details` is omitted.
+/// 401, 403, 415, 429 and 503, which OpenTSDB does not send. On these paths, any other 4xx status
+/// becomes 400, any other 5xx status becomes 500, and `details` is omitted. There are two
+/// exceptions: 405 stays 405 if the method is Method::kOther, and the paths of InfluxDB keep every
+/// status. Long messages and details are shortened.
 void SendError(ResponseWriter& out, const Request& request, int status, std::string_view message,
                std::string_view details = {});
 
@@ -38,7 +41,8 @@ int BeginWriteRefusal(ResponseWriter& out, const Status& status);
 /// Sends 404 for a path that has no endpoint. The reply is "Endpoint not found" in JSON, or a page.
 void SendNotFound(ResponseWriter& out, const Request& request);
 
-/// Sends 405 with the name of the method in the message. On unversioned paths, sends 400 instead.
+/// Sends 405 with the name of the method in the details of the reply. The status is 400 instead on
+/// the paths on which SendError changes 405 to 400.
 void SendMethodNotAllowed(ResponseWriter& out, const Request& request);
 
 /// Sends 400 with the message "Missing parameter <code>NAME</code>".

@@ -15,7 +15,7 @@ namespace hg::http {
 inline constexpr std::string_view kInfluxPrefix = "/influx";
 
 /// The version of the InfluxDB API to which a path belongs. kV1: /write, /query, /ping, /health.
-/// kV2: /api/v2/write.
+/// kV2: /api/v2/write. kNone: all other paths.
 enum class InfluxApi : uint8_t { kNone, kV1, kV2 };
 InfluxApi InfluxApiOf(std::string_view target);
 
@@ -27,10 +27,11 @@ bool IsInfluxWritePath(std::string_view target);
 /// and /query. The result has the kind kNone if the target has another path or no parameter `u`.
 Credentials InfluxCredentials(std::string_view target);
 
-/// Returns the unit of the timestamps for a write target. Returns nullopt if the target is not a
-/// write target, has a parameter with percent-escapes, or has an unknown precision. Ignores the
-/// values of all other parameters. The fast path uses only the returned unit. Therefore, this
-/// function must return nullopt for every other parameter that changes the meaning of lines.
+/// Returns the unit of the timestamps for a write target, which its parameter `precision` selects.
+/// Returns nullopt if the target is not a write target, if a parameter contains '%' or '+', or if
+/// the precision is unknown. All parameters except `precision` are ignored, because none of them
+/// changes the meaning of the lines. If such a parameter is added to the server, this function must
+/// return nullopt for it, because the fast path uses only the returned unit.
 std::optional<InfluxUnit> PlainInfluxUnit(std::string_view target);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Options of the network layer. tsd/config sets these options; other folders do not know the names
-// of settings. The names of members contain their units.
+// Options of the network layer. tsd/http_settings.cc sets these options from the settings of the
+// daemon. The names of members contain their units.
 
 #include <cstdint>
 #include <optional>
@@ -62,7 +62,9 @@ struct Options {
   /// may use up to half of this limit. 0 = no limit.
   uint64_t request_memory_bytes_max = uint64_t{1} << 30;
   uint64_t line_bytes_max = 1024;  // maximum length of a telnet line
-  /// Whether the server sends an error to the client if the store rejects a telnet put line.
+  /// Whether the server sends an error to the client if reading or writing the store failed for a
+  /// telnet put line. Errors in the line itself, unknown names and rejected new series are always
+  /// sent.
   bool telnet_return_errors = true;
 
   Mode mode = Mode::kReadWrite;
@@ -75,7 +77,7 @@ struct Options {
   /// names. If the list is not empty, daemons that listen on other addresses check the Host field,
   /// too.
   std::vector<std::string> hosts;
-  /// Domains that CORS allows; {"*"} = all; empty = CORS is off.
+  /// The origins that CORS allows, such as "http://web.example"; {"*"} = all; empty = CORS is off.
   std::vector<std::string> cors_domains;
   std::string cors_headers =
       "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "
@@ -93,7 +95,7 @@ struct Options {
   bool lookup_distinct_first = false;
   bool admin_remote = false;     // tsd.http.admin.remote: whether other machines may use /api/admin
   bool stats_canonical = false;  // whether statistics have the tag fqdn instead of the tag host
-  bool stats_with_port = false;
+  bool stats_with_port = false;  // whether statistics have a tag with the port of the daemon
   /// The codec id of simple histograms (tsd.core.histograms.config); nullopt = histograms are
   /// disabled.
   std::optional<uint8_t> histogram_codec_id;

@@ -16,8 +16,8 @@ namespace hg::http {
 /// The Content-Type of JSON replies without a charset.
 inline constexpr std::string_view kJsonType = "application/json";
 
-/// Returns the Content-Type of a JSON reply. Below /api/v1, the Content-Type has a charset. Endings
-/// of the path such as ".json" have no effect.
+/// Returns the Content-Type of a JSON reply. It has a charset if the path is below /api, except
+/// below /api/v0. Endings of the path such as ".json" have no effect.
 std::string_view JsonContentType(const Request& request);
 
 /// Returns the name of the callback in the parameter jsonp=. Returns "" if the parameter is absent,
@@ -31,10 +31,12 @@ std::string_view JsonpCallback(const Request& request);
 /// pages of other sites.
 std::string_view JsonpContentType(const Request& request);
 
-/// If the value of jsonp= is not a valid callback name, sends 400 and returns true.
+/// If the value of jsonp= is neither empty nor a valid callback name, sends 400 and returns true.
+/// Returns false on unversioned paths, on which jsonp= is ignored.
 bool RefuseCallback(const Request& request, ResponseWriter& out);
 
 /// If jsonp= is present without a valid callback name, sends an error reply and returns false.
+/// Returns true on unversioned paths, on which jsonp= is ignored.
 bool RequireCallbackName(const Request& request, ResponseWriter& out);
 
 /// Sends a whole JSON document. If the request has a jsonp callback, the document is wrapped in the

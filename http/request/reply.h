@@ -20,9 +20,10 @@
 
 namespace hg::http {
 
-/// A bounded queue of bytes that a handler's thread sends to the event loop of its connection. If
-/// the client is slow, the handler's thread waits. The bytes that the client has not taken are
-/// charged to a memory budget, which all connections share. The queue is thread-safe.
+/// A bounded queue of the bytes of one reply. The thread of the handler adds bytes, and the event
+/// loop of the connection takes them and sends them. If the client is slow, the thread of the
+/// handler waits. The bytes that the client has not taken are charged to a memory budget, which all
+/// connections share. The queue is thread-safe.
 class ReplyQueue {
  public:
   /// The queue calls `wake` when it has bytes to take. It may call `wake` on any thread. During the
@@ -30,18 +31,18 @@ class ReplyQueue {
   ReplyQueue(std::function<void()> wake, RequestMemory& unsent)
       : wake_(std::move(wake)), memory_(unsent, kFreeUnsentBytes) {}
 
-  /// Called without a lock before the handler waits for the client. Returns whether the handler may
-  /// wait as long as the client needs. If not, the handler waits only kPatience for each piece.
+  /// A function that Push and End call before they wait for the client. They hold no lock during
+  /// the call. The function returns whether the handler may wait as long as the client needs. If it
+  /// returns false, the client must take some bytes within each period of kPatience.
   using BeforeWait = std::function<bool()>;
 
-  /// Adds bytes to the queue. Waits while kUnsentBytesMax bytes are unsent, or while bytes are
-  /// unsent and the memory budget refuses memory for more. Returns false if the connection is
-  /// closed, or if the client took too long. Then the connection must be closed. The handler calls
-  /// this function.
+  /// Adds bytes to the queue. Waits while kUnsentBytesMax bytes or more are unsent, or while bytes
+  /// are unsent and the memory budget refuses memory for more. Returns false if the connection is
+  /// closed or must be closed because the client took too long. The handler calls this function.
   bool Push(std::string bytes, const BeforeWait& before_wait);
   /// Marks the reply as complete. `keep_alive`: whether the connection may serve another request.
-  /// Waits like Push while the memory budget refuses memory for the unsent bytes. Returns false
-  /// if the connection is closed, or if the client took too long. Then it must be closed.
+  /// Waits as Push does while the memory budget refuses memory for the unsent bytes. Returns false
+  /// if the connection is closed or must be closed because the client took too long.
   bool End(bool keep_alive, const BeforeWait& before_wait);
 
   /// Moves the next bytes of the queue into *bytes. Returns false if the queue is empty. The event
@@ -61,15 +62,16 @@ class ReplyQueue {
 
  private:
   static constexpr size_t kUnsentBytesMax = 1 << 20;
-  /// Unsent bytes that are not charged to the memory budget. The sockets of most clients take more
-  /// at once.
+  /// The number of unsent bytes that are not charged to the memory budget. The sockets of most
+  /// clients take more bytes at once, so most replies charge nothing.
   static constexpr uint64_t kFreeUnsentBytes = 16 * 1024;
-  /// The time in which a client must take a piece if its handler occupies a thread that other
+  /// The time in which a client must take some bytes if its handler occupies a thread that other
   /// requests need.
   static constexpr auto kPatience = std::chrono::milliseconds(100);
 
-  /// Waits until `done` returns true or the connection is closed. Returns false if it is closed or
-  /// the client took too long.
+  /// Waits until `done` returns true, the connection is closed, or the client has taken too long.
+  /// Returns true only in the first case. `lock` must hold mutex_; the function unlocks it while it
+  /// waits.
   template <typename Done>
   bool WaitForClient(std::unique_lock<std::mutex>& lock, const BeforeWait& before_wait, Done done);
 
@@ -80,7 +82,7 @@ class ReplyQueue {
   std::condition_variable room_;
   std::deque<std::string> pieces_;
   size_t bytes_ = 0;             // unsent bytes: the bytes of pieces_ and `sending_`
-  size_t sending_ = 0;           // bytes of the last Take
+  size_t sending_ = 0;           // number of bytes that the last Take returned
   RequestMemory::Share memory_;  // charges bytes_
   bool ended_ = false, keep_alive_ = true, gone_ = false;
 };
@@ -108,6 +110,7 @@ struct ReplyHooks {
   /// Sends the bytes after the bytes of all earlier calls. Returns false if the client has
   /// disconnected.
   std::function<bool(std::string)> send;
+  // Reply::Cancelled, Reply::TakesLong and Reply::Cut call the following functions.
   std::function<bool()> cancelled;
   std::function<void()> takes_long;
   std::function<void()> cut;

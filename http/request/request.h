@@ -63,19 +63,23 @@ struct KeptWork {
 struct Request {
   Method method = Method::kGet;
   std::string method_text;  // name of the HTTP method as the client sent it
-  std::string target;       // path and query string as the client sent them
-  std::vector<std::string>
-      segments;  // path split at '/', otherwise unchanged; "/api/v1/put" = {"api","v1","put"}
-  /// The API version in the path. 1: the path is below /api but has no version. -1: the path is not
-  /// below /api (unversioned paths).
+  /// The path and the query string, with their percent-escapes. ParseTarget removes the prefixes
+  /// /influx and /prometheus.
+  std::string target;
+  /// The path of `target`, split at '/'. "/api/v1/put" becomes {"api","v1","put"}. Bytes that are
+  /// not UTF-8 become U+FFFD.
+  std::vector<std::string> segments;
+  /// The API version in the path: 0 below /api/v0, and 1 on all other paths below /api. -1: the
+  /// path is not below /api (unversioned paths).
   int api_version = -1;
   /// The index in `segments` of the endpoint's name. If the path has "api" and a version, they
   /// stand before this name.
   size_t endpoint_index = 0;
   Parameters parameters;
-  /// Header fields; their names are in lower case.
+  /// The header fields. Names are in lower case, and bytes of values that are not UTF-8 became
+  /// U+FFFD.
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string_view body;  // body without gzip and chunks; valid while the handler runs
+  std::string_view body;  // body after all decoding, as UTF-8; valid while the handler runs
   std::string remote;     // address of the client, such as "127.0.0.1:51000"
   std::string user;  // the authenticated user; "" = not authenticated, or authentication is off
   /// The roles of the user. The set is empty if the client is not authenticated, and has all roles

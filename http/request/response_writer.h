@@ -9,8 +9,8 @@
 namespace hg::http {
 
 /// The response to one request. Only one thread at a time may use it, while the request is being
-/// handled. Connections implement this interface, and a string buffer in tests/support implements
-/// it for tests.
+/// handled. Reply (reply.h) implements this interface for connections, and BufferResponse in
+/// tests/support implements it for tests.
 class ResponseWriter {
  public:
   virtual ~ResponseWriter() = default;
@@ -28,8 +28,8 @@ class ResponseWriter {
   /// Returns whether bytes were already sent, so that status and headers can no longer change. Any
   /// thread may call this function.
   [[nodiscard]] virtual bool Started() const = 0;
-  /// Drops everything that was written, if no bytes were sent yet. Thus a handler that fails late
-  /// can still send an error reply.
+  /// Drops the bytes that were passed to Write, if no bytes were sent yet. The status and the
+  /// headers stay. Thus a handler that fails late can still send an error reply.
   virtual void Reset() = 0;
   /// Returns whether the client has closed its sending side; long work should then stop. The call
   /// is cheap, so callers may make it often.

@@ -49,11 +49,11 @@ struct Services {
   uid::Annotations& annotations;
   uid::Metadata& metadata;
   query::Engine& queries;
-  PointSink& sink;  // receives points from put, telnet and import (storage/model/point_sink.h)
+  PointSink& sink;  // stores the points of all ingestion protocols (storage/model/point_sink.h)
   Counters& counters;
   ClientNotes& notes;
-  /// Calls its argument once for each statistic of other modules. The argument gets the name
-  /// without "tsd.", the tags as "k=v k=v", and the value.
+  /// Calls its argument once for each statistic of the modules outside http. The argument gets the
+  /// name without "tsd.", the tags as "k=v k=v", and the value. This member may be empty.
   std::function<void(
       const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
       collect_stats;

@@ -19,7 +19,7 @@ int64_t ThreadCpuNs();
 /// Measures the turns of one event loop. Only the thread of that event loop may use the object.
 class TurnWatch {
  public:
-  /// The length of a stall: a turn that takes at least this many nanoseconds counts as a stall.
+  /// The limit for a turn, in nanoseconds. A turn that takes longer counts as a stall.
   static constexpr int64_t kStallNs = 50'000'000;
 
   /// The kind of time that is compared with kStallNs.
@@ -32,8 +32,9 @@ class TurnWatch {
   using CpuClock = int64_t (*)();
   using Fail = std::function<void(const std::string& message)>;
 
-  /// Counts stalls in `services.counters`, and logs them with `services.warn`. Calls `fail` if a
-  /// turn uses more CPU time than Options::turn_cpu_ms_max.
+  /// Report counts stalls in `services.counters`, and logs them with `services.warn`. Report calls
+  /// `fail` if a turn used more CPU time than Options::turn_cpu_ms_max. `services` must outlive the
+  /// object.
   TurnWatch(Measure measure, Services& services, CpuClock cpu = ThreadCpuNs, Fail fail = Abort);
 
   /// Writes the message to standard error and ends the process.
@@ -67,7 +68,7 @@ class TurnWatch {
   const CpuClock cpu_;
   const Fail fail_;
   int64_t next_line_ns_ = INT64_MIN;  // monotonic time before which nothing is logged
-  uint64_t untold_ = 0;
+  uint64_t untold_ = 0;               // number of stalls since the last log line
 };
 
 /// One turn. The turn begins when this object is constructed, and ends when it is destroyed. Turns

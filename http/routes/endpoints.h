@@ -11,8 +11,9 @@
 
 namespace hg::http {
 
-/// A bit set of HTTP methods. For kAny, the handler itself checks the method, including HEAD and
-/// PATCH (SendMethodNotAllowed in http/request/errors.h).
+/// A bit set of HTTP methods. For kAny, the handler itself checks the method, and calls
+/// SendMethodNotAllowed (http/request/errors.h) for methods that it does not serve. Except with
+/// Place::kApi, the router rejects Method::kOther, such as PATCH, even for kAny.
 enum Verbs : uint8_t {
   kGet = 1,
   kPost = 2,
@@ -56,12 +57,12 @@ enum class Where : uint8_t {
 struct Endpoint {
   /// The name of the endpoint in lower case; it is compared with Request::Endpoint(). With
   /// Place::kRoot, "" is the home page. With Place::kPath and Place::kWatch, the name is the whole
-  /// path as the client sent it. A path of Place::kPath may end with a slash.
+  /// path. With Place::kPath, requests may have one more slash at the end of the path.
   std::string_view name;
   Place place;
   uint8_t verbs;  // allowed methods; other methods get 405, or 400 on unversioned paths
   uint8_t modes;
-  NeededRole role;  // the role that a user needs if authentication is on
+  NeededRole role;  // returns the role that a request needs if authentication is on
   Handler handler;
   Where where = Where::kPool;
 };
@@ -69,8 +70,8 @@ struct Endpoint {
 /// Returns all endpoints. The result does not change while the process runs.
 std::span<const Endpoint> Endpoints();
 
-/// Finds the endpoint of a request. Returns nullptr if no endpoint has this path, or if the mode of
-/// the daemon or an option disables it.
+/// Finds the endpoint of a request. Returns nullptr if no endpoint has the path of the request, or
+/// if the mode of the daemon or an option disables the endpoint.
 const Endpoint* FindEndpoint(const Request& request, const Options& options);
 
 /// Finds an endpoint by its name. Returns nullptr if no endpoint has this name, or if the mode of

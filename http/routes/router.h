@@ -1,6 +1,6 @@
 #pragma once
 // Passes a request to its handler (opentsdb-http-api.md §3, §7). The router checks path, version,
-// serializer, CORS and method before it calls the handler.
+// serializer, CORS, method and permissions before it calls the handler.
 
 #include <memory>
 #include <string_view>
@@ -14,9 +14,10 @@ namespace hg::http {
 /// Returns the Method for a method name in a request line. Method names are case-sensitive.
 Method MethodOf(std::string_view verb);
 
-/// Sets the members segments, api_version, endpoint_index and parameters from request->target,
-/// which must begin with '/'. Returns false if the query string has an invalid percent escape; the
-/// caller must then send 400.
+/// Removes the prefixes /influx and /prometheus from request->target, which must begin with '/'.
+/// Then sets the members segments, api_version, endpoint_index and parameters from the rest of the
+/// target. Returns false if the query string has an invalid percent escape, or if request->memory
+/// has not enough memory for the parameters.
 bool ParseTarget(Request* request);
 
 /// Returns whether the path belongs to an HTTP plug-in of OpenTSDB ("/plugin/…").
@@ -31,8 +32,8 @@ std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool
                                                     Services& services, ResponseWriter& out);
 
 /// Handles one request with any path, and sends the response. Runs on a pool thread, where it may
-/// block, or on an event loop if request.on_loop is set. Sets request.running for the handler. If
-/// Dispatch sets request.refused, the caller must discard the output.
+/// block, or on an event loop if request.on_loop is true. Sets request.running for the handler. If
+/// request.refused is true afterwards, the caller must discard the response.
 void Dispatch(Request& request, Services& services, ResponseWriter& out);
 
 /// Sends 401 if the client is not authenticated, and 403 if the user lacks the role `needed`.

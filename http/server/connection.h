@@ -65,7 +65,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class State : uint8_t {
     kReading,     // the connection waits for bytes from the client
     kCommitting,  // the connection has appended points and waits for the log
-    kHandling,    // a pool thread runs the handler
+    kHandling,    // a pool thread runs a handler or telnet lines, or checks a password
     kReplying,    // the connection is sending the rest of a reply
     kRetrying,    // telnet: the store rejected the lines; the connection tries them again later
     kUnread,      // telnet: the connection waits until the client reads its replies
@@ -85,7 +85,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Advance();
   void WaitReadable();
   void OnReadable();
-  /// Ends the request that is being handled, because the client has disconnected.
+  /// Records that the client has closed its sending side, and cancels the request that is being
+  /// handled.
   void ClientLeft();
   /// Calls `then` after the pause, if the connection is in the state `state` at that time.
   void PauseThen(std::chrono::milliseconds pause, State state, void (Connection::*then)());
@@ -109,7 +110,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool TryInflux(std::string_view body);
   [[nodiscard]] bool MayGoFast() const;
   /// Handles the result of appending points on the fast path: waits for the commit, or sends the
-  /// error. Returns false if a series is unknown; in this case nothing was stored.
+  /// error if the store rejects all points. Returns false if the slow path must store all points,
+  /// because a series is unknown or a single point has a failure.
   bool Appended(const Result<PointSink::Appended>& appended, size_t points,
                 std::atomic<uint64_t>* requests);
   void Handle(std::string_view body, BodyForm form = {});
@@ -122,16 +124,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// the request.
   void RefuseHead(const Request& request,
                   const std::function<void(const Request&, ResponseWriter&)>& send);
-  /// Sends the error for a request that was refused memory. `refusal` is the error of the
-  /// RequestMemory::Share.
+  /// Sends the error for a request for which there was not enough memory, and then closes the
+  /// connection. `refusal` is the error of the RequestMemory::Share.
   void RefuseMemory(const Status& refusal);
   /// Charges the memory of a request whose bytes have not all arrived. If there is not enough
   /// memory, sends an error reply and returns true.
   bool RefuseUnfinished();
   /// Releases the memory that was charged for a request that has ended.
   void LetGoBody();
-  /// Frees most of the receive buffer if idle clients hold too much memory. The contents of the
-  /// buffer stay.
+  /// Frees the unused memory of the receive buffer if Edge::kept_buffers has not enough memory for
+  /// the buffer. The contents of the buffer stay.
   void LetGoBuffer();
   void ReplyInline(const Request& request, const Status& status);
   /// Sends a whole reply. The connection serves the next request after the kernel has taken the
@@ -182,10 +184,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Edge& edge_;
   Stream stream_;
   RequestMemory::Share body_memory_;  // charges request bytes in buffer_ and the decompressed body
-  /// Charges memory with the bytes that are free in body_memory_.
+  /// Charges the first bytes of an incomplete request, which body_memory_ does not charge.
   RequestMemory::Share unfinished_memory_;
   RequestMemory::Share kept_memory_;       // charges the capacity of buffer_ between requests
-  RequestMemory::Share unread_memory_;     // charges out_, except for bytes of replies_
+  RequestMemory::Share unread_memory_;     // charges out_, except for bytes that replies_ charges
   RequestMemory::Share handshake_memory_;  // charges the memory of the TLS handshake
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;

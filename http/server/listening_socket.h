@@ -1,7 +1,7 @@
 #pragma once
 // The listening socket of the daemon. Two objects accept connections on it: first the waiting room
-// (waiting_room.h) while the store opens, and then the server. Connections that arrive between the
-// two wait in the queue of the kernel.
+// (waiting_room.h) while the store opens, and then the server. If a connection arrives after the
+// waiting room has stopped and before the server has started, it waits in the queue of the kernel.
 
 #include <cstdint>
 #include <optional>

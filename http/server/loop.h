@@ -33,11 +33,12 @@ struct Edge {
   WorkerPool& requests;   // pool whose threads run handlers
   WorkerPool& writes;     // pool whose threads run handlers of points on the slow path
   WorkerPool& passwords;  // pool whose threads check passwords
-  RequestMemory& memory;
-  /// Memory of receive buffers between requests. It may be used up all the time.
+  RequestMemory& memory;  // budget for request bodies and parsed documents
+  /// The budget for receive buffers between requests. If the budget is used up, connections free
+  /// their receive buffers after each request; no request fails for this reason.
   RequestMemory& kept_buffers;
-  RequestMemory& unread_replies;  // memory of replies that clients have not taken
-  RequestMemory& handshakes;      // memory of unfinished TLS handshakes
+  RequestMemory& unread_replies;  // budget for replies that clients have not taken
+  RequestMemory& handshakes;      // budget for unfinished TLS handshakes
   /// Whether the Host field of a request must have a known name (access/cross_site.h). The value
   /// does not change after the server has started.
   bool checks_hosts = false;
@@ -58,13 +59,14 @@ class Loop {
 
   boost::asio::io_context& io() { return io_; }
   Edge& edge() { return edge_; }
-  /// Returns the object that measures the turns of this loop. Each callback of a socket, a timer or
-  /// a post is one turn.
+  /// Returns the object that measures the turns of this loop. Each callback of a socket or a timer,
+  /// and each posted function, is one turn.
   TurnWatch& turns() { return turns_; }
   /// Returns the number of open connections of this loop. Any thread may call this function.
   std::atomic<size_t>& load() { return load_; }
 
-  // Working memory of connections. Its contents are valid only during one step of one connection.
+  // Working memory that all connections of the loop share. Its contents are valid only during one
+  // callback of one connection.
   PutJsonParser parser;
   std::vector<KeyedPoint> points;
   InfluxPoints influx;
@@ -86,7 +88,8 @@ class Loop {
   /// Returns a coarse monotonic time in seconds, which is used for idle timeouts.
   [[nodiscard]] int64_t now_s() const { return now_s_; }
 
-  /// Starts the coarse clock of the loop.
+  /// Starts the coarse clock of the loop. With each tick, about once a second, the loop calls Sweep
+  /// of each connection.
   void Start();
   /// Runs the event loop until it has no pending operations. If a callback throws an exception
   /// because memory is exhausted, the loop closes only the connection of that callback.
@@ -116,8 +119,8 @@ class Loop {
   boost::asio::io_context io_{1};
   boost::asio::steady_timer clock_{io_};
   int64_t now_s_ = 0;
-  Waiting waiting_;
-  PointSink::Position position_ = 0;
+  Waiting waiting_;                   // connections that wait for the next commit
+  PointSink::Position position_ = 0;  // the highest position that was passed to CommitLater
   /// Connections that were passed to ContinueLater.
   std::deque<std::shared_ptr<Connection>> backlog_;
   bool backlog_posted_ = false;  // whether a callback that will serve backlog_ is posted

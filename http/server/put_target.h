@@ -7,10 +7,11 @@
 namespace hg::http {
 
 struct PutTarget {
-  // Whether the target is a plain one: its path is /api/put, it has no parameters except summary,
-  // details and sync, and it has no percent-escapes.
+  // Whether the target is a plain one: its path is /api/put or /api/v1/put, it has no parameters
+  // except summary, details and sync, and it has no percent-escapes. If the target is not plain,
+  // the other members have no meaning.
   bool plain = false;
-  bool summary = false, details = false;
+  bool summary = false, details = false;  // whether the target has the parameter
 };
 
 PutTarget ParsePutTarget(std::string_view target);

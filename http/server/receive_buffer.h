@@ -19,7 +19,8 @@ class ReceiveBuffer {
   [[nodiscard]] size_t size() const { return end_ - begin_; }
   [[nodiscard]] std::string_view view() const { return {data_.get() + begin_, size()}; }
 
-  /// Makes the capacity of the buffer at least `size` bytes in total. May move the contents.
+  /// Makes sure that the contents, including those that are already in the buffer, may have up to
+  /// `size` bytes. May move the contents, so pointers into the buffer become invalid.
   void Reserve(size_t size) {
     if (begin_ + size <= capacity_) return;
     if (size <= capacity_) {
@@ -54,8 +55,8 @@ class ReceiveBuffer {
     data_.reset();
     capacity_ = begin_ = end_ = written_ = 0;
   }
-  /// If the capacity exceeds `kept` bytes, reduces the capacity to the size of the contents. Does
-  /// not change the contents.
+  /// If the capacity exceeds `kept` bytes and the contents fill at most half of it, reduces the
+  /// capacity to the size of the contents. Does not change the contents, but may move them.
   void Trim(size_t kept) {
     // A buffer that is more than half full is not shrunk. Otherwise, if a client pipelines
     // requests, the contents would be copied after each request.

@@ -24,11 +24,14 @@ class Stream {
   Stream(boost::asio::ip::tcp::socket socket, std::unique_ptr<TlsSession> tls)
       : socket_(std::move(socket)), tls_(std::move(tls)) {}
 
-  /// Receives up to `size` bytes into `room`. Does not wait for bytes.
+  /// Receives up to `size` bytes into `room`, and sets *received to their number. Does not wait for
+  /// bytes.
   Transfer Receive(char* room, size_t size, size_t* received);
-  /// Returns whether received bytes are available. The bytes stay available for Receive.
+  /// Returns kSome if received bytes are available. The bytes stay available for Receive. Otherwise
+  /// returns kLater, kEnd or kFailed, as Receive would.
   Transfer Look();
-  /// Returns whether the client has closed or reset the connection, even if there are unread bytes.
+  /// Returns whether the client has closed its sending side or reset the connection, even if there
+  /// are unread bytes.
   [[nodiscard]] bool ClientClosed();
   /// Sends bytes from the front of `bytes`, and sets *sent to the number of bytes that the socket
   /// took. If the socket did not take all bytes, the next call must begin with the remaining bytes.
@@ -61,7 +64,8 @@ class Stream {
 
   /// Returns the client's address, such as "127.0.0.1:51000", or "" if the client has disconnected.
   [[nodiscard]] std::string Remote() const;
-  /// Returns the number of bytes that were sent but that the client has not acknowledged.
+  /// Returns the number of bytes that the kernel has taken but that the client has not
+  /// acknowledged.
   [[nodiscard]] uint64_t UntakenBytes();
   /// Returns whether the stream uses TLS and the handshake is not complete.
   [[nodiscard]] bool InHandshake() const { return tls_ != nullptr && !tls_->Established(); }

@@ -7,9 +7,9 @@
 namespace hg::http {
 
 /// The number of bytes that a client must receive in each period of kSlowTransferS seconds while a
-/// reply waits for the client. The number doubles after each kSlowTransferDoublesS seconds. Thus a
-/// slow client has ten minutes for one or two megabytes and an hour for hundreds of megabytes, but
-/// it cannot block a handler for ever.
+/// reply waits for the client. The number doubles after each kSlowTransferDoublesS seconds, so a
+/// slow client cannot block a handler for ever. For a reply of 2 MiB, a client may need ten
+/// minutes; for a reply of 150 MiB, it may need an hour.
 constexpr uint64_t kSlowReplyBytes = 256 * 1024;
 /// The number of bytes of a request that a client must send in each period of kSlowTransferS
 /// seconds. This number doubles as kSlowReplyBytes does. A smaller request must arrive completely

@@ -19,7 +19,7 @@ class TlsContext;
 
 /// Accepts connections on a listening socket from its construction until Stop.
 ///
-/// HTTP requests to /healthz and /-/healthy get 200. All other HTTP requests get 503 with
+/// GET and HEAD requests to /healthz and /-/healthy get 200. All other HTTP requests get 503 with
 /// Retry-After. Each connection gets only one reply.
 ///
 /// Telnet connections are accepted but not read until the store is open, because the protocol has

@@ -12,12 +12,13 @@
 
 namespace hg::http {
 
-/// The points of put lines, and the texts to which the points refer.
+/// The points of put lines, and the converted texts to which the points refer.
 class PutLines {
  public:
   /// Adds the point of one put line. `line` is the whole line, and `words` are its words, of which
-  /// the first is "put". Returns "" on success, and otherwise the error message that the caller
-  /// must send after "put: ".
+  /// the first is "put". The bytes of the line must stay valid until Clear, because the point may
+  /// refer to them. Returns "" on success, and otherwise the error message that the caller must
+  /// send after "put: ".
   std::string Add(std::string_view line, const std::vector<std::string_view>& words);
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }

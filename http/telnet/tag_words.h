@@ -11,17 +11,18 @@
 
 namespace hg::http {
 
-/// Owns the texts to which the results of its functions refer.
+/// Converts texts of telnet lines, and owns the converted texts until Clear.
 class LineTexts {
  public:
-  /// Converts a text from ISO-8859-1, the charset of the telnet protocol, to UTF-8.
+  /// Converts a text from ISO-8859-1, the charset of the telnet protocol, to UTF-8. If the text is
+  /// ASCII, returns `latin1` itself, whose bytes must then stay valid.
   std::string_view Text(std::string_view latin1);
-  /// Stores a text as long as this object exists, and returns a view of the stored text.
+  /// Stores a text until Clear, and returns a view of the stored text.
   std::string_view Keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
-  /// Parses the words from index `first` on as tags. The tags are in the order of OpenTSDB's map.
-  /// Returns "" on success, and otherwise the error message that the caller must send after the
-  /// name of the command.
+  /// Parses the words from index `first` on as tags, and appends the tags to *tags. Then sorts
+  /// *tags in the order of OpenTSDB's map. Returns "" on success, and otherwise the error message
+  /// that the caller must send after the name of the command.
   std::string ParseTags(const std::vector<std::string_view>& words, size_t first,
                         std::vector<TagText>* tags);
 

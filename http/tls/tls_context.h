@@ -19,6 +19,7 @@ class TlsSession;
 /// The TLS configuration of all sessions. The object is thread-safe.
 class TlsContext {
  public:
+  /// `options` must outlive the object.
   explicit TlsContext(const TlsOptions& options) : options_(options) {}
 
   /// Reads the TLS files. All sessions that begin after the call use them. If reading fails,

@@ -31,8 +31,9 @@ class TlsSession {
   /// effect.
   void Farewell();
 
-  /// Returns whether this object holds received bytes, or the end of the stream. Polling the socket
-  /// would not detect them.
+  /// Returns whether Receive would return at once with bytes that this object already holds, with
+  /// the end of the stream, or with a failure. In these cases, the caller must not wait for the
+  /// socket, which may stay unreadable.
   [[nodiscard]] bool HoldsBytes() const;
   /// Returns whether Receive or Look must wait until the socket is writable, not readable. This may
   /// happen during a handshake.
@@ -40,8 +41,8 @@ class TlsSession {
 
   [[nodiscard]] bool Established() const;
   /// Returns the names in the verified client certificate: the common name of the subject, followed
-  /// by the DNS names and addresses of its alternative names. Returns no names if the client sent
-  /// no certificate.
+  /// by the DNS names and e-mail addresses of its alternative names. Returns no names if the client
+  /// sent no certificate, or if the certificate was not verified.
   [[nodiscard]] std::vector<std::string> PeerNames() const;
 
  private:

@@ -13,12 +13,12 @@
 
 namespace hg::http {
 
-/// The maximum size in bytes of a body that an event loop decompresses. The slowest body of this
-/// size takes about 20 ms.
+/// The maximum compressed size in bytes of a body that an event loop decompresses. The slowest body
+/// of this size takes about 20 ms.
 inline constexpr size_t kUnpackedOnLoopBytes = 128 << 10;
-/// The maximum size in bytes of a body that is decompressed in one piece. A larger body is
-/// decompressed piece by piece, which takes about twice as long. Decompressing the slowest body of
-/// this size takes about half a second, and its request cannot be ended during this time.
+/// The maximum compressed size in bytes of a body that is decompressed in one piece. A larger body
+/// is decompressed piece by piece, which takes about twice as long. Decompressing the slowest body
+/// of this size takes about half a second, and its request cannot be ended during this time.
 inline constexpr size_t kUnpackedAtOnceBytes = 4 << 20;
 
 /// Decompresses `coded` into *out, and allocates `padding` unused bytes after the end of *out.
@@ -33,9 +33,9 @@ Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max
                   std::string* out, RequestMemory::Share* memory, RequestContext& context);
 
 /// Decompresses a body in one piece, without checking whether the request was ended. Returns true
-/// only if the body is a single gzip member whose stored decompressed size is at most
-/// kUnpackedAtOnceBytes, and if `memory` has enough memory. If the result is false, the caller must
-/// call UnpackBody.
+/// only if the body is a single gzip member of at most kUnpackedAtOnceBytes bytes, if the
+/// decompressed size that the member states is correct and at most bytes_max, and if `memory` has
+/// enough memory. If the result is false, the caller must call UnpackBody.
 bool UnpackAtOnce(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out, RequestMemory::Share* memory);
 

@@ -40,15 +40,15 @@ class ChunkedDecoder {
 
   Part part_ = Part::kSize;
   bool any_digit_ = false;
-  uint64_t left_ = 0;  // number of bytes of the current chunk that were not received yet
+  uint64_t left_ = 0;  // number of content bytes of the current chunk that were not decoded yet
   /// Number of consecutive bytes before the current position that are not content.
   size_t line_bytes_ = 0;
   size_t decoded_ = 0;
   size_t raw_ = 0;
 };
 
-/// The maximum number of consecutive bytes that are not content, but chunk sizes, extensions and
-/// trailers.
+/// The maximum number of consecutive bytes that are not content: chunk sizes, extensions, trailers
+/// and line ends. A body that exceeds this number is malformed.
 inline constexpr size_t kChunkLineBytesMax = 8192;
 
 }  // namespace hg::http

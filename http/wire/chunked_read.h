@@ -19,16 +19,18 @@ namespace hg::http {
 inline constexpr std::string_view kChunkedReadType =
     "application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse";
 
-/// The size in bytes from which the chunks of one series are divided into several frames, as in
-/// Prometheus. Clients join the frames of a series by means of its labels.
+/// The maximum size in bytes of the chunks in one frame, as in Prometheus. If the chunks of a
+/// series are larger, they are divided into several frames. Each of these frames has the labels of
+/// the series, by which clients join the frames.
 inline constexpr size_t kFrameChunkBytesMax = 1 << 20;
 
-/// Receives the samples of one query and encodes them at once. Only one thread at a time may use
-/// the object.
+/// Receives the samples of one query. It encodes each sample as soon as it receives the sample.
+/// Only one thread at a time may use the object.
 class ChunkedReadResult : public query::promql::SampleSink {
  public:
   /// The object charges its memory to `watch`, which must outlive the object. `query` is the index
-  /// of the query in the request. `rolled` has the same meaning as in ReadResponseBody.
+  /// of the query in the request. `rolled` selects the value to return for intervals that have only
+  /// rollups.
   ChunkedReadResult(RequestContext* watch, size_t query, query::promql::RolledValue rolled)
       : memory_(watch), query_(query), rolled_value_(rolled) {}
 
@@ -41,7 +43,8 @@ class ChunkedReadResult : public query::promql::SampleSink {
   Status Finish();
 
   /// Passes all frames to `write`, in order. The memory of a series is freed before the next series
-  /// is written. If `write` returns false, the function stops and returns false.
+  /// is written. If `write` returns false, the function stops and returns false. Call this function
+  /// only once, after Finish.
   bool Write(const std::function<bool(std::string_view)>& write);
 
  private:
@@ -49,7 +52,7 @@ class ChunkedReadResult : public query::promql::SampleSink {
     query::promql::Labels labels;
     std::string chunks;        // encoded Chunk messages, each with its protobuf tag
     std::vector<size_t> ends;  // the end position of each message in `chunks`
-    XorChunk open;
+    XorChunk open;             // the chunk to which the next sample is added
   };
 
   Status EndChunk(Series* series);

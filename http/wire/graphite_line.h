@@ -35,17 +35,20 @@ struct GraphiteSeries {
 Status ReadGraphitePath(std::string_view path, GraphiteSeries* series);
 
 /// Returns the raw series key of a path (Dialect::kGraphite). The store finds known series by this
-/// key. GraphitePath converts the key back to the path.
+/// key. GraphitePath converts such a key back to the path. The key and the path refer to the same
+/// bytes.
 RawKey RawKeyOfGraphitePath(std::string_view path);
 inline std::string_view GraphitePath(const RawKey& raw_key) {
   return {raw_key.metric.data(), raw_key.metric.size() + raw_key.tags.size()};
 }
 
-/// Parses a value. A whole number that fits into 64 bits becomes an integer; any other number
-/// becomes a double. InvalidArgument: the text is not a number, or the number is not finite.
+/// Parses a value, and sets point->value. A whole number that fits into 64 bits becomes an integer;
+/// any other number becomes a double. InvalidArgument: the text is not a number, or the number is
+/// not finite.
 Status ReadGraphiteValue(std::string_view text, GraphitePoint* point);
 
-/// Parses a time in seconds, with or without a fraction. The texts "-1" and "N" mean `now`.
+/// Parses a time in seconds, with or without a fraction, and sets point->time. The texts "-1" and
+/// "N" mean `now`. SetGraphiteTime does the same for a time that is already a number.
 /// InvalidArgument: the text is not a number, or the time is outside the valid range.
 Status ReadGraphiteTime(std::string_view text, Timestamp now, GraphitePoint* point);
 Status SetGraphiteTime(double seconds, Timestamp now, GraphitePoint* point);

@@ -22,8 +22,8 @@
 
 namespace hg::http {
 
-/// The maximum number of bytes before the first blank of a line, as in InfluxDB. The limit is
-/// needed because these bytes are a part of the raw series key of each field.
+/// The maximum number of bytes of the measurement and the tags of a line together, as in InfluxDB.
+/// The limit is needed because these bytes are a part of the raw series key of each field.
 inline constexpr size_t kInfluxSeriesBytesMax = 65535;
 /// The maximum number of fields of one line, including text fields. Agents send far fewer fields.
 /// The limit is needed because a line is parsed as a whole, and the error for each field may repeat
@@ -34,9 +34,9 @@ inline constexpr size_t kInfluxFieldsMax = 4096;
 /// usually gets the error for the tag limit of a series.
 inline constexpr size_t kInfluxTagsMax = 256;
 
-/// The unit of the timestamps of a request, which the parameter `precision` selects. Its values
-/// are: "", "n" or "ns" (nanoseconds); "u", "us" or "µ" (microseconds); "ms"; "s"; "m" (minutes);
-/// "h".
+/// The unit of the timestamps of a request, which the parameter `precision` selects. The values of
+/// this parameter are: "", "n" or "ns" (nanoseconds); "u", "us" or "µ" (microseconds); "ms"; "s";
+/// "m" (minutes); "h".
 enum class InfluxUnit : uint8_t {
   kNanosecond,
   kMicrosecond,
@@ -63,8 +63,9 @@ class InfluxLineReader {
   explicit InfluxLineReader(std::string_view body, size_t first_number = 1)
       : rest_(body), next_number_(first_number) {}
 
-  /// Finds the next line. Sets *line to the line, without its line end and without the blanks
-  /// around it. If the line is a comment, *line is empty. Returns false if there are no more lines.
+  /// Finds the next line. Sets *line to the line, without its line end and without the blanks at
+  /// its beginning. If the line is a comment, *line is empty. Returns false if there are no more
+  /// lines.
   bool Next(std::string_view* line);
   /// Returns the number of the line that Next has returned last. Lines are counted from 1.
   [[nodiscard]] size_t number() const { return number_; }
@@ -77,23 +78,23 @@ class InfluxLineReader {
 };
 
 struct InfluxField {
-  std::string_view raw_name;
-  std::string name;
+  std::string_view raw_name;  // name of the field as the client wrote it
+  std::string name;           // name of the field, without escapes
   PointValue value;
 };
 
 /// A parsed line. `series`, and `raw_name` of the fields, are views of the bytes of the line.
 struct InfluxLine {
-  std::string_view series;  // the text before the first blank of the line
+  std::string_view series;  // the text of the measurement and the tags, as the client wrote it
   std::string measurement;
-  /// Tags as the client wrote them; each key occurs only once.
+  /// The tags, without escapes, in the order of the line. Each key occurs only once.
   std::vector<std::pair<std::string, std::string>> tags;
   std::vector<InfluxField> fields;  // numeric fields; each name occurs only once
-  size_t text_fields = 0;
-  std::optional<int64_t> time;
+  size_t text_fields = 0;           // number of fields whose value is text
+  std::optional<int64_t> time;      // time in the unit of the request; nullopt = absent
 };
 
-/// Parses a line. The line must not have blanks around it. The message of InvalidArgument describes
+/// Parses a line. The line must not begin with a blank. The message of InvalidArgument describes
 /// the error and its place. A name that is longer than codec::kRowKeyBytesMax, the maximum length
 /// of a row key, is also invalid.
 Status ParseInfluxLine(std::string_view line, InfluxLine* parts);

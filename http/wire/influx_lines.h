@@ -1,7 +1,7 @@
 #pragma once
 // The fast path for InfluxDB line protocol. It finds raw series keys, field names and numbers in
 // place. ParseInfluxLines accepts only regular bodies. For all other bodies, callers use
-// influx_line.h, which returns the same results.
+// influx_line.h. For a regular body, both parsers return the same points.
 
 #include <string_view>
 #include <vector>
@@ -28,10 +28,11 @@ struct InfluxPoints {
 /// time.
 ///
 /// Returns false if the body is not regular; *points then has no meaning. A body is not regular if
-/// it has an escape, a syntax error, an unusual number, or a time outside the valid range.
+/// it has, for example, an escaped blank, an escape in a field, a line with only text fields, a
+/// syntax error, an unusual number, or a time outside the valid range.
 ///
-/// The function does not detect that a field occurs twice in a line. No point of such a line can be
-/// stored: the slow path rejects the line, so no raw series key of the line is ever known.
+/// The function does not detect that a field occurs twice in a line. PointSink::AppendLines treats
+/// such a line as unknown, so the slow path gets the body and rejects the line.
 bool ParseInfluxLines(std::string_view body, InfluxUnit unit, Timestamp now, InfluxPoints* points);
 
 }  // namespace hg::http

@@ -1,6 +1,6 @@
 #pragma once
-// Metadata objects in the JSON of requests (opentsdb-http-api.md §17.3, §17.4). In stored JSON, the
-// fields and their order are different.
+// Metadata objects in the JSON of requests and responses (opentsdb-http-api.md §17.3, §17.4). In
+// stored JSON, the fields and their order are different.
 
 #include <string>
 
@@ -30,7 +30,8 @@ struct TsMetaRequest {
 };
 Result<TsMetaRequest> ReadTsMeta(JsonValue document);
 
-/// Parses the words "metric", "metrics", "tagk" and "tagv". The case of letters is ignored.
+/// Parses the words "metric", "metrics", "tagk" and "tagv". The case of letters is ignored. Returns
+/// nullopt for all other words.
 std::optional<UidKind> ParseUidKind(std::string_view word);
 
 }  // namespace hg::http

@@ -29,8 +29,8 @@ class MetricsText {
 
   /// Begins a new family. `name` must be a valid metric name (see MetricName).
   void Family(std::string_view name, MetricType type, std::string_view help);
-  /// Writes a sample of the current family. `suffix` is "_bucket", "_sum", "_count" or "". Label
-  /// names must be valid; the function escapes label values.
+  /// Writes a sample of the family that Family has begun last. `suffix` is "_bucket", "_sum",
+  /// "_count" or "". Label names must be valid; the function escapes label values.
   void Sample(const MetricLabels& labels, int64_t value, std::string_view suffix = {});
   void Sample(const MetricLabels& labels, double value, std::string_view suffix = {});
   /// Writes a histogram in seconds: a sample "_bucket" for each bound (label `le`), a sample "_sum"

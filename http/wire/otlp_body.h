@@ -24,8 +24,8 @@ namespace hg::http {
 
 inline constexpr uint64_t kNsPerMs = 1'000'000;
 
-/// The parser of one body after another. Only one thread at a time may use the object. It refers to
-/// the bytes of the body that was passed to the last call of Read.
+/// Parses bodies, one after another. Only one thread at a time may use the object. Its results
+/// refer to the bytes of the body that was passed to the last call of Read.
 class OtlpBody {
  public:
   /// `memory` must outlive the object. If `memory` is nullptr, the parser charges nothing.
@@ -40,12 +40,12 @@ class OtlpBody {
   /// The attributes of a point as labels. The labels are sorted by name, and each name occurs only
   /// once.
   struct Attributes {
-    std::string_view raw = {};  // the encoded attributes, as bytes of the body
-    size_t first = 0, count = 0;
-    size_t bytes = 0;  // size of all names and values, including dropped duplicates
+    std::string_view raw = {};    // the encoded attributes, as bytes of the body
+    size_t first = 0, count = 0;  // the place of the labels in labels_ (see Labels)
+    size_t bytes = 0;  // number of bytes of all names and values, including dropped duplicates
   };
   struct Number {
-    uint32_t attributes = 0;
+    uint32_t attributes = 0;  // index in attributes_ (see AttributesOf)
     int64_t time_ms = 0;
     PointValue value;
   };
@@ -56,14 +56,14 @@ class OtlpBody {
     enum class Kind : uint8_t {
       kResource,
       kScope,
-      kNumbers,  // a metric whose points are all numbers that are stored
+      kNumbers,  // a gauge or sum whose points the parser has read completely (see Numbers)
       kMetric,   // any other metric; the protobuf library parses it
     };
     Kind kind;
-    std::string_view bytes;
+    std::string_view bytes;  // the encoded message, as bytes of the body
     // The following members are set only for kNumbers.
-    std::string_view name = {};
-    size_t first = 0, count = 0;
+    std::string_view name = {};   // name of the metric
+    size_t first = 0, count = 0;  // the place of the points in numbers_ (see Numbers)
   };
 
   /// Finds the pieces of the body. Returns true only if the protobuf library would also accept the
@@ -117,7 +117,7 @@ class OtlpBody {
   std::vector<Number> numbers_;
   std::vector<Attributes> attributes_;
   std::vector<Label> labels_;
-  std::deque<std::string> texts_;  // label values that are not texts in the body itself
+  std::deque<std::string> texts_;  // the texts of label values that are numbers in the body
   // The resource and the scope that are being read. AddPiece appends them to pieces_ before their
   // first metric.
   std::string_view resource_, scope_;

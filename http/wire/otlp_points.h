@@ -14,8 +14,8 @@ class ExportMetricsServiceRequest;
 
 namespace hg::http {
 
-/// The names of the scope's name and version in OtlpNaming::resource_attributes. There, these two
-/// names do not mean attributes of the resource.
+/// The words in OtlpNaming::resource_attributes that select the name and the version of the scope
+/// as labels. These words do not select attributes of the resource.
 inline constexpr std::string_view kScopeName = "otel.scope.name";
 inline constexpr std::string_view kScopeVersion = "otel.scope.version";
 

@@ -16,11 +16,11 @@ namespace hg::http {
 /// each of these points.
 inline constexpr size_t kPickleTextsMax = 32;
 
-/// Passes each element of a pickle to `take`, in order. An element is a point, or the error of an
-/// invalid element. The bytes of a point are valid only during the call of `take`. Only the length
-/// of the path was checked. InvalidArgument: the parser does not support a part of the pickle (the
-/// message contains its position), or the texts are longer than kPickleTextsMax allows. In these
-/// cases `take` was not called.
+/// Calls `take` for each element of a pickle, in order. `take` gets a point, or the error of an
+/// invalid element. The bytes of a point are valid only during the call of `take`. Of the path,
+/// only the length was checked. InvalidArgument: the parser does not support a part of the pickle
+/// (the message contains its position), or the texts are longer than kPickleTextsMax allows. In
+/// these cases `take` was not called.
 Status ReadPickledPoints(std::string_view pickle, Timestamp now,
                          const std::function<void(const Result<GraphitePoint>&)>& take);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Fast parsers for the numbers that almost all points have: JSON numbers that are short enough to
-// be exact. For other texts (signs, blanks, suffixes, hexadecimal, overflow), callers use
+// Fast parsers for the numbers that almost all points have. For texts that a fast parser does not
+// accept (plus signs, blanks, suffixes, hexadecimal numbers, overflow), callers use
 // storage/model/number_text.h. For every text that a fast parser accepts, both parsers return the
 // same result (tests/http/wire/put_json_test.cc compares them).
 

@@ -36,7 +36,7 @@ struct PutPoint {
   int64_t timestamp = 0;
   std::optional<std::string> value;  // text of the value as written in the body
   /// The tags, in the order in which OpenTSDB's Java map iterates over them (java_hash.h). Each key
-  /// occurs only once. nullopt: the body has no field for tags.
+  /// occurs only once. nullopt: the element has no field "tags", or the field is null.
   std::optional<std::vector<PutTag>> tags;
   std::optional<std::string> tsuid;
   // The following members are set only for /api/rollup.
@@ -55,7 +55,7 @@ void OrderPutTags(std::vector<PutTag>* tags);
 /// Parses a body that begins with { or [. Charges to `memory` the memory of the points, and the
 /// memory that a handler needs for each point; if charging fails, the function returns the error of
 /// `memory`. If any part of the body is invalid, returns InvalidArgument, whose message describes
-/// the error and its place.
+/// the error and its place. LimitExceeded: the body is nested too deep.
 Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemory::Share* memory,
                                               PutKind kind = PutKind::kPoints);
 

@@ -19,14 +19,15 @@ struct AnswerForm {
 };
 
 /// Writes the array of results and, if the request has showSummary, the summary. Returns early if
-/// the client has disconnected. Adds the time that all threads used to `stats`, which has one
-/// element per sub-query.
+/// the client has disconnected. `stats` must have one element per sub-query; the function adds to
+/// each element the time that all threads needed to print the results of the sub-query.
 void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer,
                  const AnswerForm& form, const Clock& clock, query::QueryStats* stats,
                  const Printers& printers, JsonWriter* json);
 
 /// Writes the object "query" of a result, which contains the sub-query as it was parsed.
-/// `filter_keys` are the UIDs of the tag keys that have filters.
+/// `filter_keys` are the UIDs of the tag keys that have filters. `rollup_table` is the name of the
+/// table in the member "rollupTable".
 void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<Bytes>& filter_keys,
                    JsonWriter* json, std::string_view rollup_table = query::kRawTable);
 

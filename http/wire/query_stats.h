@@ -11,7 +11,8 @@
 
 namespace hg::http {
 
-/// Writes the object "stats" for one result of the sub-query with the index `index`.
+/// Writes the object "stats" for one result of the sub-query with the index `index`. `print_ns` is
+/// the time in nanoseconds that printing this result took.
 void WriteGroupStats(const query::Group& group, const query::SubQueryStats& stats, size_t index,
                      int64_t print_ns, JsonWriter* json);
 
@@ -22,8 +23,8 @@ void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json);
 
 /// Writes the whole response of /api/stats/query. Hourglass adds the fields "id", "phase" and
 /// "memory" (in bytes) to the fields that OpenTSDB has for a query. It also adds the member
-/// "requests": the running requests that are not queries, without the request that is calling
-/// (`own_id`). If there are no such requests, the member "requests" is absent.
+/// "requests": the running requests that are not queries. The request with the id `own_id`, which
+/// gets this response, is left out. If there are no such requests, "requests" is absent.
 void WriteRequestList(const std::vector<query::RunningRequestInfo>& running,
                       const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
                       uint64_t own_id, JsonWriter* json);

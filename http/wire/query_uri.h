@@ -16,7 +16,8 @@ namespace hg::http {
 /// Parses the parameters of GET /api/query. The parameter `start` must be present. `filters`
 /// compiles the filters and keeps them; if `filters` is nullptr, work and memory for the filters
 /// are not charged to the request. InvalidArgument: a mistake of the client; the caller sends 400.
-/// Unsupported: an error for which OpenTSDB sends HTTP status 500.
+/// LimitExceeded: there are too many sub-queries. Unsupported: an error for which OpenTSDB sends
+/// HTTP status 500.
 Result<query::Request> ReadQuery(const Parameters& parameters, query::FilterSet* filters = nullptr);
 
 /// Parses the `exp` parameters of GET /api/query/gexp. ReadQuery converts the metrics in these

@@ -41,7 +41,7 @@ struct WrittenSeries {
   std::string fault;
 };
 
-/// The description of a metric that a client sent. The object does not own its texts, which may be
+/// The description of a metric that a client sent. The object does not own its texts. A text may be
 /// empty.
 struct MetricDescription {
   std::string_view metric;

@@ -46,8 +46,8 @@ struct RequestHead {
   std::string_view unknown_coding;
   uint64_t content_length = 0;
 
-  /// Returns the value of the first field with that name; the case of the name is ignored, as in
-  /// Request::Header. Returns "" if the request has no such field.
+  /// Returns the value of the first field with that name. The case of the name is ignored. Returns
+  /// "" if the request has no such field.
   [[nodiscard]] std::string_view Find(std::string_view name) const;
 };
 
@@ -65,8 +65,8 @@ enum class HeadResult : uint8_t {
 /// the caller sets *scanned to 0 for a new head, and keeps its value between calls while the buffer
 /// grows. If the result is kMalformed, *fault is a sentence that describes the error.
 ///
-/// The grammar is strict, because a proxy that interprets the bytes differently could be made to
-/// see one request where there are two (RFC 9112, 11.2). These are malformed: lines that end
+/// The grammar is strict, because attackers can send bytes that a lenient server interprets as two
+/// requests, but a proxy interprets as one (RFC 9112, 11.2). These are malformed: lines that end
 /// without CR, folded lines, control bytes, a blank before a colon, more than one Host,
 /// Content-Length, Transfer-Encoding or Authorization, Content-Length together with
 /// Transfer-Encoding, and unknown transfer codings.

@@ -27,8 +27,8 @@ struct SeriesExpression {
   std::vector<TagWish> tags;
 };
 
-/// Parses the expression. InvalidArgument: a brace is not closed, or a tag does not have the form
-/// of two words around one '='.
+/// Parses the expression. InvalidArgument: a brace is not closed, or a tag does not have one of the
+/// forms KEY=VALUE, KEY= and =VALUE.
 Result<SeriesExpression> ParseSeriesExpression(std::string_view text);
 
 }  // namespace hg::http

@@ -58,12 +58,12 @@ Result<NamedSeries> NameSeries(std::string_view metric, std::span<const Label> l
                                const NamingRules& rules);
 
 /// Receives the series and points of a request. The request consists of items: samples of remote
-/// write, or data points of OTLP. One item may become several points. An item is either stored or
-/// rejected as a whole.
+/// write, or data points of OTLP. One item may become several points, which may belong to several
+/// series. If one point of an item cannot be stored, the item counts as rejected.
 class LabelledSink {
  public:
   virtual ~LabelledSink() = default;
-  /// Sets the series to which the following items belong.
+  /// Sets the series to which the following points belong.
   virtual void SetSeries(std::string_view metric, std::span<const Label> labels) = 0;
   /// Begins an item of the request. The points that are added after this call belong to the item.
   virtual void BeginItem() = 0;

@@ -22,8 +22,9 @@
 
 namespace hg::http {
 
-/// The maximum number of split keys. More regions are never useful, and each region makes the
-/// manifest longer.
+/// The maximum number of regions that NUMREGIONS and the parameters `uniform` and `hex` of
+/// /api/admin/create can request. More regions are never useful, and each region makes the manifest
+/// longer.
 inline constexpr uint32_t kSplitsMax = 1000;
 
 /// A change of a table. A new table is described as a change of a table without families.
@@ -34,8 +35,8 @@ struct TableChange {
     std::vector<std::pair<std::string, std::string>> attributes = {};
     bool remove = false;
   };
-  std::vector<Family> families;  // families to add or change; each name occurs only once
-  std::vector<Bytes> splits;
+  std::vector<Family> families;     // families to add, change or remove; each name occurs only once
+  std::vector<Bytes> splits;        // the first keys of the regions of a new table, except ""
   lsm::TableAttributes attributes;  // attributes of the split policy
 };
 
@@ -50,8 +51,9 @@ Result<TableChange> ParseTableText(std::string_view text);
 /// does not exist. After an error, a part of the change may have been applied.
 Status ChangeTable(const TableChange& change, TableDescriptor* table);
 
-/// Returns the text of the value of an attribute of DescribeSplitPolicy. A delimiter is written
-/// with escapes.
+/// Returns the value of an attribute in the notation of the HBase shell, without quotes. `name` and
+/// `value` are those of an attribute that DescribeSplitPolicy returns. A delimiter is written with
+/// escapes.
 std::string AttributeText(std::string_view name, std::string_view value);
 
 /// Returns the text that creates a table with the same families, splits and split policy.

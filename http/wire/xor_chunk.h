@@ -41,7 +41,8 @@ class XorChunk {
   size_t size_ = 0;
   int64_t first_ms_ = 0, last_ms_ = 0, delta_ms_ = 0;
   uint64_t value_ = 0;  // the last value, as the bits of a double
-  /// Numbers of zero bits before and after the last XOR written in full.
+  /// The window of the current XOR values: the numbers of zero bits before and after the bits that
+  /// are written. kNoWindow: no window was written yet.
   int leading_ = kNoWindow, trailing_ = 0;
 };
 
