@@ -1,6 +1,6 @@
 #pragma once
-// Values of the expression language and their arithmetic. The results are those of JEXL 2.1.1 in
-// lenient mode, as recorded from OpenTSDB (opentsdb-queries.md §11.3).
+// Values of the expression language of /api/query/exp, and their arithmetic. The results are those
+// of JEXL 2.1.1 in lenient mode, as recorded from OpenTSDB (opentsdb-queries.md §11.3).
 
 #include <cstdint>
 #include <string>
@@ -47,12 +47,13 @@ enum class BinaryOperator : uint8_t {
   kBitXor,
 };
 
-/// Computes `left op right`. InvalidArgument: the operator does not accept these operands, or the
-/// result exceeds 128 bits or kTextBytesMax. A division by zero and a remainder by zero return 0.0.
+/// Sets `*out` to the result of `left op right`. InvalidArgument: the operator does not accept
+/// these operands, or the result exceeds 128 bits or kTextBytesMax. A division by zero and a
+/// remainder by zero give 0.0.
 Status Apply(BinaryOperator op, const Value& left, const Value& right, Value* out);
 Status Negate(const Value& operand, Value* out);
 Status Complement(const Value& operand, Value* out);
-/// Returns whether the value counts as true in a condition. null, zero, NaN, and texts other than
+/// Returns whether the value counts as true in a condition. null, zero, NaN, and all texts except
 /// "true" count as false.
 bool IsTrue(const Value& value);
 
@@ -65,7 +66,8 @@ constexpr bool IsComparison(BinaryOperator op) {
   return op >= BinaryOperator::kEqual && op <= BinaryOperator::kGreaterOrEqual;
 }
 
-/// Returns the name of the value's type for error messages, for example "an integer" or "a text".
+/// Returns the name of the type of a value for error messages, for example "an integer" or "a
+/// text".
 std::string_view TypeName(const Value& value);
 
 }  // namespace hg::query
