@@ -1,6 +1,6 @@
 #pragma once
-// Random histories of one row. A history uses only a few different qualifiers, so that most changes
-// affect the same cells.
+// Creates random histories of one row. A history uses only a few different qualifiers, so that most
+// changes affect the same cells.
 
 #include <map>
 #include <random>
@@ -10,7 +10,7 @@
 
 namespace hg::points {
 
-/// One change in the history of a row, in the form of a RowPart.
+/// One change in the history of a row. `part` is the change as a RowPart.
 struct Record {
   RowPart part;
   // The change of cells that has the same effect as `part`. It consists of `kind`, `qualifier` and
@@ -98,7 +98,8 @@ class RandomHistory {
   uint32_t generation_ = 0;
 };
 
-/// The cells of a row after a history. The class computes these cells in the simplest possible way.
+/// The cells of a row after a history. This class is the reference for tests: it computes the cells
+/// in the simplest possible way.
 class CellMap {
  public:
   void Apply(const Record& record) {
