@@ -48,7 +48,8 @@ struct RunOptions {
 };
 
 /// Runs queries. The engine is thread-safe, and any number of queries may run at once. Functions of
-/// the engine wait for storage, so call them on a thread of a pool, not on an event loop.
+/// the engine may wait for storage. On an event loop, call them only with a request for which
+/// RunningRequest::TryOnLoop was called; they then return Busy instead of waiting.
 class Engine {
  public:
   /// All objects that are passed by reference or by pointer must outlive the engine. If `cache` is

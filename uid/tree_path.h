@@ -1,7 +1,5 @@
 #pragma once
-// Computes the path at which the rules of a tree place a series (opentsdb-schema.md §15). The
-// following limits do not exist in OpenTSDB, which recurses for each piece of a split value until
-// its stack overflows.
+// Computes the path at which the rules of a tree place a series (opentsdb-schema.md §15).
 
 #include <string>
 #include <vector>

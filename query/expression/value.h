@@ -19,8 +19,8 @@ struct Integer {
   Width width = Width::kInt;
 };
 
-/// A number literal without suffix. Its value is rounded to float32, and then converted to double
-/// through the shortest decimal text of the float32.
+/// A literal such as 1.5 or 1.5f (a Float of Java). Its value is rounded to float32, and then
+/// converted to double through the shortest decimal text of the float32.
 struct Single {
   explicit Single(float v);
   float value;
@@ -57,8 +57,9 @@ Status Complement(const Value& operand, Value* out);
 /// "true" count as false.
 bool IsTrue(const Value& value);
 
-/// Computes `left op right` for two doubles. In comparisons, NaN equals NaN and is less than all
-/// other values.
+/// ApplyArithmetic computes `left op right` for two doubles and an arithmetic operator.
+/// ApplyComparison does the same for a comparison; NaN equals NaN and is less than all other
+/// values.
 double ApplyArithmetic(BinaryOperator op, double left, double right);
 bool ApplyComparison(BinaryOperator op, double left, double right);
 constexpr bool IsArithmetic(BinaryOperator op) { return op <= BinaryOperator::kModulo; }

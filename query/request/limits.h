@@ -15,7 +15,8 @@
 
 namespace hg::query {
 
-/// The maximum amount of data that one sub-query may read; 0 = no limit.
+/// The maximum amount of data that one sub-query may read; 0 = no limit. `batch_rows` is the number
+/// of rows between two checks of the limits.
 struct Limits {
   int64_t bytes_max = 0;
   int64_t cells_max = 0;

@@ -21,11 +21,16 @@ struct Options {
   bool fuzzy_filter = true;            // value of tsd.query.enable_fuzzy_filter (quirk Q7)
 
   int64_t timeout_ms = 0;  // time limit of each request; tsd.query.timeout; 0 = no limit
-  int64_t bytes_max = 0;   // tsd.query.limits.bytes.default; 0 = no limit
-  bool bytes_override_allowed = false;     // value of tsd.query.limits.bytes.allow_override
-  int64_t cells_max = 0;                   // tsd.query.limits.data_points.default; 0 = no limit
-  bool cells_override_allowed = false;     // value of tsd.query.limits.data_points.allow_override
-  std::string limits_file;                 // tsd.query.limits.overrides.config; "" = no limits file
+  /// tsd.query.limits.bytes.default: the number of bytes that one sub-query may read; 0 = no limit.
+  int64_t bytes_max = 0;
+  bool bytes_override_allowed = false;  // value of tsd.query.limits.bytes.allow_override
+  /// tsd.query.limits.data_points.default: the number of cells that one sub-query may read; 0 = no
+  /// limit.
+  int64_t cells_max = 0;
+  bool cells_override_allowed = false;  // value of tsd.query.limits.data_points.allow_override
+  /// tsd.query.limits.overrides.config: the path of the limits file, or its JSON text; "" = no
+  /// limits file.
+  std::string limits_file;
   int64_t limits_file_interval_s = 60000;  // value of tsd.query.limits.overrides.interval
   bool simultaneous_duplicates = true;     // value of tsd.query.allow_simultaneous_duplicates
 

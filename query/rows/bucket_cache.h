@@ -103,8 +103,9 @@ class BucketCache : public ChangeListener {
   };
   using ByUse = std::list<Kept>;  // entries, least recently used first
   struct Shape {
-    const Bytes* name = nullptr;  // points to the key of this shape in shapes_
-    int64_t bytes = 0;            // memory of the shape in bytes, without its hours
+    /// Points to the cache key, which is the key of this object in shapes_.
+    const Bytes* name = nullptr;
+    int64_t bytes = 0;  // memory of the cache key and its tables in bytes, without its hours
     std::unordered_map<uint32_t, ByUse::iterator> hours;  // cached hours by row base in seconds
   };
 

@@ -72,7 +72,7 @@ Result<std::unique_ptr<RowSource>> OpenRawPoints(SubQueryPlan* plan);
 /// Returns a source that reads all rows of the plan with a scan that is already open.
 std::unique_ptr<RowSource> RawPointsOf(SubQueryPlan* plan, std::unique_ptr<PointScan> scan);
 
-// The following functions are used by several sources.
+// Several kinds of sources use the following functions.
 
 /// Returns Busy if this thread is an event loop (RequestContext::MayWait) and `scan` is expected to
 /// return so many rows that a pool thread should read them.

@@ -71,9 +71,9 @@ class RandomHistory {
     return bytes;
   }
 
-  // Returns a random qualifier. It is the qualifier of a point at one of three times, in seconds or
-  // milliseconds and with any value type, or of an invalid time. Or it is the qualifier of a
-  // compacted cell, an append cell, an annotation or an unknown column.
+  // Returns a random qualifier of one of these kinds: a point at one of three times, in seconds or
+  // milliseconds and with any value type; a point with an invalid time; a compacted cell, an append
+  // cell, an annotation or an unknown column.
   Bytes RandomQualifier() {
     static const uint8_t kFlags[] = {kInt8, kInt16, kFloat32, kFloat64, 0x2};
     const auto second = static_cast<uint32_t>(Below(3));
