@@ -1,6 +1,6 @@
 #pragma once
-// A histogram of durations whose buckets have equal relative width. It counts any number of
-// durations in constant memory. The error of quantiles is at most 0.4 %.
+// A histogram of durations, or of other numbers. It counts any number of values in constant memory.
+// The buckets have about equal relative width, so the error of quantiles is at most 0.4 %.
 
 #include <bit>
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace hg::bench {
 
-/// A histogram of durations. Only one thread at a time may use it.
+/// A histogram of durations in nanoseconds, or of other numbers. Only one thread at a time may use
+/// it.
 class Histogram {
  public:
   Histogram() : counts_(kBuckets, 0) {}
@@ -23,9 +24,9 @@ class Histogram {
   [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] uint64_t max() const { return max_; }
 
-  /// Returns the quantile `q` (0 to 1) of the values. The result is the middle of a bucket: this
-  /// bucket and all lower buckets contain at least the share `q` of all values. Returns 0 if there
-  /// are no values.
+  /// Returns the quantile `q` of the values; `q` is between 0 and 1. The result is the middle of
+  /// the lowest bucket that, together with all lower buckets, contains at least the share `q` of
+  /// all values. Returns 0 if there are no values.
   [[nodiscard]] uint64_t Quantile(double q) const {
     const auto wanted = static_cast<uint64_t>(q * static_cast<double>(count_ - 1)) + 1;
     uint64_t seen = 0;
@@ -48,7 +49,8 @@ class Histogram {
   }
 
  private:
-  // Each power of two has 2^kBits = 128 buckets. Below 256 ns, each value has a bucket of its own.
+  // The values from 2^n to 2^(n+1) − 1 have 2^kBits = 128 buckets. Below 256, each value has a
+  // bucket of its own.
   static constexpr unsigned kBits = 7;
   static constexpr size_t kBuckets = (65 - kBits) << kBits;
 

@@ -1,5 +1,6 @@
 #pragma once
-// The names that the series of the load have in each wire format, and the paths of the requests.
+// Returns the names and tags of the series of the load in each wire format, and the paths of the
+// requests.
 
 #include <cstdint>
 #include <string>
@@ -9,17 +10,18 @@
 
 namespace hg::bench {
 
-/// Returns the name of a metric, such as "cpu.usage_user". In the format of Prometheus, the name
-/// has no dots.
+/// Returns the name of the metric with this number, such as "cpu.usage_user". In the format of
+/// Prometheus, the name has no dots.
 std::string MetricName(uint32_t metric, Wire wire);
-/// Returns the name of a metric as a field of the measurement "cpu", for InfluxDB's line protocol.
+/// Returns the name that the metric with this number has in InfluxDB's line protocol. There, it is
+/// a field of the measurement "cpu".
 std::string FieldName(uint32_t metric);
 
-/// Returns the text of the tags of a host. In JSON, the text also contains the closing characters
-/// of the point after the tags.
+/// Returns the text of the first `count` tags of a host in the wire format. For kPut and kTelnet,
+/// the text also contains the characters that end the point after its tags.
 std::string Tags(uint32_t host, uint32_t count, Wire wire);
 
-/// Returns the path and the content type of requests in a format that uses HTTP.
+/// Returns the path and the content type of the requests in a wire format that uses HTTP.
 std::pair<const char*, const char*> PathAndType(Wire wire);
 
 }  // namespace hg::bench

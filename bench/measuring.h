@@ -10,7 +10,7 @@
 
 namespace hg::bench {
 
-/// Returns the processor time in seconds that the clock has counted.
+/// Returns the time of a CPU clock in seconds, or 0 if the clock cannot be read.
 inline double CpuSeconds(clockid_t clock) {
   timespec now{};
   if (clock_gettime(clock, &now) != 0) return 0;

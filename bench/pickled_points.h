@@ -10,12 +10,12 @@
 
 namespace hg::bench {
 
-/// Returns the start of a frame, with a placeholder for the length of the frame. Append the points
-/// to it, and then call FinishPickle.
+/// Returns the start of a frame, in which the length of the frame is a placeholder. Append the
+/// points to it with AppendPickledPoint, and then call FinishPickle.
 std::string PickleHead();
 
-/// Appends the point with the number `number` to the frame; the first point has the number 0.
-/// Returns the position at which WritePickledTime must write the time.
+/// Appends a point to the frame. `number` is the number of the point in the frame; the first point
+/// has the number 0. Returns the position at which WritePickledTime must write the time.
 size_t AppendPickledPoint(std::string_view path, double value, uint32_t number, std::string* out);
 void WritePickledTime(char* to, uint32_t seconds);
 

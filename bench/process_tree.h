@@ -16,11 +16,12 @@ class ProcessTree {
   /// processes.
   static ProcessTree Parse(const std::string& list);
 
-  /// Returns the processor time in seconds that all threads of the existing processes have used so
-  /// far, in user and system mode. Exits the program if a process cannot be read.
+  /// Returns the processor time that all threads of the processes have used so far, in user and
+  /// system mode, in seconds. Processes that have ended are not counted. Exits the program if a
+  /// process cannot be read.
   [[nodiscard]] double CpuSeconds() const;
-  /// Returns the current resident memory in bytes. A page that n processes share is counted n
-  /// times.
+  /// Returns the resident memory that the processes use now, in bytes. A page that n processes
+  /// share is counted n times.
   [[nodiscard]] uint64_t ResidentBytes() const;
 
  private:

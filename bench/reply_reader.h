@@ -1,6 +1,6 @@
 #pragma once
-// Reads HTTP responses piece by piece. Responses are not stored, because some of them have many
-// megabytes.
+// Parses HTTP responses as their bytes arrive. Responses are not stored, because some of them have
+// many megabytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace hg::bench {
 
-/// Reads the responses of one connection, one after another. Call Reset after each response. Only
+/// Parses the responses of one connection, one after another. Call Reset after each response. Only
 /// one thread at a time may use the object.
 class ReplyReader {
  public:
-  /// Processes received bytes. Returns true when the response is complete. Exits the program if the
-  /// end of the response cannot be determined.
+  /// Processes bytes that were received. Returns true when the response is complete. Exits the
+  /// program if the end of the response cannot be determined.
   bool Feed(std::string_view piece);
   void Reset() { *this = ReplyReader(); }
 
@@ -33,8 +33,9 @@ class ReplyReader {
   void TakeBytes(std::string_view* piece);
 
   At at_ = At::kHead;
-  std::string line_;   // the received part of the response head, or of the line before a chunk
-  size_t wanted_ = 0;  // number of bytes of the body or chunk that were not received yet
+  std::string line_;  // the received part of the response head, or of the line before a chunk
+  /// Number of bytes of the body or of the current chunk that were not received yet.
+  size_t wanted_ = 0;
   size_t body_bytes_ = 0;
   int status_ = 0;
   bool closes_ = false;

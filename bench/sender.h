@@ -19,9 +19,9 @@ namespace hg::bench {
 /// the connection fails.
 int Connect(uint16_t port);
 
-/// Sends requests and measures their latencies. If a response is unexpected, the program exits. A
-/// 503 response to a put means that the server is busy; the sender then sends the request again.
-/// Only one thread at a time may use the object.
+/// Sends requests and measures their latencies. A request for which expected_status is 204 is a
+/// put: if the server answers 503 because it is busy, the sender sends the request again. The
+/// program exits after any other unexpected response. Only one thread at a time may use the object.
 class Sender {
  public:
   Sender(uint16_t port, size_t connections, int expected_status);
@@ -29,24 +29,24 @@ class Sender {
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
-  /// Sends each request once and waits for all responses. Returns the time that this took, in
-  /// seconds.
+  /// Sends each request and waits for all responses. Returns the time that this took, in seconds.
   ///
   /// If `rate` is 0, the sender is a closed loop: each connection sends its next request after the
   /// previous response. Latency is measured from the time at which the request was sent.
   ///
-  /// If `rate` is above 0, the sender is an open loop: `rate` requests per second become due and
-  /// wait for a free connection. Latency is measured from the time at which the request became due,
-  /// so it includes the delay of all requests that a stalled server held up (no coordinated
-  /// omission).
+  /// If `rate` is above 0, the sender is an open loop: `rate` requests per second become due. A
+  /// request that is due waits for a free connection. Latency is measured from the time at which
+  /// the request became due. It therefore includes the time that the request waited because the
+  /// server stalled (no coordinated omission).
   ///
-  /// `first_due` is the time at which the first request of the open loop became due; the default is
-  /// now.
+  /// `first_due` is the time at which the first request of the open loop becomes due. It may be in
+  /// the past; the default is now.
   double SendAll(const std::vector<std::string>& requests, double rate = 0,
                  std::optional<std::chrono::steady_clock::time_point> first_due = {});
 
   [[nodiscard]] const Histogram& latencies() const { return latencies_; }
-  /// Returns the latencies of the requests since the previous call of TakeLatencies.
+  /// Returns the latencies of the requests since the previous call of TakeLatencies, in
+  /// nanoseconds.
   Histogram TakeLatencies() { return std::exchange(latencies_, Histogram()); }
   [[nodiscard]] const Histogram& body_bytes() const { return body_bytes_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }

@@ -1,6 +1,7 @@
 #pragma once
-// Entry point for reading: runs validated queries and returns groups of points (opentsdb-queries.md
-// §2.1). http/api/query* and the query tool of the command line use the engine.
+// The entry point of the query module: runs validated queries and returns groups of points
+// (opentsdb-queries.md §2.1). http/api/query* and the query tool of the command line use the
+// engine.
 
 #include <deque>
 #include <functional>
@@ -35,22 +36,24 @@ struct LastPoint;        // defined in query/last_point.h
 
 /// Options of one call to Engine::Run.
 struct RunOptions {
-  /// If true, the result has only points in [start, end] of the query. If false, the result has
-  /// every point of the scanned hours. The command line and expressions need all these points.
+  /// If true, the result has only points between the start and the end of the query. If false, the
+  /// result has every point of the scanned hours. The command line and expressions need all these
+  /// points.
   bool trim = true;
   OnFailure on_failure = OnFailure::kFail;
-  /// The running request to which the work and the result are charged. running().Begin creates such
-  /// a request; the request must outlive the result. If this is nullptr, Run creates a request that
-  /// ends when Run returns.
+  /// The running request to which the work and the result are charged. Engine::running().Begin
+  /// creates this object, and it must outlive the result. If `request` is nullptr, Run creates a
+  /// request that ends when Run returns.
   RunningRequest* request = nullptr;
 };
 
 /// Runs queries. The engine is thread-safe, and any number of queries may run at once. Functions of
-/// the engine wait for storage, so call them on a thread of a pool, not on an event loop.
+/// the engine may wait for storage. On an event loop, call them only with a request for which
+/// RunningRequest::TryOnLoop was called; they then return Busy instead of waiting.
 class Engine {
  public:
-  /// All arguments must outlive the engine. If `cache` is null, every query reads its old hours
-  /// from the store.
+  /// All objects that are passed by reference or by pointer must outlive the engine. If `cache` is
+  /// null, every query reads its old hours from the store.
   ///
   /// `rolled` is the state of the rollups that this process computes. If `rolled` is nullptr, the
   /// rollup tables contain rollups that clients wrote, and queries read them as in OpenTSDB.
@@ -59,38 +62,40 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Validates a request and resolves its relative times with the clock (query/plan/validate.h).
-  /// Sets `*trace` to the steps of validation that were completed. The memory of the result stays
-  /// charged to `context`. `filters` is as in ValidateRequest.
+  /// Validates a request and resolves its relative times with the clock of the engine. Sets
+  /// `*trace` to the steps of validation that were completed. `filters` contains the filters that
+  /// were compiled when the request was parsed; it may be nullptr. The memory of the result stays
+  /// charged to `context`.
   ///
-  /// The message of InvalidArgument describes the error. Unsupported: a mistake of the client that
-  /// OpenTSDB answers with HTTP status 500. Also fails if `context` reports an error.
+  /// The message of InvalidArgument describes the mistake of the client. Unsupported: a mistake of
+  /// the client that OpenTSDB answers with HTTP status 500. Also returns the errors of `context`.
   Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace,
                               RequestContext& context, FilterSet* filters = nullptr) const;
   Result<ValidQuery> Validate(const Request& request, RequestContext& context,
                               FilterSet* filters = nullptr) const;
 
-  /// Runs all sub-queries of a query. If a sub-query fails, Run returns its error. NotFound: a name
-  /// is unknown. InvalidArgument: an error in the data, for example duplicate times or an infinite
-  /// value. LimitExceeded or DeadlineExceeded: the query exceeded a limit of the options, or the
-  /// client has disconnected. Busy: too many queries are running. Also fails if the store reports
-  /// an error.
+  /// Runs all sub-queries of a query. If a sub-query fails, Run returns the error of this
+  /// sub-query. NotFound: a name is unknown. InvalidArgument: an error in the data, for example
+  /// duplicate times or an infinite value. LimitExceeded or DeadlineExceeded: the query exceeded a
+  /// limit of the options, or the client has disconnected. Busy: too many queries are running. Also
+  /// returns the errors of the store.
   Result<Answer> Run(const ValidQuery& query, const RunOptions& run);
 
-  /// Returns the newest point of each series (opentsdb-queries.md §10.2), in the order of the
-  /// request. NotFound: a name is unknown. The work is charged to `watch`, which may be nullptr.
+  /// Returns the newest point of each requested series (opentsdb-queries.md §10.2), in the order of
+  /// the request. NotFound: a name is unknown. The work is charged to `watch`, which may be
+  /// nullptr.
   Result<std::vector<LastPoint>> Last(const LastPointQuery& query, RequestContext* watch);
 
   /// Returns the number of threads that one query may use, including the calling thread.
   [[nodiscard]] size_t threads() const { return helper_count_ + 1; }
-  /// Returns a function that runs tasks both on the thread that calls it and on the engine's helper
-  /// threads. The engine must outlive the returned function.
+  /// Returns a function that runs tasks on the thread that calls it and, at the same time, on the
+  /// helper threads of the engine. The engine must outlive the returned function.
   [[nodiscard]] SideBySide side_by_side();
 
-  /// Returns the object that creates, lists and ends requests.
+  /// Returns the list of running requests, which also creates and ends requests.
   [[nodiscard]] RunningRequests& running() { return running_; }
 
-  /// Returns the cache of query results for old hours, or nullptr if there is no cache.
+  /// Returns the cache of downsampled old hours, or nullptr if there is no cache.
   [[nodiscard]] const BucketCache* cache() const { return cache_.get(); }
 
   [[nodiscard]] const Options& options() const { return options_; }
@@ -113,8 +118,8 @@ class Engine {
   LimitsFile limits_file_;
   RunningRequests running_;
   const TimeZone default_zone_;
-  const std::shared_ptr<BucketCache> cache_;  // null = queries do not use a cache
-  RolledHoursSource* const rolled_;           // nullptr = this process does not compute rollups
+  const std::shared_ptr<BucketCache> cache_;  // nullptr: queries use no cache
+  RolledHoursSource* const rolled_;           // nullptr: this process computes no rollups
   const size_t helper_count_;
   WorkerPool helpers_;  // threads that run parts of queries concurrently
 };

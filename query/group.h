@@ -15,26 +15,28 @@
 
 namespace hg::query {
 
-/// A group of series that become one output. The group does not own its members. The members are in
-/// the order of Series::order.
+/// A group of series that are combined into one output. The group does not own its members. The
+/// members are in the order of Series::order.
 struct SeriesGroup {
-  Bytes id;  // tag values of the group-by keys; if each series is its own group, Series::order
+  /// The values (UIDs) of the group-by tag keys; Series::order if each series is a group of its
+  /// own.
+  Bytes id;
   std::vector<const Series*> members;
   std::vector<const codec::Annotation*> annotations;
 };
 
 /// Groups series, which must be sorted by Series::order. Returns the groups in output order. If
-/// `each_alone` is set (aggregator "none"), each series is a group of its own. A series that ends
-/// before the window or begins after the window creates its group but is not a member of the group.
-/// Charges the groups to `memory`, which must outlive the groups. Fails if `memory` reports an
-/// error.
+/// `each_alone` is set (aggregator "none"), each series is a group of its own. If a series ends
+/// before `window` or begins after it, the series still creates its group, but it is not a member
+/// of the group. Charges the groups to `memory`, which must outlive the groups. Returns the errors
+/// of `memory`.
 Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
                                             const std::vector<Series>& series, bool each_alone,
                                             std::span<const Bytes> group_by,
                                             const ScanWindow& window, MemoryTally* memory);
 
-/// Sets the metric, the tags, the aggregated tag keys, the TSUIDs and the annotations of `*out`.
-/// NotFound: a UID has no name.
+/// Sets the metric, the tags, the aggregated tag keys, the TSUIDs and the annotations of `*out` to
+/// those of `group`. NotFound: a UID has no name.
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out);
 
 }  // namespace hg::query

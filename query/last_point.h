@@ -17,18 +17,19 @@
 
 namespace hg::query {
 
-/// One sub-query as the client wrote it. All texts are UTF-8.
+/// One sub-query for newest points, as the client wrote it. All texts are UTF-8.
 struct LastPointSubQuery {
   std::optional<std::string> metric;
   std::vector<std::pair<std::string, std::string>> tags;
-  /// TSUIDs in hexadecimal; if there are any, metric and tags are ignored.
+  /// TSUIDs in hexadecimal. If the list is not empty, `metric` and `tags` are ignored.
   std::vector<std::string> tsuids;
 };
 
 struct LastPointQuery {
   std::vector<LastPointSubQuery> queries;
   bool resolve_names = false;
-  int64_t back_scan_hours = 0;  // number of hours to search for a point; not negative
+  /// How many hours before the current hour are searched; not negative (see FindLastPoints).
+  int64_t back_scan_hours = 0;
 };
 
 /// The newest point of one series.
@@ -37,19 +38,21 @@ struct LastPoint {
   uint64_t bits = 0;
   bool is_double = false;
   Bytes tsuid;
-  // The names of the series in UTF-8. They are set only if resolve_names is set.
+  // The name of the metric in UTF-8. `metric` and `tags` are set only if resolve_names is set.
   std::optional<Bytes> metric;
   std::vector<std::pair<Bytes, Bytes>> tags;
 };
 
 /// Returns the newest point of each requested series, in the order of the request. Series without a
-/// point are left out. If the meta table does not have the time of a series' newest point, the
-/// function searches the hours before `now_ms`. It searches on several threads through
-/// `side_by_side` if there are many metrics and hours.
+/// point are left out. If query.back_scan_hours is positive, the function searches the hour of
+/// `now_ms` and this number of hours before it. If back_scan_hours is 0 and the meta table tracks
+/// series, the function searches only the hour in which a series was last written according to the
+/// meta table. If back_scan_hours is 0 and nothing is tracked, only TSUIDs are searched, in the
+/// hour of `now_ms`. Searches for many series run on several threads through `side_by_side`.
 ///
-/// NotFound or InvalidArgument: a name, a tag or a TSUID is unknown or invalid. Also fails if
-/// `watch` reports an error. `watch` may be nullptr. The memory of the result stays charged to
-/// `watch`; working memory is charged only until the call returns.
+/// NotFound or InvalidArgument: a name, a tag or a TSUID is unknown or invalid. Also returns the
+/// errors of `watch`, which may be nullptr. The memory of the result stays charged to `watch`;
+/// working memory is charged only until the call returns.
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
                                               NameMemo* names, const SideBySide& side_by_side,

@@ -1,6 +1,6 @@
 #pragma once
-// Runs one sub-query, from names to groups (opentsdb-queries.md §2.1). It plans what to read,
-// selects a source of rows, reads the series, forms groups, and merges the series of each group.
+// Runs one sub-query (opentsdb-queries.md §2.1). The run plans what to read, selects a source of
+// rows, reads the series, forms groups, and merges the series of each group.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,21 +29,20 @@ class SubQueryRun {
                     TablesAllowed::kAny) {}
 
   /// Prepares the sub-query: resolves names, selects series and opens the source of rows. Call this
-  /// function at most once, before Run; if it was not called, Run calls it. Returns the errors of
-  /// Engine::Run.
+  /// function at most once, before Run. If the caller has not called Open, Run calls it. Returns
+  /// the errors of Engine::Run.
   Status Open();
-  /// Returns an estimate of the number of rows to read, or 0 if Open could not estimate this
-  /// number.
+  /// Returns an estimate of the number of rows that Run will read, or 0 if there is no estimate.
   [[nodiscard]] uint64_t rows_expected() const {
     return source_ != nullptr ? source_->RowsExpected() : 0;
   }
   /// Runs the sub-query. Call this function only once. Returns the errors of Engine::Run.
   Status Run();
-  /// Deletes all points of the rows that the sub-query has read, including points outside its time
-  /// range. Call this function after Run.
+  /// Deletes all rows that the sub-query has read, including points of these rows that are outside
+  /// its time range. Call this function after Run.
   Status DeleteRows();
 
-  // Returns the groups. Call this function after Run has succeeded.
+  // Returns the groups of the result. Call this function after Run has succeeded.
   std::vector<Group>& groups() { return groups_; }
   SubQueryInfo& info() { return info_; }
 
@@ -59,18 +58,19 @@ class SubQueryRun {
         read_(&context.watch, &info_),
         last_ns_(context.clock.MonotonicNs()) {}
 
-  /// Opens the first source that can read this sub-query. Tries the sources in the order of
-  /// RowSourceKind, beginning with `first`.
+  /// Opens the first source of rows that can read this sub-query. Tries the kinds of sources in the
+  /// order of RowSourceKind, from `first` on.
   Status OpenSource(RowSourceKind first);
   /// Reads the series from source_. If source_ returns Conflict, reads them from its fallback
   /// source.
   Status ReadSource();
   /// Frees the memory that is no longer needed after the groups were formed.
   void FreeWorkingMemory();
-  // Runs the two parts of a time range that is divided at `split_ms`. Defined in
+  // Runs the sub-query in two parts: the first part reads rollups up to `split_ms`, and the second
+  // part reads raw points from `split_ms` on. Joins the groups of both parts. Defined in
   // sub_query_split.cc.
   Status RunParts(int64_t split_ms);
-  // The groups that one thread computes from the series. Only sub_query_groups.cc uses this type.
+  // The groups that one thread has computed. Only sub_query_groups.cc uses this type.
   struct GroupsPart {
     std::vector<Group> groups;  // the groups before the first group that failed
     Status status;
@@ -78,12 +78,13 @@ class SubQueryRun {
   Status Evaluate();
   Status MakeGroups(std::span<const SeriesGroup> groups, NameMemo* names, GroupsPart* part) const;
   Status EvaluateHistograms();
-  /// Charges the memory for the description of a group. Call this function before the description
-  /// is created.
+  /// Charges the memory for the names, tags and TSUIDs of a group (see Describe). Call this
+  /// function before Describe.
   [[nodiscard]] Status ChargeGroup(const SeriesGroup& group) const;
-  /// Charges the memory for the part of a group's names that ChargeGroup did not cover.
+  /// Charges the memory of the names of a group that ChargeGroup did not charge, because the names
+  /// are longer than ChargeGroup assumed.
   [[nodiscard]] Status ChargeLongNames(const Group& group) const;
-  /// If the rows of the series are to be deleted, stores the TSUID of the series.
+  /// If the query deletes the rows that it reads, adds the TSUID of the series to tsuids_.
   Status NoteDeleted(const Series& series);
   /// Returns the time since the previous call of Lap, in nanoseconds.
   int64_t Lap();
@@ -91,16 +92,19 @@ class SubQueryRun {
   const RunContext& context_;
   const ValidSubQuery& sub_;
   const size_t index_;
-  // The time range to scan. Later steps trim the result to the time range of the query.
+  // The time range to scan, in milliseconds. Later steps trim the result to the time range of the
+  // query.
   const int64_t start_ms_;
   const int64_t end_ms_;
   const TablesAllowed allowed_;
   SubQueryInfo info_;
   ClientTables tables_;
-  std::optional<SubQueryPlan> plan_;  // empty before Open, and again when it is no longer needed
-  /// The state of the rollups when the sub-query was planned; refers to plan_.
+  std::optional<SubQueryPlan> plan_;  // nullopt before Open, and after the plan is no longer needed
+  /// The state of the automatic rollups at the time when the sub-query was planned. Refers to
+  /// plan_.
   std::optional<AutomaticRollups> rollups_;
-  /// Nullptr: there is nothing to read, or the sub-query reads tables_.
+  /// The source of the rows. nullptr: there is nothing to read, or the sub-query reads tables_
+  /// instead.
   std::unique_ptr<RowSource> source_;
   SeriesRead read_;
   std::vector<Bytes> tsuids_;  // TSUIDs of the series whose rows are to be deleted

@@ -1,6 +1,6 @@
 #pragma once
-// The highest ids of a store on another machine, for statistics. A thread reads the ids in the
-// background, so that statistics requests do not wait for the store.
+// Caches the highest assigned id of each kind, for statistics. A thread reads the ids in the
+// background, so that requests for statistics do not wait for a store on another machine.
 
 #include <array>
 #include <atomic>
@@ -16,7 +16,8 @@
 
 namespace hg::uid {
 
-/// Reads the highest ids in the background. Thread-safe. `names` must outlive the object.
+/// Reads the highest assigned ids in the background, once per `interval`. Thread-safe. `names` must
+/// outlive the object.
 class HighestIds {
  public:
   explicit HighestIds(Names& names, std::chrono::milliseconds interval = std::chrono::seconds(5))
@@ -24,12 +25,13 @@ class HighestIds {
   /// Stops the background thread.
   ~HighestIds() { Stop(); }
 
-  /// Reads the ids now, and then starts a thread that reads the ids again in each interval.
+  /// Reads the ids, and then starts a thread that reads them again after each interval. Blocks on
+  /// the store.
   void Start();
-  /// Ends the background thread. Waits for a read in progress. Idempotent.
+  /// Ends the background thread and waits until it has ended. May be called several times.
   void Stop();
-  /// Returns the result of the last successful read of Names::HighestId. Returns nullopt if no read
-  /// has succeeded yet.
+  /// Returns the highest assigned id of a kind, as Names::HighestId returned it at the last
+  /// successful read. Returns nullopt if no read has succeeded yet.
   [[nodiscard]] std::optional<int64_t> Of(UidKind kind) const;
 
  private:

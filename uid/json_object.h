@@ -1,7 +1,7 @@
 #pragma once
-// Reads and writes the JSON objects in the cells of metadata and trees. Members are written in the
-// order of the calls, and read by name. Only .cc files in uid/ include this header, so that no
-// other header includes RapidJSON.
+// Reads and writes the JSON objects in the cells of metadata and trees. The writer writes members
+// in the order of the calls, and the reader finds members by name. Only .cc files in uid/ include
+// this header, so that no other header includes RapidJSON.
 
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
@@ -26,10 +26,11 @@ class ObjectWriter {
   ObjectWriter& Flag(std::string_view key, bool flag);
   /// Writes a number that is given as text. The text must be a valid JSON number.
   ObjectWriter& NumberText(std::string_view key, std::string_view text);
-  /// Starts a nested object. End finishes the nested object.
+  /// Starts a nested object. All members belong to the nested object until End is called.
   ObjectWriter& Begin(std::string_view key);
   ObjectWriter& End();
-  /// Returns the whole object. Call this function once, after all members were written.
+  /// Ends the object and returns its JSON text. Call this function once, after all members were
+  /// written.
   std::string Finish();
 
  private:
@@ -39,9 +40,10 @@ class ObjectWriter {
   rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
 };
 
-/// Reads one JSON object. Error messages call the object `what`. All errors are Corruption, because
-/// the object comes from storage. After the first error, the reader reads nothing more and keeps
-/// this error. If a member is absent or null, the variable for the member is not changed.
+/// Reads the members of one JSON object from storage. Error messages use `what` as the name of the
+/// object. All errors are Corruption, because the object comes from storage. After the first error,
+/// the reader reads nothing more, and status() returns this error. If a member is missing or null,
+/// the variable for the member is not changed.
 class ObjectReader {
  public:
   ObjectReader(std::string what, ByteView json);
@@ -49,7 +51,7 @@ class ObjectReader {
   [[nodiscard]] const Status& status() const { return status_; }
 
   ObjectReader& Text(const char* key, std::string* out) { return Text(document_, key, out); }
-  /// Reads a text member of a nested object.
+  /// Reads the text member `key` of the nested object `object`.
   ObjectReader& Text(const rapidjson::Value& object, const char* key, std::string* out);
   ObjectReader& Flag(const char* key, bool* out);
   template <typename T>
@@ -61,15 +63,15 @@ class ObjectReader {
     return *this;
   }
 
-  /// Returns a member, even if it is null. Returns nullptr if the member is absent, or after an
-  /// error. The pointer is valid as long as the reader exists.
+  /// Returns the value of a member, which may be null in JSON. Returns nullptr if the object has no
+  /// such member, or after an error. The pointer is valid as long as the reader exists.
   [[nodiscard]] const rapidjson::Value* Find(const char* key) const { return Find(document_, key); }
-  /// Stores the error that a member is malformed. Only the first error is stored.
+  /// Records the error that the member `key` is malformed. Only the first error is kept.
   ObjectReader& Damaged(const char* key);
 
  private:
   [[nodiscard]] const rapidjson::Value* Find(const rapidjson::Value& object, const char* key) const;
-  /// Returns a member as Find does, but returns nullptr if the value of the member is null.
+  /// Returns the value of a member as Find does, but returns nullptr if the value is null in JSON.
   [[nodiscard]] const rapidjson::Value* Said(const rapidjson::Value& object, const char* key) const;
 
   std::string what_;
@@ -77,7 +79,7 @@ class ObjectReader {
   Status status_;
 };
 
-/// Returns a text value as UTF-8. Invalid parts, such as half of a surrogate pair, are replaced by
+/// Returns a JSON string as UTF-8. Invalid parts, such as half of a surrogate pair, are replaced by
 /// the character U+FFFD.
 std::string Utf8(const rapidjson::Value& text);
 

@@ -11,19 +11,19 @@
 
 namespace hg::uid {
 
-/// The family of all cells of metadata, and the two columns of a series: its object and its
-/// counter.
+/// kMetaFamily is the column family of all cells of metadata. kTsMeta and kTsCounter are the
+/// columns of the object and of the counter of a series.
 inline const Bytes kMetaFamily = "name", kTsMeta = "ts_meta", kTsCounter = "ts_ctr";
 
 std::string EncodeUidMeta(const UidMeta& meta);
-/// Sets those fields that are in the stored JSON. Other fields stay unchanged. Returns Corruption
-/// if the bytes are not a JSON object, or if a field has the wrong type.
+/// Sets the fields of `*meta` that are in the stored JSON. Other fields stay unchanged. Returns
+/// Corruption if the bytes are not a JSON object, or if a field has the wrong type.
 Status DecodeUidMeta(ByteView json, UidMeta* meta);
 
 std::string EncodeTsMeta(const TsMeta& meta);
 Status DecodeTsMeta(ByteView json, TsMeta* meta);
 
-/// Returns the name of a kind in upper case: "METRIC", "TAGK" or "TAGV".
+/// Returns the name of a kind of ids in upper case: "METRIC", "TAGK" or "TAGV".
 std::string_view UidKindWord(UidKind kind);
 
 }  // namespace hg::uid

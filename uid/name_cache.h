@@ -1,5 +1,5 @@
 #pragma once
-// A cache of the names and ids of one kind (metrics, tag keys or tag values).
+// A cache of the names and ids of one kind; the kinds are metrics, tag keys and tag values.
 
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,38 +15,41 @@
 
 namespace hg::uid {
 
-/// The directions that the cache stores (name → id, id → name), and the maximum number of entries
+/// The mappings that the cache stores (name → id, id → name), and their maximum sizes
 /// (tsd.uid.use_mode, tsd.uid.lru.*).
 struct NameCacheOptions {
-  bool ids = true;     // whether to cache name → id, which writers need
-  bool names = true;   // whether to cache id → name, which readers need
-  size_t ids_max = 0;  // maximum number of entries name → id; 0 = no limit
+  bool ids = true;     // whether the cache stores name → id, which writers need
+  bool names = true;   // whether the cache stores id → name, which readers need
+  size_t ids_max = 0;  // maximum number of entries of the mapping name → id; 0 = no limit
   size_t names_max = 0;
-  /// Limit in bytes for both directions together. If it is exceeded, the names that were not used
-  /// for the longest time are evicted. 0 = no limit.
+  /// The maximum memory of both mappings together, in bytes; 0 = no limit. If it is exceeded, the
+  /// names that were not used recently are evicted.
   uint64_t bytes_max = 0;
-  /// If not null, the cache adds the number of bytes that it holds to this counter.
+  /// If this counter is not null, the cache adds the number of bytes that it uses to the counter,
+  /// and subtracts them when it frees memory. Several caches may share one counter.
   std::shared_ptr<std::atomic<uint64_t>> charged = nullptr;
 };
 
-/// Returns the heap memory, in bytes, of a text with this length, including the overhead of malloc.
+/// Returns the heap memory of a std::string with this length in bytes, including the overhead of
+/// malloc. Short strings use no heap memory.
 constexpr uint64_t HeapBytesOf(size_t length) {
   constexpr size_t kInPlace = 15, kMalloc = 16;
   return length <= kInPlace ? 0 : length + kMalloc;
 }
 
-/// A map with a maximum number of entries (0 = no limit). The entries are divided into a younger
-/// and an older generation. When the younger generation is full, the older generation is dropped,
-/// and the younger generation takes its place. `heap_bytes` returns the heap memory of a value.
-/// Concurrent calls of Find are safe; all other calls need exclusive access.
+/// A map that evicts entries that were not used recently. `max` is the maximum number of entries; 0
+/// = no limit. The entries are divided into a younger and an older generation. When the younger
+/// generation is full, the older generation is dropped, and the younger generation becomes the
+/// older one. `heap_bytes` returns the heap memory of a value in bytes. Concurrent calls of Find
+/// are safe; all other calls need exclusive access.
 template <typename Value, uint64_t (*heap_bytes)(const Value&)>
 class AgingMap {
  public:
   explicit AgingMap(size_t max) : half_(max == 0 ? 0 : max / 2 + max % 2) {}
 
-  /// Returns the value of the key, or nullptr if the key is unknown. Sets *elder to whether the
-  /// entry is in the older generation. If *elder is true, the caller must call Keep, because the
-  /// older generation is dropped next.
+  /// Returns the value of the key, or nullptr if the key is unknown. Sets `*elder` to whether the
+  /// entry is in the older generation. If `*elder` is true, the caller must call Keep with this
+  /// key, because the older generation is dropped next.
   [[nodiscard]] const Value* Find(std::string_view key, bool* elder) const {
     *elder = false;
     if (const auto it = young_.find(key); it != young_.end()) return &it->second;
@@ -65,7 +68,8 @@ class AgingMap {
   void Set(std::string_view key, Value value) {
     Erase(key);
     const uint64_t bytes = BytesOf(key, value);
-    // If the younger generation is full, the new entry starts a new generation.
+    // If the younger generation is full, it becomes the older one, and the new entry is the first
+    // of a new generation.
     if (half_ != 0 && young_.size() == half_) Age();
     young_.insert_or_assign(std::string(key), std::move(value));
     young_bytes_ += bytes;
@@ -85,8 +89,8 @@ class AgingMap {
     young_bytes_ = old_bytes_ = 0;
   }
   [[nodiscard]] size_t size() const { return young_.size() + old_.size(); }
-  /// bytes() returns the approximate memory of all entries, and young_bytes() that of the younger
-  /// generation.
+  /// bytes() returns the approximate memory of all entries in bytes. young_bytes() returns the
+  /// memory of the entries in the younger generation.
   [[nodiscard]] uint64_t bytes() const { return young_bytes_ + old_bytes_; }
   [[nodiscard]] uint64_t young_bytes() const { return young_bytes_; }
 
@@ -95,7 +99,7 @@ class AgingMap {
   using Map = boost::unordered_flat_map<std::string, Value, keyed_hash::Hash, std::equal_to<>>;
 
   static uint64_t BytesOf(std::string_view key, const Value& value) {
-    // On average, two thirds of the slots of a flat map are in use.
+    // A flat map has free slots: on average, two thirds of its slots are in use.
     constexpr uint64_t kPlaceBytes = (sizeof(std::pair<std::string, Value>) + 1) * 3 / 2;
     return kPlaceBytes + HeapBytesOf(key.size()) + heap_bytes(value);
   }
@@ -111,13 +115,14 @@ class AgingMap {
   uint64_t young_bytes_ = 0, old_bytes_ = 0;
 };
 
-/// The cache of one kind. Thread-safe. Looking up a cached name takes one shared lock.
+/// The cache of the names and ids of one kind. Thread-safe. Looking up a cached name takes one
+/// shared lock.
 class NameCache {
  public:
   struct Entry {
     Bytes id;
-    // Whether another name with the same id was cached first. Two names share an id if they become
-    // the same bytes in ISO-8859-1.
+    // Whether another name with the same id was cached before this one. Two names share an id if
+    // they have the same bytes in ISO-8859-1.
     bool shares_id = false;
   };
   struct Counts {
@@ -132,12 +137,13 @@ class NameCache {
 
   bool FindId(ByteView name, Entry* out);
   bool FindName(ByteView id, std::string* out);
-  /// Adds both directions of a name that has just got its id. If the id already has a name in the
-  /// cache, that older name stays the name of the id.
+  /// Adds the mappings from name to id and from id to name, for a name that has just got its id. If
+  /// the cache already has a name for the id, that older name stays the name of the id.
   Entry Add(ByteView name, ByteView id);
-  /// Adds a name that was read from the store. `changes` is the value of changes() before the read.
-  /// If changes() now has another value, names were renamed or removed, or the cache was cleared.
-  /// In this case, the name may be outdated, and AddRead does not cache it.
+  /// Adds the mappings of a name that was read from the store. `changes` is the value that
+  /// changes() had before the read. If changes() now has another value, names were renamed or
+  /// removed, or the cache was cleared. In this case, the name may be outdated, and AddRead does
+  /// not cache it.
   Entry AddRead(ByteView name, ByteView id, uint64_t changes);
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   void Rename(ByteView old_name, ByteView new_name, ByteView id);
@@ -145,7 +151,7 @@ class NameCache {
   void Clear();
   [[nodiscard]] Counts Count() const;
 
-  /// Returns the approximate memory in bytes of a name with this length, for both directions
+  /// Returns the approximate memory of a cached name with this length, in bytes, in both mappings
   /// together.
   static uint64_t BytesOf(size_t name_length);
 
@@ -165,7 +171,8 @@ class NameCache {
   const NameCacheOptions options_;
   std::atomic<uint64_t> hits_{0};
   std::atomic<uint64_t> misses_{0};
-  std::atomic<uint64_t> changes_{0};  // number of changes of names; changed while mutex_ is held
+  /// The number of calls of Rename, Remove and Clear. Changed while mutex_ is held.
+  std::atomic<uint64_t> changes_{0};
   mutable std::shared_mutex mutex_;
   Ids ids_;           // guarded by mutex_
   NamesOfIds names_;  // guarded by mutex_

@@ -1,6 +1,6 @@
 #pragma once
-// Decides which new names may get an id, as OpenTSDB's built-in filter does
-// (UniqueIdWhitelistFilter; opentsdb-schema.md §19.2, tsd.uidfilter.whitelist.*).
+// Decides which new names may get an id, as OpenTSDB's UniqueIdWhitelistFilter does
+// (opentsdb-schema.md §19.2, tsd.uidfilter.whitelist.*).
 
 #include <array>
 #include <atomic>
@@ -19,13 +19,14 @@ namespace hg::uid {
 /// The patterns that new names must match. Thread-safe.
 class NameFilter {
  public:
-  /// Compiles a list of regular expressions for each kind. `delimiter` is a regular expression that
-  /// splits each list. Returns InvalidArgument if a regular expression is invalid.
+  /// Compiles the regular expressions of each kind. Each element of `lists` is a text that lists
+  /// the regular expressions of one kind. `delimiter` is a regular expression that separates the
+  /// elements of a list. Returns InvalidArgument if a regular expression is invalid.
   static Result<std::unique_ptr<NameFilter>> Compile(const std::array<std::string, 3>& lists,
                                                      const std::string& delimiter);
 
-  /// Returns whether all patterns of the kind are found in the name. If the kind has no patterns,
-  /// every name is allowed. Counts the name as accepted or rejected.
+  /// Returns whether all regular expressions of the kind are found in the name. If the kind has no
+  /// regular expressions, every name is allowed. Also counts the name in accepted() or rejected().
   bool Allows(UidKind kind, std::string_view name);
 
   [[nodiscard]] uint64_t accepted(UidKind kind) const { return of(kind).accepted; }

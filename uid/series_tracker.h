@@ -1,7 +1,7 @@
 #pragma once
 // Updates the meta table for each stored point, if the settings enable this. The tracker writes a
-// marker or a counter for each series, and a TSMeta object when a series is first seen
-// (opentsdb-schema.md §14.3; OpenTSDB classes TSDB and TSMeta).
+// marker or a counter for each series. It writes a TSMeta object when it sees a series for the
+// first time (opentsdb-schema.md §14.3; OpenTSDB classes TSDB and TSMeta).
 
 #include <functional>
 #include <string>
@@ -20,9 +20,9 @@ struct SeriesTrackerOptions {
   bool tracking = false;      // tsd.core.meta.enable_tsuid_tracking
   bool realtime_ts = false;   // tsd.core.meta.enable_realtime_ts
   bool incrementing = false;  // tsd.core.meta.enable_tsuid_incrementing; only with realtime_ts
-  /// A function that is called for each series whose TSMeta object was stored. It gets the context
-  /// of the request that wrote the point. Several threads call the function concurrently. The
-  /// function may be empty.
+  /// A function that is called for each series whose TSMeta object the tracker has stored. It gets
+  /// the context of the request that wrote the point. Several threads call the function
+  /// concurrently. The function may be empty.
   std::function<Status(const Bytes& tsuid, RequestContext& context)> stored = {};
 };
 
@@ -34,8 +34,9 @@ class SeriesTracker {
   SeriesTracker(Store& store, const Clock& clock, SeriesTrackerOptions options);
 
   [[nodiscard]] bool enabled() const { return options_.tracking; }
-  /// Records that a point of this series was stored. If the request has ended, the point is still
-  /// recorded, but the callback `stored` is not called.
+  /// Records in the meta table that a point of this series was stored. If the request has ended,
+  /// the point is still recorded, but SeriesTrackerOptions::stored may return the error of
+  /// `context`. Returns the errors of the store and of SeriesTrackerOptions::stored.
   Status Note(const Bytes& tsuid, RequestContext& context);
 
  private:

@@ -21,13 +21,13 @@ enum class TreeRuleType : uint8_t {
   kTagvCustom,
 };
 
-/// Returns the name of the type, such as "METRIC". Returns "null" for kNone.
+/// Returns the name of a rule type, such as "METRIC". Returns "null" for kNone.
 std::string_view TreeRuleTypeName(TreeRuleType type);
-/// Parses the name of a type in upper or lower case. Returns kNone if there is no such type.
+/// Parses the name of a rule type in upper or lower case. Returns kNone if no type has this name.
 TreeRuleType ParseTreeRuleType(std::string_view word);
 
-/// One rule of a tree. Its position is given by level and order. In a request, a field with its
-/// default value means that the field was not given.
+/// One rule of a tree. `level` and `order` are its position among the rules. In a request, a field
+/// with its default value means that the client did not give this field.
 struct TreeRule {
   TreeRuleType type = TreeRuleType::kNone;
   std::string field, regex, separator, description, notes;
@@ -40,8 +40,8 @@ struct TreeRule {
   bool operator==(const TreeRule&) const = default;
   /// Returns a text with the tree, level, order and type of the rule, such as "[1:0:2:TAGK]".
   [[nodiscard]] std::string Label() const;
-  /// Checks whether the rule is complete. Returns InvalidArgument if the type or a field that the
-  /// type needs is missing, or if a pattern is invalid.
+  /// Checks whether the rule is complete. Returns InvalidArgument if the type is missing, if a
+  /// field that the type needs is missing, or if a regular expression is invalid.
   [[nodiscard]] Status Check() const;
 };
 
@@ -52,7 +52,7 @@ using TreeRules = std::map<int32_t, std::map<int32_t, TreeRule>>;
 inline constexpr int32_t kTreeIdMax = 65535;
 
 struct Tree {
-  int32_t id = 0;  // 1 … kTreeIdMax; not in the stored object, but in the row key
+  int32_t id = 0;  // 1 … kTreeIdMax; the row key, not part of the stored object
   std::string name, description, notes;
   bool strict_match = false;
   int64_t created = 0;  // seconds since the epoch; 0 = unknown
@@ -72,16 +72,17 @@ struct TreeLeaf {
 struct TreeBranch {
   std::vector<std::string> path;
   std::vector<TreeLeaf> leaves;
-  std::vector<TreeBranch> branches;  // the branches one level below
-  bool branches_known = false;       // whether `branches` is printed as a list even if it is empty
+  std::vector<TreeBranch> branches;  // the branches that are directly below this branch
+  bool branches_known = false;  // whether responses print `branches` as a list even if it is empty
 };
 
-/// Returns the row key of a branch. The key consists of the tree id and a hash of each name below
-/// the root.
+/// Returns the row key of a branch. `path` has the display names from "ROOT" to the branch. The key
+/// consists of the tree id and a hash of each name after "ROOT".
 Bytes TreeBranchKey(int32_t tree, const std::vector<std::string>& path);
 
 // The following functions convert objects to and from the stored JSON, which has a fixed order of
-// fields. Decoding functions return Corruption if the stored object is invalid.
+// fields. Decoding functions return Corruption if the stored object is invalid. They do not change
+// fields that the stored object does not have.
 std::string EncodeTree(const Tree& tree);
 Status DecodeTree(ByteView json, Tree* tree);
 std::string EncodeTreeRule(const TreeRule& rule);

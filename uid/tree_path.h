@@ -13,29 +13,29 @@ namespace hg::uid {
 // OpenTSDB does not have the following limits: it recurses for each piece of a split value until
 // its stack overflows.
 
-/// The maximum number of levels for one series. Levels of rules and pieces of split values count.
-/// Each branch stores the names of all branches above it, so the stored data grows with the square
-/// of the depth.
+/// The maximum number of levels in the path of one series. Each level of rules and each piece of a
+/// split value counts as one level. The limit is needed because each branch stores the names of all
+/// branches above it, so the stored data grows with the square of the depth.
 inline constexpr size_t kTreeDepthMax = 256;
-/// The maximum number of bytes of a value that a rule processes. Also the maximum number of bytes
-/// of all names in a path together.
+/// The maximum length of a value that a rule processes, in bytes. It is also the maximum length of
+/// all names in a path together, in bytes.
 inline constexpr size_t kTreeTextBytesMax = 64 << 10;
 
 struct TreePath {
-  /// The display names of the branches below the root. The last name is the name of the leaf. If
-  /// the list is empty, no rule has matched.
+  /// The display names of the branches below the root, and of the leaf, which is last. If the list
+  /// is empty, no rule has matched.
   std::vector<std::string> names;
-  /// Whether a rule matched at each level.
+  /// Whether at least one rule matched at each level.
   bool matched_all = true;
-  /// The messages for the response of /api/tree/test.
+  /// The messages that the response of /api/tree/test contains.
   std::vector<std::string> messages;
 };
 
-/// Returns the path of a series. If `with_messages` is true, TreePath::messages describe how the
-/// rules were applied. Work is reported to `context`, and the memory of messages stays charged to
-/// `context`. Returns InvalidArgument if the pattern of a stored rule is invalid. Returns
-/// LimitExceeded if the path would be too deep or too long. Also returns the errors that `context`
-/// reports.
+/// Returns the path of the series `meta` in `tree`. If `with_messages` is true, TreePath::messages
+/// describe how the rules were applied. Work is charged to `context`, and the memory of messages
+/// stays charged to `context`. Returns InvalidArgument if the regular expression of a stored rule
+/// is invalid. Returns LimitExceeded if the path would be too deep or too long. Also returns the
+/// errors of `context`.
 Result<TreePath> FindTreePath(const Tree& tree, const TsMeta& meta, bool with_messages,
                               RequestContext& context);
 

@@ -40,27 +40,29 @@ struct Aggregator {
   std::string_view name;
   Function function = Function::kSum;
   Interpolation interpolation = Interpolation::kLerp;
-  double percent = 0;  // the percentile to compute; used only by the kind kPercentile
+  /// The percentile to compute, 0 to 100; used only if `function` is kPercentile.
+  double percent = 0;
   Estimation estimation = Estimation::kLegacy;
 };
 
 /// Finds an aggregator by its exact name. Returns nullptr if the name is unknown.
 const Aggregator* FindAggregator(std::string_view name);
 
-/// Aggregates doubles; `values` must not be empty. How NaN is treated depends on the aggregation
-/// function. Functions that sort the values use `scratch` as working memory.
+/// Computes the aggregate of doubles. `values` must not be empty. Each aggregation function has its
+/// own treatment of NaN (opentsdb-queries.md §5). Functions that sort the values use `scratch` as
+/// working memory.
 double RunDouble(const Aggregator& aggregator, std::span<const double> values,
                  std::vector<double>* scratch);
-/// Computes the same result as RunDouble, but without separate working memory: this function may
-/// reorder `values` and remove NaNs from it.
+/// Computes the same result as RunDouble, but uses `values` as working memory. The function may
+/// reorder `values` and remove NaNs from it. `values` must not be empty.
 double RunDoubleInPlace(const Aggregator& aggregator, std::vector<double>* values);
-/// Aggregates integers; `values` must not be empty. Functions that sort the values use `scratch` as
-/// working memory.
+/// Computes the aggregate of integers. `values` must not be empty. Functions that sort the values
+/// use `scratch` as working memory.
 int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,
                std::vector<double>* scratch);
 
-/// Converts a double to int64 as a Java cast does: rounds toward zero, returns 0 for NaN, and
-/// returns the nearest int64 for values out of range.
+/// Converts a double to int64 as a Java cast does: rounds toward zero and returns 0 for NaN. For a
+/// value outside the range of int64, returns the smallest or the largest int64.
 int64_t SaturatingCast(double value);
 
 }  // namespace hg::query

@@ -1,6 +1,6 @@
 #pragma once
 // Functions that add many values at once to the sum, minimum or maximum of a bucket. They are
-// faster than adding the values one by one, and the result has exactly the same bits
+// faster than adding the values one by one, and the results have exactly the same bits
 // (opentsdb-queries.md §1).
 
 #include <cstdint>
@@ -19,8 +19,9 @@ void AddChunk(std::span<const double> values, RunningSum* running);
 /// Converts each integer to double and then adds it to the running sum.
 void AddChunk(std::span<const int64_t> values, RunningSum* running);
 
-/// LeastOf returns the minimum of the first argument and all values. GreatestOf returns their
-/// maximum. If several values compare equal, the first of them is returned. NaN is skipped.
+/// LeastOf returns the minimum of `least` and all `values`. GreatestOf returns the maximum of
+/// `greatest` and all `values`. If several numbers compare equal, such as 0.0 and -0.0, the first
+/// of them is returned. NaN is skipped.
 double LeastOf(double least, std::span<const double> values);
 double LeastOf(double least, std::span<const int64_t> values);
 double GreatestOf(double greatest, std::span<const double> values);

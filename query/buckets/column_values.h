@@ -1,5 +1,5 @@
 #pragma once
-// Functions that access single points in columns (PointColumns).
+// Functions that access single points in PointColumns (query/request/answer.h).
 
 #include <bit>
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace hg::query {
 
-/// Memory in bytes of one point in PointColumns, without its entry in PointColumns::kinds.
+/// Memory of one point in PointColumns, in bytes: its time and its value. The byte that the point
+/// may have in PointColumns::kinds is not included.
 inline constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
 
 inline double DoubleAt(const PointColumns& points, size_t i) {

@@ -25,22 +25,22 @@ struct TimedHistogram {
 /// before a cell with an earlier time in seconds.
 using HistogramColumn = std::vector<TimedHistogram>;
 
-/// HistogramBytes returns the memory in bytes: of one histogram in a column, or of all histograms
-/// of a column.
+/// Returns the memory in bytes of one histogram in a HistogramColumn, or of all histograms of a
+/// HistogramColumn.
 int64_t HistogramBytes(const codec::SimpleHistogram& histogram);
 int64_t HistogramBytes(const HistogramColumn& histograms);
 
-/// Computes the sum of histograms. If the histograms have n buckets in total, the sum takes n log n
-/// steps, whatever bounds the buckets have.
+/// Computes the sum of histograms. If the added histograms have n buckets in total, the sum takes
+/// about n log n steps. Different bucket bounds do not make the sum slower.
 class HistogramSum {
  public:
-  /// The constructor takes the memory tally to which the sum is charged. `memory` must outlive the
-  /// object. The memory stays charged after the object is destroyed. Add and Take fail if `memory`
-  /// reports an error.
+  /// The memory of the sum is charged to `memory`, which must outlive the object. This memory stays
+  /// charged after the object is destroyed. Add and Take return the errors of `memory`.
   explicit HistogramSum(MemoryTally* memory) : memory_(*memory) {}
 
   Status Add(const codec::SimpleHistogram& histogram);
-  /// Returns the sum with sorted buckets. Call this function once, after at least one Add.
+  /// Returns the sum of all added histograms. Its buckets are sorted. Call this function once,
+  /// after at least one Add.
   Result<codec::SimpleHistogram> Take();
 
  private:
@@ -52,9 +52,10 @@ class HistogramSum {
   std::vector<codec::SimpleHistogram> parts_;
 };
 
-/// Returns, for each percentile, the middle of the histogram bucket that contains the percentile;
-/// the bucket is chosen as in OpenTSDB. `ascending` lists the percentiles. The result is −1 for
-/// percentiles outside [1, 100], and 0 if the histogram has no counts.
+/// Returns one value for each percentile in `ascending`, which must be sorted. The value is the
+/// middle of the histogram bucket that contains the percentile; the bucket is chosen as in
+/// OpenTSDB. The value is −1 for a percentile outside [1, 100], and 0 if the histogram has no
+/// counts.
 std::vector<double> Percentiles(const codec::SimpleHistogram& histogram,
                                 std::span<const double> ascending);
 
@@ -64,21 +65,22 @@ std::vector<double> Percentiles(const codec::SimpleHistogram& histogram,
 Result<HistogramColumn> Downsampled(const HistogramColumn& histograms, const BucketGrid& grid,
                                     MemoryTally* memory);
 
-/// Adds up the histograms of all columns that have the same time. Each column adds at most one
-/// histogram to a sum. If a histogram has the time 0, this histogram and the rest of its column are
-/// ignored. The memory of the result stays charged to `memory`.
+/// Merges the columns of a group: adds up the histograms that have the same time. Each column adds
+/// at most one histogram to a sum. If a histogram has the time 0, this histogram and the rest of
+/// its column are ignored. The memory of the result stays charged to `memory`.
 Result<HistogramColumn> Merged(std::span<const HistogramColumn* const> columns,
                                MemoryTally* memory);
 
-/// One output of a group of histograms: points, and a suffix for the metric name of the output.
+/// One output series of a group of histograms: its points, and the suffix that is appended to the
+/// metric name.
 struct HistogramOutput {
   std::string suffix;
   PointColumns points;
 };
 
-/// Returns one output for each percentile, in ascending order. If `shape` is not null, further
-/// outputs follow: one for underflow, one for each bucket of `shape`, and one for overflow. The
-/// memory of the outputs stays charged to `context`.
+/// Returns the output series of a group of histograms. There is one output for each percentile, in
+/// ascending order. If `shape` is not null, further outputs follow: one for underflow, one for each
+/// bucket of `shape`, and one for overflow. The memory of the outputs stays charged to `context`.
 Result<std::vector<HistogramOutput>> HistogramOutputs(const HistogramColumn& histograms,
                                                       std::vector<double> percentiles,
                                                       const codec::SimpleHistogram* shape,

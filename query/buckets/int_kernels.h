@@ -1,6 +1,6 @@
 #pragma once
-// Operations on the integers of a bucket, with the widest registers of the processor. Every
-// processor computes the same results.
+// Aggregates the integers of a bucket with the widest vector registers of the processor. The
+// results are the same on every processor.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,13 +9,14 @@
 
 namespace hg::query {
 
-/// Number of values that one iteration of a loop over a bucket processes.
+/// Number of values that one iteration of the loops over a bucket processes.
 inline constexpr size_t kLanes = 8;
 inline constexpr auto kLess = [](auto a, auto b) { return a < b; };
 inline constexpr auto kMore = [](auto a, auto b) { return a > b; };
 
-/// Two totals of all values v: their sum modulo 2^64, and the bitwise OR of all v ^ (v << 1). The
-/// bitwise OR gives an upper bound for the magnitude of the values.
+/// Two totals of a list of values. `sum` is the sum of all values modulo 2^64. `bits` is the
+/// bitwise OR of v ^ (v << 1) for each value v; it gives an upper bound for the magnitude of the
+/// values.
 struct IntTotal {
   uint64_t sum = 0;
   uint64_t bits = 0;
@@ -25,14 +26,14 @@ struct IntTotal {
 
 struct IntKernels {
   IntTotal (*total)(std::span<const int64_t> values);
-  /// least returns the minimum of the values, and greatest returns the maximum. Both need at least
-  /// one value.
+  /// `least` returns the minimum of the values. `greatest` returns the maximum of the values. Both
+  /// need at least one value.
   int64_t (*least)(std::span<const int64_t> values);
   int64_t (*greatest)(std::span<const int64_t> values);
 };
 
-/// Returns the implementations of the operations that this processor can run, from the slowest to
-/// the fastest.
+/// Returns the implementations of IntKernels that this processor can run, from the slowest to the
+/// fastest.
 std::vector<IntKernels> UsableIntKernels();
 
 }  // namespace hg::query

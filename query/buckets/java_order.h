@@ -1,6 +1,6 @@
 #pragma once
-// Compares doubles as Double.compare of Java does: -0.0 is less than 0.0, and NaN is greater than
-// all other values.
+// Compares doubles in the order of Java's Double.compare: -0.0 is less than 0.0, and NaN is greater
+// than all other values.
 
 #include <cmath>
 

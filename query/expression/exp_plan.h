@@ -1,5 +1,5 @@
 #pragma once
-// The plan of an expression request after its check: the sub-queries and the compiled programs
+// The plan of an expression request (/api/query/exp): the sub-queries and the compiled programs
 // (opentsdb-queries.md §11.1).
 
 #include <string>
@@ -25,26 +25,26 @@ struct PlannedMetric {
   double fill = 0;
 };
 
-/// An output that the request asks for: an expression, or, if no expression has the given id, a
-/// metric.
+/// An output that the request asks for. It is the expression with this id or, if there is no such
+/// expression, the metric with this id.
 struct PlannedOutput {
   std::string id;
   std::optional<std::string> alias;
 };
 
 struct ExpPlan {
-  Request request;  // one sub-query for each element of `metrics`, in the order of `metrics`
+  Request request;  // has one sub-query for each element of `metrics`, in the same order
   std::vector<PlannedMetric> metrics;
   std::vector<PlannedExpression> expressions;
   std::vector<PlannedOutput> outputs;  // the requested outputs, except those with unknown ids
 };
 
-/// Plans a request. The memory of the plan stays charged to `context`. `compiled` compiles the
-/// filters and keeps them for the later validation of the plan's request. If `compiled` is nullptr,
-/// the filters are compiled twice.
+/// Creates the plan of a request. The memory of the plan stays charged to `context`. `compiled`
+/// compiles the filters and keeps them, so that the later validation of ExpPlan::request does not
+/// compile them again. `compiled` may be nullptr.
 ///
 /// InvalidArgument: a mistake of the client, which OpenTSDB answers with HTTP status 500. Also
-/// fails if `context` reports an error.
+/// returns the errors of `context`.
 Result<ExpPlan> PlanExpressions(const ExpRequest& request, RequestContext& context,
                                 FilterSet* compiled = nullptr);
 

@@ -12,15 +12,16 @@
 
 namespace hg::query {
 
-/// The fill policy of an expression: the value that replaces missing values.
+/// The fill policy of a metric or an expression: the value that replaces missing values.
 struct NumericFill {
   FillPolicy policy = FillPolicy::kZero;
-  double value = 0;  // replacement value; NaN for kNone, kNan and kNull
+  double value = 0;  // the replacement value; NaN for kNone, kNan and kNull
 };
 
 struct ExpDownsampler {
   std::optional<std::string> interval, aggregator;
-  std::optional<NumericFill> fill;  // ignored by the evaluation (opentsdb-queries.md, quirk Q15)
+  /// The evaluation ignores this value (opentsdb-queries.md, quirk Q15).
+  std::optional<NumericFill> fill;
 };
 
 struct ExpTime {
@@ -32,8 +33,8 @@ struct ExpTime {
 struct ExpFilter {
   std::optional<std::string> id;
   SharedVector<FilterSpec> tags;
-  /// Whether `tags` is absent or null, which is an error (HTTP status 500) if a metric uses this
-  /// filter.
+  /// Whether the request has no `tags` or has null instead of a list. This is an error (HTTP status
+  /// 500) if a metric uses the filter.
   bool tags_missing = false;
   bool explicit_tags = false;
 };
@@ -46,7 +47,8 @@ struct ExpMetric {
 struct ExpExpression {
   std::optional<std::string> id, expr;
   JoinRule join;
-  std::optional<NumericFill> fill;  // ignored by the evaluation, but repeated in the response
+  /// The evaluation ignores this value, but the response repeats it.
+  std::optional<NumericFill> fill;
 };
 
 struct ExpOutput {

@@ -1,5 +1,6 @@
 #pragma once
-// Evaluates expressions over the results of their sub-queries (opentsdb-queries.md §11.2).
+// Evaluates the expressions of /api/query/exp on the results of their sub-queries
+// (opentsdb-queries.md §11.2).
 
 #include <cstdint>
 #include <memory>
@@ -30,17 +31,17 @@ struct ExpResult {
   std::optional<std::string> alias;
   bool is_metric = false;
   std::shared_ptr<const ExpTable> table;
-  /// The rows of `table` that the response contains: [row_begin, row_end).
+  /// The response contains the rows [row_begin, row_end) of `table`.
   size_t row_begin = 0, row_end = 0;
 };
 
-/// Returns one result per output. `answer` has the untrimmed results of the plan's request, and
-/// `query` is the validated form of that request. The memory of the results stays charged to
-/// `watch`, which may be nullptr.
+/// Returns one result for each output of the plan. `answer` contains the untrimmed results of
+/// `plan.request`, and `query` is the validated form of this request. The memory of the results
+/// stays charged to `watch`, which may be nullptr.
 ///
 /// InvalidArgument: for example, expressions refer to each other in a cycle, an intersection is
 /// empty, or a result is not a number. LimitExceeded: there are more series or values than
-/// query/expression/limits.h allows. Also fails if `watch` reports an error.
+/// query/expression/limits.h allows. Also returns the errors of `watch`.
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
                                               const Answer& answer, const KeyLayout& layout,
                                               RequestContext* watch);

@@ -1,6 +1,6 @@
 #pragma once
-// Parses function expressions: functions over sub-queries, as the parameter exp= contains them
-// (opentsdb-queries.md §12.1).
+// Parses function expressions. A function expression applies functions to sub-queries, and is the
+// value of the parameter exp= (opentsdb-queries.md §12.1).
 
 #include <cstdint>
 #include <string>
@@ -28,8 +28,8 @@ enum class GexpFunction : uint8_t {
 
 struct GexpCall;
 
-/// A function argument that is a metric: the index of its text in the list `metrics` that ParseGexp
-/// fills.
+/// A function argument that is a metric. `index` is the index of its text in the list `metrics`
+/// that ParseGexp fills.
 struct GexpMetric {
   size_t index = 0;
 };
@@ -46,10 +46,10 @@ struct GexpCall {
   std::vector<GexpArgument> arguments;
 };
 
-/// Parses one expression. Appends the texts of its metrics to `metrics`; each text has the form of
-/// the parameter m=. A GexpMetric is an index into `metrics`. Unsupported: an error that OpenTSDB
-/// answers with HTTP status 500: invalid syntax, an unknown function, a text longer than
-/// kExpressionBytesMax, or nesting deeper than kExpressionNestingMax.
+/// Parses one function expression. Appends the texts of its metrics to `metrics`; each text has the
+/// form of the parameter m=. Unsupported: an error that OpenTSDB answers with HTTP status 500.
+/// These errors are invalid syntax, an unknown function, a text longer than kExpressionBytesMax,
+/// and nesting deeper than kExpressionNestingMax.
 Result<GexpCall> ParseGexp(std::string_view text, std::vector<std::string>* metrics);
 
 }  // namespace hg::query

@@ -1,6 +1,6 @@
 #pragma once
-// The identity of a series in an expression: the UIDs of the tags, of the aggregated tag keys and
-// of the metrics of a group. Keys that are made from identities decide which series are joined
+// The identity of a series in an expression: the UIDs and names of its tags, of its aggregated tag
+// keys and of its metrics. Expressions join the series whose identities give equal keys
 // (opentsdb-queries.md §11.2).
 
 #include <cstdint>
@@ -31,12 +31,12 @@ struct SeriesIdentity {
   SharedVector<Name> metrics;
 };
 
-/// Makes identities for the groups that Engine::Run returned. UIDs are taken from the TSUIDs of a
-/// group. Names are taken from the group itself.
+/// Creates identities for the groups that Engine::Run returned. The UIDs come from Group::tsuids.
+/// The names come from the group itself.
 class Identifier {
  public:
-  /// The memory of the identities stays charged to `context`, which may be nullptr. Identify fails
-  /// if `context` reports an error.
+  /// The memory of the identities stays charged to `context`, which may be nullptr. Identify
+  /// returns the errors of `context`.
   Identifier(const KeyLayout& layout, RequestContext* context)
       : layout_(layout), context_(context) {}
 
@@ -52,15 +52,15 @@ class Identifier {
 /// Computes the identities of joined series.
 class Uniter {
  public:
-  /// The memory of the identities stays charged to `context`, which may be nullptr. Unite fails if
-  /// `context` reports an error.
+  /// The memory of the identities stays charged to `context`, which may be nullptr. Unite returns
+  /// the errors of `context`.
   explicit Uniter(RequestContext* context) : context_(context) {}
 
-  /// Returns the identity of a joined series. `parts` has one element for each variable, in the
-  /// order of the variables; an element is null if the variable lacks the series. The joined
-  /// identity has the tags of the first part, or no tags if the first part is null
-  /// (opentsdb-queries.md, quirk Q17). The other lists of the joined identity contain the elements
-  /// of all parts.
+  /// Returns the identity of a joined series. `parts` has one element for each variable of the
+  /// expression, in the order of the variables. An element is null if the variable has no member in
+  /// the joined series. The joined identity has the tags of the first part, or no tags if the first
+  /// part is null (opentsdb-queries.md, quirk Q17). Its other lists contain the elements of all
+  /// parts.
   Result<SeriesIdentity> Unite(std::span<const SeriesIdentity* const> parts);
 
  private:
@@ -80,21 +80,23 @@ struct JoinRule {
   bool include_aggregated = true;
 };
 
-/// All series of one variable. Join combines them with the series of other variables.
+/// All series of one variable of an expression. Join combines them with the series of other
+/// variables.
 struct JoinSide {
   std::vector<const SeriesIdentity*> series;
   std::vector<Bytes> filter_keys;  // UIDs of the tag keys that have filters, ascending
 };
 
-/// One joined series. For each side, it has the index of its member in JoinSide, or kLacking if the
-/// side has no such member.
+/// One joined series. For each JoinSide, it has the index of the member in JoinSide::series, or
+/// kLacking if the side has no member in the joined series.
 using JoinedSeries = std::vector<size_t>;
 inline constexpr size_t kLacking = SIZE_MAX;
 
-/// Joins series by their keys and returns the joined series in ascending order of the key. If
-/// several series of one side have equal keys, only the last of them is used. The memory of the
-/// result stays charged to `memory`. InvalidArgument: an intersection is empty. LimitExceeded:
-/// there are more than kJoinedSeriesMax joined series. Also fails if `memory` reports an error.
+/// Joins the series of all sides whose identities give equal keys. Returns the joined series in
+/// ascending order of the key. If several series of one side have equal keys, only the last of them
+/// is used. The memory of the result stays charged to `memory`. InvalidArgument: an intersection is
+/// empty. LimitExceeded: there are more than kJoinedSeriesMax joined series. Also returns the
+/// errors of `memory`.
 Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const JoinSide> sides,
                                        MemoryTally* memory);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Splits expressions into tokens (opentsdb-queries.md §11.3).
+// Splits the expressions of /api/query/exp into tokens (opentsdb-queries.md §11.3).
 
 #include <cstdint>
 #include <string>
@@ -29,7 +29,8 @@ struct Token {
 /// InvalidArgument: the text has an invalid character, or a string or comment has no end.
 Result<std::vector<Token>> Tokenize(std::string_view text);
 
-/// Returns a text for error messages, such as "at byte 4 of 'a ** 2'".
+/// Returns the place of the byte offset `at` as a text for error messages, such as "at byte 4 of 'a
+/// ** 2'".
 std::string Place(std::string_view expression, size_t at);
 
 }  // namespace hg::query

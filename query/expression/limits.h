@@ -1,5 +1,6 @@
 #pragma once
-// Limits for expressions. Clients send expressions, so a request that exceeds a limit is rejected.
+// Limits for expressions. Clients send the expressions, so the server rejects a request that
+// exceeds a limit.
 
 #include <cstddef>
 
@@ -14,14 +15,15 @@ inline constexpr int kExpressionNestingMax = 100;
 inline constexpr size_t kExpressionIdsMax = 1024;
 /// The maximum number of series in the result of one join.
 inline constexpr size_t kJoinedSeriesMax = 64 * 1024;
-/// The maximum number of values (rows times series) in all results of one request; a value has 8
-/// bytes. The server computes all results before it sends the first byte, because an error after
-/// the first byte could not become a proper error response.
+/// The maximum number of values (rows times series) in all results of one request. A value has 8
+/// bytes. The limit is needed because the server computes all results before it sends the first
+/// byte: an error after the first byte could not become a proper error response.
 inline constexpr size_t kResultValuesMax = 16 * 1024 * 1024;
 /// The maximum number of instructions that the expressions of one request may run. This number of
 /// instructions takes about one minute on one core.
 inline constexpr size_t kEvaluationStepsMax = size_t{4} << 30;
-/// Number of instructions after which the evaluator checks whether the client is still connected.
+/// The number of instructions after which the evaluator checks whether the client is still
+/// connected.
 inline constexpr size_t kStepsPerPoll = 1 << 14;
 /// The maximum length in bytes of a text that an expression creates.
 inline constexpr size_t kTextBytesMax = 64 * 1024;

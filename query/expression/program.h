@@ -1,7 +1,7 @@
 #pragma once
 // A compiled expression: instructions for a stack machine (opentsdb-queries.md §11.3). The
-// instructions form a flat list, so the evaluator needs no recursion, however deeply the text of
-// the expression is nested.
+// instructions are a flat list, so the evaluator needs no recursion, even if the expression is
+// deeply nested.
 
 #include <cstdint>
 #include <string>
@@ -45,7 +45,8 @@ struct Program {
   std::vector<Instruction> code;
   std::vector<Value> constants;
   std::vector<std::string> variables;  // names of variables in order of first use, without repeats
-  /// Error messages for parts that can be parsed but not computed.
+  /// The messages of kFail instructions, for parts of the expression that can be parsed but not
+  /// computed.
   std::vector<std::string> failures;
   uint32_t local_count = 0;
 };
@@ -62,8 +63,8 @@ class Evaluator {
   explicit Evaluator(const Program& program) : program_(program) {}
 
   /// Runs the program. `variables` has the values of the variables in the order of
-  /// Program::variables. The result is a double; a boolean result becomes 1 or 0. InvalidArgument:
-  /// the result has another type, or an operand has a wrong type.
+  /// Program::variables. Sets `*out` to the result as a double; a boolean result becomes 1 or 0.
+  /// InvalidArgument: the result has another type, or an operand has a wrong type.
   Status Run(const std::vector<double>& variables, double* out);
   /// Returns an upper bound for the cost of the last Run: the number of instructions plus the cost
   /// of copying and reading texts.
@@ -76,7 +77,7 @@ class Evaluator {
   std::vector<Value> variables_;
   std::vector<Value> locals_;
   std::vector<Value> stack_;
-  uint64_t text_bytes_ = 0;  // total bytes of text operands in the last Run
+  uint64_t text_bytes_ = 0;  // total length of the text operands in the last Run, in bytes
 };
 
 }  // namespace hg::query

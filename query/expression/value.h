@@ -1,6 +1,6 @@
 #pragma once
-// Values of the expression language and their arithmetic. The results are those of JEXL 2.1.1 in
-// lenient mode, as recorded from OpenTSDB (opentsdb-queries.md §11.3).
+// Values of the expression language of /api/query/exp, and their arithmetic. The results are those
+// of JEXL 2.1.1 in lenient mode, as recorded from OpenTSDB (opentsdb-queries.md §11.3).
 
 #include <cstdint>
 #include <string>
@@ -19,8 +19,8 @@ struct Integer {
   Width width = Width::kInt;
 };
 
-/// A number literal without suffix. Its value is rounded to float32, and then converted to double
-/// through the shortest decimal text of the float32.
+/// A literal such as 1.5 or 1.5f (a Float of Java). Its value is rounded to float32, and then
+/// converted to double through the shortest decimal text of the float32.
 struct Single {
   explicit Single(float v);
   float value;
@@ -47,17 +47,19 @@ enum class BinaryOperator : uint8_t {
   kBitXor,
 };
 
-/// Computes `left op right`. InvalidArgument: the operator does not accept these operands, or the
-/// result exceeds 128 bits or kTextBytesMax. A division by zero and a remainder by zero return 0.0.
+/// Sets `*out` to the result of `left op right`. InvalidArgument: the operator does not accept
+/// these operands, or the result exceeds 128 bits or kTextBytesMax. A division by zero and a
+/// remainder by zero give 0.0.
 Status Apply(BinaryOperator op, const Value& left, const Value& right, Value* out);
 Status Negate(const Value& operand, Value* out);
 Status Complement(const Value& operand, Value* out);
-/// Returns whether the value counts as true in a condition. null, zero, NaN, and texts other than
+/// Returns whether the value counts as true in a condition. null, zero, NaN, and all texts except
 /// "true" count as false.
 bool IsTrue(const Value& value);
 
-/// Computes `left op right` for two doubles. In comparisons, NaN equals NaN and is less than all
-/// other values.
+/// ApplyArithmetic computes `left op right` for two doubles and an arithmetic operator.
+/// ApplyComparison does the same for a comparison; NaN equals NaN and is less than all other
+/// values.
 double ApplyArithmetic(BinaryOperator op, double left, double right);
 bool ApplyComparison(BinaryOperator op, double left, double right);
 constexpr bool IsArithmetic(BinaryOperator op) { return op <= BinaryOperator::kModulo; }
@@ -65,7 +67,8 @@ constexpr bool IsComparison(BinaryOperator op) {
   return op >= BinaryOperator::kEqual && op <= BinaryOperator::kGreaterOrEqual;
 }
 
-/// Returns the name of the value's type for error messages, for example "an integer" or "a text".
+/// Returns the name of the type of a value for error messages, for example "an integer" or "a
+/// text".
 std::string_view TypeName(const Value& value);
 
 }  // namespace hg::query

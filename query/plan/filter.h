@@ -1,6 +1,6 @@
 #pragma once
-// Tag filters, compiled from their texts (opentsdb-queries.md §4.1). query/series/series_filter
-// finds the series that the filters select.
+// Compiles and evaluates tag filters (opentsdb-queries.md §4.1). query/series/series_filter.h uses
+// the filters to find series.
 
 #include <memory>
 #include <optional>
@@ -18,11 +18,12 @@
 
 namespace hg::query {
 
-/// The cost of compiling one filter or expression, in steps (one step is about the cost of one
-/// point), and the number of text bytes that count as one further step.
+/// kFilterSteps is the cost of compiling one filter or expression, in steps of a RequestContext.
+/// One step is about the cost of reading one point. kTextBytesPerStep is the number of bytes of
+/// text that cost one additional step.
 inline constexpr uint64_t kFilterSteps = 32, kTextBytesPerStep = 8;
 
-/// Returns whether an optional text of a request is absent or is the empty string.
+/// Returns whether an optional text of a request is missing or is the empty string.
 inline bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
 
 enum class FilterKind : uint8_t {
@@ -37,30 +38,32 @@ enum class FilterKind : uint8_t {
 /// A compiled tag filter. It is immutable and thread-safe.
 class TagFilter {
  public:
-  /// Compiles a filter. Use FilterSet to compile each filter of a request only once. The memory of
-  /// the filter stays charged to `context` until the request ends.
+  /// Compiles a tag filter. A caller with several filters should use FilterSet, which compiles
+  /// equal filters only once. The memory of the filter stays charged to `context` until the request
+  /// ends.
   ///
   /// InvalidArgument: the filter type is unknown, the key or the text is empty, or the pattern is
-  /// invalid. Busy: the filter is a pattern or a long list of literals, which take long to compile,
-  /// and `context` may not wait. Also fails if `context` reports an error.
+  /// invalid. Busy: the filter takes long to compile and this thread is an event loop
+  /// (RequestContext::MayWait). Patterns and long lists of literals take long to compile. Also
+  /// returns the errors of `context`.
   static Result<std::shared_ptr<const TagFilter>> Compile(
       const FilterSpec& spec, RequestContext& context = RequestContext::Unlimited());
 
   [[nodiscard]] const FilterSpec& spec() const { return spec_; }
   [[nodiscard]] FilterKind kind() const { return kind_; }
-  /// Returns the alternatives of a literal filter, without repeats, in the order of the filter
-  /// text. For the AnyCase kinds, the alternatives are in lower case.
+  /// Returns the tag values that a literal filter lists, without repeats, in the order of the
+  /// filter text. For the AnyCase kinds, these values are in lower case.
   [[nodiscard]] const std::vector<std::string>& literals() const { return literals_; }
-  /// Returns whether the filter is a wildcard that consists only of stars. Such a filter selects
-  /// every series that has the tag key.
+  /// Returns whether the filter is a wildcard that consists only of stars. This kind of filter
+  /// selects every series that has the tag key.
   [[nodiscard]] bool matches_all() const { return matches_all_; }
 
   /// Returns whether the filter accepts a tag value (UTF-8). Charges the work to `context`.
   /// LimitExceeded: the match of a regular expression took too many steps (uid/java_pattern.h).
-  /// Also fails if `context` reports an error.
+  /// Also returns the errors of `context`.
   Result<bool> Matches(std::string_view value, RequestContext& context) const;
 
-  TagFilter(const TagFilter&) = delete;  // not copyable, because known_ has views into literals_
+  TagFilter(const TagFilter&) = delete;  // not copyable, because known_ contains views of literals_
   TagFilter& operator=(const TagFilter&) = delete;
 
  private:
@@ -76,18 +79,19 @@ class TagFilter {
   std::shared_ptr<const uid::JavaPattern> regexp_;
 };
 
-/// Parses the filter of a legacy tag `key=text` (opentsdb-queries.md §4.3). The text is "*",
-/// "type(text)", a text with a star, or a list of literals.
+/// Parses the filter of a tag in the old form `key=text` (opentsdb-queries.md §4.3). The text is
+/// "*", "type(text)", a text with a star, or a list of literals. `group_by` is copied into the
+/// result.
 Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, bool group_by);
 
-/// Returns a key that is equal for two filters if and only if OpenTSDB treats the filters as equal.
-/// OpenTSDB compares filters in order to remove repeated sub-queries, and to remove repeated
-/// filters within the braces of a metric query. OpenTSDB ignores the group_by flag, the order of
-/// literals, and stars at either end of a wildcard.
+/// Returns bytes that are equal for two filters if and only if OpenTSDB treats the filters as
+/// equal. OpenTSDB compares filters in order to remove repeated sub-queries, and to remove repeated
+/// filters within the braces of a metric query. This comparison ignores the group_by flag, the
+/// order of literals, and stars at either end of a wildcard.
 Bytes FilterIdentity(const FilterSpec& spec);
 
 /// Converts the ASCII and Latin-1 letters of a UTF-8 text to lower case. Tag values contain no
-/// other letters.
+/// letters outside Latin-1.
 std::string LowerUtf8(std::string_view text);
 
 }  // namespace hg::query

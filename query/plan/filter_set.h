@@ -1,6 +1,6 @@
 #pragma once
-// The tag filters of one request. A FilterSet compiles each distinct filter only once and limits
-// the number of regular expressions.
+// The compiled tag filters of one request. A FilterSet compiles each distinct filter only once and
+// limits the number of regular expressions.
 
 #include <cstddef>
 #include <map>
@@ -14,14 +14,15 @@
 
 namespace hg::query {
 
-/// The compiled filters of one request. A set is not thread-safe.
+/// Stores the compiled filters of one request. Not thread-safe.
 class FilterSet {
  public:
   /// The maximum number of distinct regular expressions that one request may have.
   static constexpr size_t kRegexpsMax = 1000;
 
-  /// The filters are charged to `context`, which must outlive the set. They stay charged until the
-  /// request ends, because queries use the filters after the set is destroyed.
+  /// The memory of the filters is charged to `context`, which must outlive the set. This memory
+  /// stays charged until the request ends, because queries use the filters after the set is
+  /// destroyed.
   explicit FilterSet(RequestContext& context) : context_(context) {}
 
   /// Returns the compiled filter for `spec`. InvalidArgument: the request has more than kRegexpsMax
@@ -29,7 +30,8 @@ class FilterSet {
   Result<std::shared_ptr<const TagFilter>> Get(const FilterSpec& spec);
 
  private:
-  // The fields of a filter, as views into the FilterSpec objects that the set stores.
+  // The fields of a FilterSpec that identify a filter. The texts are views of the FilterSpec
+  // objects in the compiled filters.
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, bool, bool>;
 
   RequestContext& context_;

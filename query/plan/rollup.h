@@ -14,29 +14,34 @@
 
 namespace hg::query {
 
-/// The rollup tables of a query. The query reads one table after another until a table has series
-/// (opentsdb-queries.md §14.5). If the list of levels is empty, the query reads raw data.
+/// The rollup tables that a sub-query reads. The sub-query reads one table after another until a
+/// table has series (opentsdb-queries.md §14.5). If `levels` is empty, the sub-query reads raw
+/// data.
 struct RollupPlan {
-  /// Levels to read, in order; never contains the default level.
+  /// The rollup levels to read, from the longest interval to the shortest; never contains the
+  /// default level.
   std::vector<const codec::RollupLevel*> levels;
-  bool then_raw = false;  // whether the query reads raw data if no level has series
-  /// The stored aggregate that the query reads. To compute averages, the query reads the aggregate
-  /// `sum`, and the aggregate `count` in addition.
+  bool then_raw = false;  // whether the sub-query reads raw data if no level has series
+  /// The aggregate that the sub-query reads from the rollup tables. For averages (`average` is
+  /// true), the sub-query reads the aggregates `sum` and `count`: `stored` is `sum`, and the member
+  /// `count` is `count`.
   codec::RollupAggregate stored;
   bool average = false;
   codec::RollupAggregate count;
-  const Aggregator* function = nullptr;  // the aggregation function for stored rollup values
-  /// The aggregation function for raw data, if the query reads raw data.
+  const Aggregator* function = nullptr;  // combines the values of rollup tables
+  /// The aggregation function that the sub-query uses if it reads raw data.
   const Aggregator* raw_function = nullptr;
 };
 
-/// Returns the name of the rollup usage that `text` selects (opentsdb-queries.md §14.5). `text`
-/// comes from a request. The name is written as OpenTSDB prints it.
+/// Converts the field rollupUsage of a request to the name that OpenTSDB prints
+/// (opentsdb-queries.md §14.5). The function ignores case. For an unknown text, returns
+/// "ROLLUP_NOFALLBACK".
 std::string_view RollupUsageName(const std::string& text);
 
-/// Decides which rollup tables a sub-query reads. The plan has pointers into `tables`.
-/// InvalidArgument: the configuration has no id for the aggregation function. Unsupported: the
-/// interval is shorter than a second; OpenTSDB sends HTTP status 500 for such an interval.
+/// Decides which rollup tables a sub-query reads. The returned plan contains pointers into
+/// `tables`. `downsample` may be nullptr. InvalidArgument: the configuration has no id for the
+/// aggregation function. Unsupported: the interval is shorter than a second; OpenTSDB sends HTTP
+/// status 500 for this error.
 Result<RollupPlan> PlanRollup(const codec::RollupTables& tables, const SubQuery& text,
                               const DownsampleSpec* downsample);
 
@@ -45,7 +50,8 @@ Result<RollupPlan> PlanRollup(const codec::RollupTables& tables, const SubQuery&
 bool AsksForPreAggregates(const SubQuery& text, std::string_view aggregate_key,
                           std::string_view raw_value);
 
-/// Returns the range of row bases that a query reads from a rollup table.
+/// Returns the range of row base times that a query with the time range [start_ms, end_ms] reads
+/// from a rollup table. If `rate` is true, the range also includes the row before it.
 ScanWindow PlanRollupScan(int64_t start_ms, int64_t end_ms, bool rate,
                           const codec::RollupInterval& interval);
 

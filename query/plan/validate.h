@@ -1,6 +1,6 @@
 #pragma once
 // Validates the parts of a request that can be checked without storage: times, functions,
-// downsampling, filters (opentsdb-queries.md §3.3, §3.4).
+// downsampling specifications and filters (opentsdb-queries.md §3.3, §3.4).
 
 #include <cstdint>
 #include <memory>
@@ -27,9 +27,10 @@ struct ValidSubQuery {
   /// The compiled filters, in the order of text.filters. Sub-queries whose filter texts are equal
   /// share one list.
   SharedVector<std::shared_ptr<const TagFilter>> filters;
-  // The condition that the value of a point must fulfil; nullopt = no condition.
+  // The condition that the value of a point must fulfil; nullopt: the sub-query has no condition.
   std::optional<ValueFilter> values;
-  /// Decoded TSUIDs; if empty, the sub-query selects its series by metric.
+  /// The TSUIDs that the sub-query selects, as bytes. If the list is empty, the sub-query selects
+  /// its series by metric and filters.
   std::vector<Bytes> tsuids;
   bool histograms = false;  // whether the sub-query reads histograms instead of points
 };
@@ -44,22 +45,22 @@ struct ValidQuery {
   std::vector<size_t> places;
 };
 
-/// The completed steps of a validation. An error response prints the request, and needs this
-/// information for that.
+/// The steps of a validation that were completed. An error response that prints the request needs
+/// this information.
 struct ValidationTrace {
-  std::vector<int64_t> intervals_ms;  // intervals of the sub-queries whose downsampling was parsed
+  /// Interval of each sub-query whose downsampling was parsed, in ms.
+  std::vector<int64_t> intervals_ms;
   size_t valid_queries = 0;
 };
 
 /// Validates a request. If OpenTSDB treats several sub-queries as equal, only the first of them is
-/// kept. The comparison of sub-queries uses FilterIdentity for filters and ignores
-/// use_fuzzy_filter, use_multi_gets and rollup_usage. Sets `*trace` to the steps that were
-/// completed. `filters` has the filters that were compiled when the request was parsed; it may be
-/// nullptr. The memory of the result stays charged to `context`.
+/// kept. Filters of sub-queries are compared with FilterIdentity. The comparison of sub-queries
+/// ignores use_fuzzy_filter, use_multi_gets and rollup_usage. Sets `*trace` to the steps that were
+/// completed, also after an error. `filters` contains the filters that were compiled when the
+/// request was parsed; it may be nullptr. The memory of the result stays charged to `context`.
 ///
 /// InvalidArgument: a mistake of the client. Unsupported: a mistake of the client that OpenTSDB
-/// answers with HTTP status 500 (opentsdb-queries.md §3.4). Also fails if `context` reports an
-/// error.
+/// answers with HTTP status 500 (opentsdb-queries.md §3.4). Also returns the errors of `context`.
 Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
                                    const TimeZone& default_zone, int metric_width,
                                    ValidationTrace* trace, RequestContext& context,

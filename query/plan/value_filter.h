@@ -19,24 +19,25 @@ struct KeptPoints {
   std::vector<uint8_t> is_double;
 };
 
-/// A condition: it compares the value of a point with a number. If both are integers, the
-/// comparison is exact; otherwise both are compared as doubles. Among the operators, only "!="
-/// accepts NaN. A ValueFilter is immutable.
+/// A condition that compares the value of a point with a number. If both are integers, the
+/// comparison is exact; otherwise both are compared as doubles. The operator "!=" accepts NaN; all
+/// other operators reject NaN. A ValueFilter is immutable.
 class ValueFilter {
  public:
   /// Parses an operator (`>`, `>=`, `<`, `<=`, `==` or `!=`) that is followed by a number. Blanks
   /// before and after the operator and the number are ignored. The message of InvalidArgument
-  /// contains the text.
+  /// contains `text`.
   static Result<ValueFilter> Parse(std::string_view text);
 
   [[nodiscard]] bool Admits(int64_t value) const;
   [[nodiscard]] bool Admits(double value) const;
-  /// AdmitsSome returns whether a row with these statistics may have a point that the filter
-  /// accepts. AdmitsAll returns whether the filter accepts all points of the row.
+  /// AdmitsSome returns whether the filter may accept a point of a row with these statistics.
+  /// AdmitsAll returns whether the filter accepts all points of the row.
   [[nodiscard]] bool AdmitsSome(const RowStatistics& row) const;
   [[nodiscard]] bool AdmitsAll(const RowStatistics& row) const;
-  /// Removes the points that the filter does not accept from a loaded row. Stores the remaining
-  /// points in `*kept`, and makes the row refer to them.
+  /// Removes the points that the filter rejects from `row`, whose points must be loaded. Stores the
+  /// other points in `*kept`, and makes `row` refer to them. `*kept` must not change while `row` is
+  /// in use.
   void Apply(RowHour* row, KeptPoints* kept) const;
 
  private:
@@ -57,7 +58,8 @@ class ValueFilter {
 
   Comparison comparison_ = Comparison::kGreater;
   double number_ = 0;
-  /// The number of the condition as an integer, if it is an integer.
+  /// The number of the condition as an exact integer; nullopt: it has a fraction or does not fit 64
+  /// bits.
   std::optional<int64_t> integer_;
 };
 

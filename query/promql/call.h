@@ -1,6 +1,6 @@
 #pragma once
-// A function call during its evaluation, and the PromQL functions that are more than arithmetic on
-// one number.
+// The context of a function call during its evaluation. Declares the PromQL functions that are more
+// than arithmetic on one number.
 
 #include <string_view>
 
@@ -27,13 +27,14 @@ using CallFunction = Result<Value> (*)(const CallSite&);
 
 Result<Value> EvaluateRangeCall(const CallSite& site);  // defined in call_range.cc
 
-// Each of these functions returns the implementation of a PromQL function, or nullptr if it does
-// not know a function with that name.
+// Each of these functions returns the implementation of the PromQL function `name`, or nullptr if
+// the function is implemented elsewhere or does not exist.
 CallFunction FindLabelFunction(std::string_view name);   // defined in call_labels.cc
 CallFunction FindVectorFunction(std::string_view name);  // defined in call_vector.cc
 CallFunction FindAbsentFunction(std::string_view name);  // defined in call_absent.cc
 
-/// Replaces the value of each sample of a vector by `compute(step, value)`.
+/// Replaces the value of each sample of `vector` by `compute(step, value)`; `step` is the index of
+/// the step.
 template <typename Compute>
 Status ForEachSample(const Steps& steps, MemoryTally* tally, Value* vector, Compute compute) {
   for (VectorSeries& series : vector->vector) {

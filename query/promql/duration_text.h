@@ -1,5 +1,5 @@
 #pragma once
-// Durations in PromQL's notation: "5m", "1h30m", "1d12h".
+// Parses and prints durations in PromQL's notation: "5m", "1h30m", "1d12h".
 
 #include <cstdint>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace hg::query::promql {
 
-/// Returns a duration in milliseconds. The text consists of whole numbers with the units y w d h m
-/// s ms, in this order, each unit at most once. A year has 365 days. A text that is only "0" needs
-/// no unit. The message of InvalidArgument contains the text.
+/// Parses a duration and returns it in milliseconds. The text consists of whole numbers with the
+/// units y w d h m s ms, in this order, each unit at most once. A year has 365 days. The text "0"
+/// needs no unit. The message of InvalidArgument contains `text`.
 Result<int64_t> ParseDurationMs(std::string_view text);
 
 /// Returns the text of a duration as Prometheus prints it, with as few units as possible. Years and

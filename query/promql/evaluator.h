@@ -1,6 +1,6 @@
 #pragma once
-// Evaluates an expression tree whose types were checked, at the steps of a query, with the results
-// of Prometheus 3.
+// Evaluates an expression tree at the steps of a query. The types in the tree must have been
+// checked (type_check.h). The results are those of Prometheus 3.
 
 #include "query/promql/annotations.h"
 #include "query/promql/sample_reader.h"
@@ -15,8 +15,7 @@ namespace hg::query::promql {
 /// The maximum number of steps that a subquery may have.
 inline constexpr size_t kSubqueryStepsMax = size_t{1} << 24;
 
-/// Evaluates the expressions of one query on one thread. The evaluator does not own the arguments
-/// of its constructor.
+/// Evaluates the expressions of one query. Only one thread may use the evaluator.
 class Evaluator {
  public:
   /// `reader` and `watch` must outlive the evaluator, and the evaluator must outlive its results.
@@ -24,14 +23,14 @@ class Evaluator {
   Evaluator(SampleReader& reader, RequestContext* watch, const QueryTimes& times)
       : reader_(reader), watch_(watch), memory_(watch), times_(times) {}
 
-  /// Evaluates an expression. Each selector reads its samples only once for all steps. A range
-  /// vector that is not the argument of a call is evaluated only at the first step.
+  /// Evaluates an expression at all steps. Each selector reads its samples only once for all steps.
+  /// A range vector that is not the argument of a call is evaluated only at the first step.
   /// InvalidArgument: the data do not allow the computation, for example because two series match
-  /// one series. Also fails if the reader or `watch` reports an error.
+  /// one series. Also returns the errors of the reader and of `watch`.
   Result<Value> Evaluate(const Expr& expr, const Steps& steps);
 
-  /// A range vector as a list of windows: all samples of the windows, and the times at which the
-  /// windows end.
+  /// A range vector: the samples of all windows, the times at which the windows end, and the length
+  /// of a window.
   struct Ranges {
     Value matrix;
     Steps ends;
@@ -43,7 +42,7 @@ class Evaluator {
   [[nodiscard]] MemoryTally& memory() { return memory_; }
   [[nodiscard]] const QueryTimes& times() const { return times_; }
   [[nodiscard]] SampleReader& reader() { return reader_; }
-  /// Returns the remarks that all evaluations so far have added.
+  /// Returns the remarks that all calls of Evaluate have added so far.
   [[nodiscard]] Annotations& annotations() { return annotations_; }
 
  private:
@@ -57,7 +56,7 @@ class Evaluator {
   Annotations annotations_;
 };
 
-// The following functions evaluate the larger types of nodes. Each function is defined in a file of
+// The following functions evaluate the larger kinds of nodes. Each function is defined in a file of
 // its own. `at` is the byte offset of the node in the expression.
 Result<Value> EvaluateCall(const Call& call, size_t at, const Steps& steps, Evaluator* evaluator);
 Result<Value> EvaluateAggregation(const Aggregation& aggregation, const Steps& steps,

@@ -1,14 +1,13 @@
 #pragma once
-// Adds doubles and keeps the rounding error in addition to the sum (Neumaier,
-// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974). Prometheus adds
-// in this way in the sums and averages of aggregations, in the _over_time functions, and in the
-// linear regression.
+// Sums of doubles that store the rounding error separately (Neumaier, "Rundungsfehleranalyse
+// einiger Verfahren zur Summation endlicher Summen", 1974). Prometheus uses this method for the
+// sums and averages of aggregations, for the _over_time functions, and for the linear regression.
 
 #include <cmath>
 
 namespace hg::query::promql {
 
-/// A running sum and its rounding error.
+/// A running sum and the total of its rounding errors.
 class ExactSum {
  public:
   void Add(double value) {
@@ -24,7 +23,7 @@ class ExactSum {
   }
   [[nodiscard]] double total() const { return sum_ + lost_; }
   [[nodiscard]] bool infinite() const { return std::isinf(sum_); }
-  /// Multiplies the sum and its rounding error by a factor.
+  /// Multiplies the sum by a factor.
   void Scale(double factor) {
     sum_ *= factor;
     lost_ *= factor;
@@ -39,8 +38,7 @@ class ExactSum {
 };
 
 /// A running average. The object keeps a sum, and divides it by the count at the end. If the sum
-/// exceeds the range of doubles, the object keeps the average instead of the sum, which is less
-/// exact.
+/// exceeds the range of doubles, the object keeps the average instead, which is less exact.
 class ExactMean {
  public:
   void Add(double value) {

@@ -1,5 +1,5 @@
 #pragma once
-// Prints a PromQL expression in the form of Prometheus' formatter.
+// Prints PromQL expressions in the form of Prometheus' formatter.
 
 #include <string>
 
@@ -11,9 +11,9 @@ namespace hg::query::promql {
 
 /// Returns the text of the expression, without comments and with regular spaces. Operations, calls,
 /// aggregations and parentheses of more than 100 bytes are divided into several lines. Parsing the
-/// returned text gives an expression with the same meaning, and formatting that expression gives
-/// the same text again. The only exception is a text that is too long for ParseExpression. Charges
-/// the text to `context` until the request ends. Fails if `context` reports an error.
+/// returned text gives an expression with the same meaning. Formatting this expression gives the
+/// same text again. The only exception is a text that is too long for ParseExpression. The memory
+/// of the text stays charged to `context` until the request ends. Returns the errors of `context`.
 Result<std::string> FormatExpression(const Expr& expr,
                                      RequestContext& context = RequestContext::Unlimited());
 

@@ -14,17 +14,17 @@ struct FunctionSpec {
   static constexpr size_t kUnlimited = SIZE_MAX;
 
   std::string_view name;
-  /// Types of the arguments; the last type holds for all further arguments, too.
+  /// The types of the arguments. The last type also applies to all further arguments.
   std::vector<ValueType> arguments;
-  size_t least = 0, most = 0;  // smallest and largest number of arguments
+  size_t least = 0, most = 0;  // smallest and largest number of arguments; kUnlimited = no maximum
   ValueType returns = ValueType::kVector;
 };
 
-/// Returns the PromQL function with that name, or nullptr if no function has this name.
+/// Returns the description of the PromQL function `name`, or nullptr if no function has this name.
 const FunctionSpec* FindFunction(std::string_view name);
 
-/// Returns whether Prometheus supports the function or aggregation of that name only if a feature
-/// flag is set. Hourglass does not support these functions and aggregations.
+/// Returns whether Prometheus supports the function or aggregation `name` only if a feature flag is
+/// set. Hourglass does not support these functions and aggregations.
 bool IsExperimental(std::string_view name);
 
 }  // namespace hg::query::promql

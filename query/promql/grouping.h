@@ -1,5 +1,5 @@
 #pragma once
-// Divides the series of a vector into the groups of an aggregation.
+// Divides the series of a vector into the groups of a PromQL aggregation.
 
 #include <vector>
 
@@ -13,11 +13,11 @@ struct SeriesGroups {
   MemoryHold memory;
 };
 
-/// Divides the series into groups. Charges the groups to `tally`, and fails if `tally` reports an
-/// error.
+/// Divides the series of `vector` into groups by their labels. Charges the groups to `tally`, and
+/// returns the errors of `tally`.
 Result<SeriesGroups> GroupSeries(const Value& vector, const Grouping& grouping, MemoryTally* tally);
 
-/// Returns those labels of a series that an aggregation keeps.
+/// Returns the labels of a series that remain in the result of an aggregation.
 Labels GroupLabels(Labels labels, const Grouping& grouping);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,5 @@
 #pragma once
-// The labels of a series. The label "__name__" contains the metric name.
+// The labels of a series in PromQL. The label "__name__" contains the metric name.
 
 #include <compare>
 #include <cstddef>
@@ -45,9 +45,9 @@ class Labels {
   [[nodiscard]] const std::vector<Pair>& pairs() const { return pairs_; }
   /// Returns the approximate memory of the labels in bytes.
   [[nodiscard]] size_t bytes() const;
-  /// Returns the cost of copying or comparing the labels, in steps of a RequestContext.
+  /// Returns the cost of copying or comparing the labels once, in steps of a RequestContext.
   [[nodiscard]] uint64_t steps() const;
-  /// Returns a string that is equal for two sets of labels only if the sets are equal. The string
+  /// Returns a string that is equal for two sets of labels if and only if the sets are equal. It
   /// can be used as a key of a hash table.
   [[nodiscard]] std::string Key() const;
   /// Returns the labels as a text for messages, such as {__name__="up", job="a"}.
@@ -59,8 +59,7 @@ class Labels {
   std::vector<Pair> pairs_;
 };
 
-/// Returns the text in quotes, in the form of PromQL strings. Characters outside ASCII are not
-/// escaped.
+/// Returns the text as a quoted PromQL string. Characters outside ASCII are not escaped.
 std::string Quoted(std::string_view text);
 
 }  // namespace hg::query::promql

@@ -9,15 +9,16 @@ namespace hg::query::promql {
 
 using MathFunction = double (*)(double);
 
-/// Returns the PromQL function "abs", "ln", "sin" and so on, or nullptr for other names.
+/// Returns the PromQL function `name` ("abs", "ln", "sin" and so on), or nullptr for other names.
 MathFunction FindMathFunction(std::string_view name);
 
-/// Returns the multiple of `unit` that is nearest to the value. If two multiples are equally near,
+/// Returns the multiple of `unit` that is nearest to `value`. If two multiples are equally near,
 /// returns the larger of them.
 double RoundTo(double value, double unit);
 
-// Least returns the minimum of two numbers. Most returns their maximum. If one argument is NaN, the
-// result is NaN, with one exception: Least(NaN, -Inf) is -Inf, and Most(NaN, +Inf) is +Inf.
+// Least returns the minimum of two numbers. Most returns the maximum. If one argument is NaN, the
+// result is NaN, with two exceptions: Least of NaN and -Inf is -Inf, and Most of NaN and +Inf is
+// +Inf.
 double Least(double a, double b);
 double Most(double a, double b);
 

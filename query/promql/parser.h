@@ -23,13 +23,14 @@ inline constexpr int kOperatorsMax = 1000;
 /// match[] parameters of a request together.
 inline constexpr int kPatternsMax = 100;
 
-/// Parses an expression and checks its types. Charges the tree to `context` until the request ends.
-/// The message of InvalidArgument contains the line and the byte of the error. Also fails if
-/// `context` reports an error.
+/// Parses an expression and checks its types. The memory of the tree stays charged to `context`
+/// until the request ends. The message of InvalidArgument contains the line and the byte of the
+/// error. Also returns the errors of `context`.
 Result<ExprPtr> ParseExpression(std::string_view text,
                                 RequestContext& context = RequestContext::Unlimited());
 
 /// Parses a text that consists of a selector only, for example a match[] parameter of the HTTP API.
+/// Returns the same errors as ParseExpression.
 Result<Matchers> ParseSelector(std::string_view text,
                                RequestContext& context = RequestContext::Unlimited());
 

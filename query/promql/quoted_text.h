@@ -8,10 +8,10 @@
 
 namespace hg::query::promql {
 
-/// Parses a quoted string at the start of `rest`, and removes the string from `rest`. The first
-/// character of `rest` must be the quote. NotFound: the string has no end. InvalidArgument: the
-/// string is not UTF-8, or it has an unknown escape. If an escape is unknown, `rest` begins with
-/// that escape after the call.
+/// Parses a quoted string at the start of `*rest`, removes it from `*rest`, and stores its value in
+/// `*value`. The first character of `*rest` must be the quote. NotFound: the string has no end.
+/// InvalidArgument: the string is not UTF-8, or it has an unknown escape. If an escape is unknown,
+/// `*rest` begins with this escape after the call.
 Status TakeQuotedText(std::string_view* rest, std::string* value);
 
 }  // namespace hg::query::promql

@@ -8,15 +8,16 @@
 
 namespace hg::query::promql {
 
-// The following three functions return the change from the first to the last sample, extrapolated
-// to the start and the end of the window. They return nullopt if there are fewer than two samples.
-// Increase and Rate treat the values as a counter, and Rate returns the change per second.
+// Delta, Increase and Rate return the change from the first to the last sample of the window,
+// extrapolated to the start and the end of the window. They return nullopt if there are fewer than
+// two samples. Increase and Rate treat the values as a counter. Rate returns the change per second.
 std::optional<double> Delta(const Window& window);
 std::optional<double> Increase(const Window& window);
 std::optional<double> Rate(const Window& window);
 
-// InstantDelta and InstantRate return the change between the last two samples of the window.
-// InstantRate treats the values as a counter, and returns the change per second.
+// InstantDelta and InstantRate return the change between the last two samples of the window, or
+// nullopt if there are fewer than two samples. InstantRate treats the values as a counter, and
+// returns the change per second.
 std::optional<double> InstantDelta(const Window& window);
 std::optional<double> InstantRate(const Window& window);
 

@@ -10,15 +10,16 @@
 
 namespace hg::query::promql {
 
-/// Whether the values of an instant vector are the values or the times of the samples.
+/// Whether an instant vector contains the values of the samples (kValue) or their times in seconds
+/// (kTime).
 enum class SampleShown : unsigned char { kValue, kTime };
 
-/// Finds the newest sample of each series at each evaluation time. A sample is used if it is not a
-/// stale marker and its age is less than `lookback_ms`. Samples are not stored. The sink is not
-/// thread-safe.
+/// Finds the newest sample of each series at each evaluation time. The result has no sample if the
+/// newest sample is a stale marker, or if its age is `lookback_ms` or more. The sink stores only
+/// the newest sample of each series. Not thread-safe.
 class InstantSink : public VectorSink {
  public:
-  /// `tally` and the request context of `tally` must outlive the sink and its result.
+  /// `instants` are the evaluation times. `tally` and `watch` must outlive the sink and its result.
   InstantSink(const Steps& instants, int64_t lookback_ms, SampleShown shown, RequestContext* watch,
               MemoryTally* tally)
       : VectorSink(instants.count, watch, tally),
@@ -28,8 +29,9 @@ class InstantSink : public VectorSink {
 
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Adds a rollup interval. Each evaluation time within the interval gets a sample with that time.
-  /// For later evaluation times, the interval counts as one sample at its end.
+  /// Adds a rollup interval. For an evaluation time within the interval, the interval counts as a
+  /// sample with this time. For later evaluation times, the interval counts as one sample at its
+  /// end.
   Status AddRolled(size_t series, const RolledSample& sample) override;
   Status EndSeries(size_t series) override;
 
@@ -37,7 +39,8 @@ class InstantSink : public VectorSink {
   struct Cursor {
     size_t next = 0;  // index of the first evaluation time that has no sample yet
     bool any = false;
-    int64_t time_ms = 0;  // time of the newest sample; valid only if `any` is set
+    /// Time of the newest sample so far, in milliseconds; valid only if `any` is set.
+    int64_t time_ms = 0;
     double value = 0;
   };
   void BeginSeries() override { cursors_.emplace_back(); }
@@ -54,17 +57,17 @@ class InstantSink : public VectorSink {
 };
 
 /// Collects the samples in the windows of length `range_ms` that end at the given times. A window
-/// includes its end but not its start. The sink is not thread-safe.
+/// includes its end but not its start. Not thread-safe.
 class RangeSink : public SampleSink {
  public:
-  /// `tally` must outlive the sink and its result.
+  /// `ends` are the times at which the windows end. `tally` must outlive the sink and its result.
   RangeSink(const Steps& ends, int64_t range_ms, MemoryTally* tally)
       : ends_(ends), range_ms_(range_ms), tally_(tally) {}
 
   Status AddSeries(Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
-  /// Returns the collected samples, without the series that have no sample. Call this function only
+  /// Returns the collected samples. Series without a sample are left out. Call this function only
   /// once, at the end.
   Value Finish();
 

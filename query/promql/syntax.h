@@ -25,7 +25,7 @@ enum class ValueType : uint8_t { kScalar, kString, kVector, kMatrix };
 /// vector".
 std::string_view ValueTypeName(ValueType type);
 
-/// The offset and @ modifiers of a selector or subquery.
+/// The modifiers `offset` and `@` of a selector or subquery.
 struct TimeShift {
   enum class At : uint8_t { kNone, kTime, kStart, kEnd };
 
@@ -46,7 +46,7 @@ struct StringLiteral {
 
 struct Selector {
   Matchers matchers;           // all label matchers, including the one for the metric name
-  bool named = false;          // whether matchers[0] is a metric name in front of the braces
+  bool named = false;          // whether matchers[0] comes from a metric name before the braces
   int64_t range_ms = 0;        // length of the range; 0 = the selector is an instant vector
   DurationExprPtr range_expr;  // the expression of a computed range; otherwise nullptr
   TimeShift shift;
@@ -56,7 +56,8 @@ struct Subquery {
   ExprPtr inner;
   int64_t range_ms = 0;
   int64_t step_ms = 0;  // step of the subquery; 0 = no step was given
-  /// Expressions of a computed range and of a computed step; otherwise nullptr.
+  /// The expressions of a computed range and of a computed step; nullptr if the range or the step
+  /// was written as a number.
   DurationExprPtr range_expr, step_expr;
   TimeShift shift;
 };
@@ -69,7 +70,7 @@ struct Call {
 struct Grouping {
   bool without = false;
   std::vector<std::string> labels;  // labels of by (...) or without (...), sorted, without repeats
-  /// The same labels as the client wrote them, in the order of the text.
+  /// The labels of by (...) or without (...) as the client wrote them, in the order of the text.
   std::vector<std::string> written_labels;
 };
 
@@ -116,12 +117,12 @@ enum class BinaryOperator : uint8_t {
 
 bool IsComparison(BinaryOperator op);
 bool IsSetOperator(BinaryOperator op);
-/// Returns whether the operator removes the metric name from its results. All arithmetic operators
-/// do so.
+/// Returns whether the results of the operator have no metric name. This is so for all arithmetic
+/// operators.
 bool DropsName(BinaryOperator op);
-/// Returns the operator in PromQL's notation.
+/// Returns the operator as PromQL writes it, for example "==".
 std::string_view OperatorText(BinaryOperator op);
-/// Returns the aggregation in PromQL's notation.
+/// Returns the name of the aggregation as PromQL writes it, for example "topk".
 std::string_view AggregatorText(Aggregator aggregator);
 
 /// The rule that decides which series of two vectors match each other.
@@ -131,12 +132,15 @@ struct Matching {
   bool given = false;               // whether `on` or `ignoring` was written
   bool on = false;                  // true = `on`, false = `ignoring`
   std::vector<std::string> labels;  // labels of on (...) or ignoring (...), sorted, without repeats
-  // The side (left or right) of which several series may match one series of the opposite side.
-  // group_left or group_right sets it.
+  // The side (left or right) on which several series may match one series of the other side. It is
+  // kLeft for group_left, kRight for group_right, and kNone if each series may match only one
+  // series.
   Side many = Side::kNone;
-  /// Labels to copy from the side with one series; sorted, without repeats.
+  /// The labels of group_left (...) or group_right (...): they are copied from the side with one
+  /// series. Sorted, without repeats.
   std::vector<std::string> included;
-  /// The same labels as the client wrote them, in the order of the text.
+  /// The labels of on (...) or ignoring (...), and of group_left (...) or group_right (...), as the
+  /// client wrote them, in the order of the text.
   std::vector<std::string> written_labels, written_included;
 };
 
@@ -165,11 +169,11 @@ struct Expr {
   }
 };
 
-/// Returns the type of the expression's result.
+/// Returns the type of the result of an expression.
 ValueType TypeOf(const Expr& expr);
 
 /// Returns whether Prometheus evaluates the expression only once for all steps of a query, because
-/// all its selectors have "@". This function ignores the parameter of an aggregation.
+/// all its selectors have the modifier `@`. The parameter of an aggregation is not examined.
 bool IsStepInvariant(const Expr& expr);
 
 }  // namespace hg::query::promql

@@ -1,5 +1,5 @@
 #pragma once
-// A stream that delivers the tokens of an expression to the parser one by one.
+// A stream from which the parser takes the tokens of an expression one by one.
 
 #include <algorithm>
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace hg::query::promql {
 
-/// The tokens of one expression. A stream is not thread-safe.
+/// The tokens of one expression that the parser has not taken yet. Not thread-safe.
 class TokenStream {
  public:
-  /// The last token must be kEnd. `text` and `context` must outlive the stream. The parser charges
-  /// the syntax tree that it creates to `context`.
+  /// The last element of `tokens` must be kEnd. `text` and `context` must outlive the stream. The
+  /// parser charges the syntax tree that it creates to `context`.
   TokenStream(std::string_view text, std::vector<Token> tokens, RequestContext& context)
       : text_(text), tokens_(std::move(tokens)), context_(context) {}
 
   [[nodiscard]] RequestContext& context() const { return context_; }
-  /// Returns the number of tokens that were removed so far. The parser uses this number to check
-  /// that each pass of a loop removes at least one token.
+  /// Returns the number of tokens that were taken so far. The parser uses this number to check that
+  /// each pass of a loop takes at least one token.
   [[nodiscard]] size_t place() const { return next_; }
 
   [[nodiscard]] const Token& Peek(size_t ahead = 0) const {
@@ -33,7 +33,7 @@ class TokenStream {
     return token;
   }
   /// If the next token is this symbol, Take removes the token and returns true; otherwise it
-  /// returns false. TakeWord does the same for a word, whose case is ignored.
+  /// returns false. TakeWord does the same for the keyword `lower`; the token may be in any case.
   bool Take(std::string_view symbol) {
     if (!Peek().Is(symbol)) return false;
     Next();
@@ -44,17 +44,17 @@ class TokenStream {
     Next();
     return true;
   }
-  /// Counts one more regular expression, and returns the number of regular expressions counted so
-  /// far.
+  /// Counts one more regular expression. Returns the number of regular expressions counted so far.
   int CountPattern() { return ++patterns_; }
-  /// Removes the next token if it is this symbol; otherwise returns an error. `where` describes the
-  /// place in the error message, for example "in aggregation".
+  /// Removes the next token if it is this symbol; otherwise returns InvalidArgument. `where`
+  /// describes the place in the error message, for example "in aggregation".
   Status Expect(std::string_view symbol, std::string_view where) {
     if (Take(symbol)) return {};
     return Unexpected(where, "\"" + std::string(symbol) + "\"");
   }
 
-  /// Returns the error that the next token is not expected at this place.
+  /// Returns the error that the next token is not expected at this place. `where` describes the
+  /// place, and `expected` describes the expected token; both may be empty.
   [[nodiscard]] Status Unexpected(std::string_view where, std::string_view expected = {}) const {
     const Token& token = Peek();
     std::string message = "unexpected ";
@@ -70,7 +70,7 @@ class TokenStream {
   [[nodiscard]] Status Fail(size_t at, std::string_view message) const {
     return ParseFailure(text_, at, message);
   }
-  /// Returns an error whose message is the place `at`, followed by the message of `status`.
+  /// Returns InvalidArgument whose message is the place `at`, followed by the message of `status`.
   /// `status` is an error of Matcher::Make or ParseDurationMs.
   [[nodiscard]] Status Fail(size_t at, const Status& status) const {
     return Fail(at, status.message());

@@ -1,6 +1,6 @@
 #pragma once
-// The results of PromQL expressions: a number for each step, or a column of numbers for each
-// series.
+// The results of PromQL expressions. A scalar has a number for each step. A vector has a column of
+// numbers, one for each step, for each series.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace hg::query::promql {
 
-/// One number for each step. At a step without a sample, the number is Absent().
+/// One number for each step of a query. At a step without a sample, the number is Absent().
 using Column = std::vector<double>;
 
 struct VectorSeries {
@@ -34,7 +34,8 @@ struct RangeSeries {
   std::vector<double> values;
 };
 
-/// Keeps memory charged to a MemoryTally as long as the hold exists. A hold can be moved.
+/// Keeps memory charged to a MemoryTally as long as the MemoryHold exists. A MemoryHold can be
+/// moved.
 class MemoryHold {
  public:
   MemoryHold() = default;
@@ -49,16 +50,16 @@ class MemoryHold {
     if (bytes_ > 0) tally_->Remove(bytes_);
   }
 
-  /// Charges more memory to `tally`, which must outlive the hold. All calls for one hold must use
-  /// the same tally. Fails if `tally` reports an error.
+  /// Charges `bytes` more bytes to `tally`, which must outlive this object. All calls for one
+  /// object must use the same tally. Returns the errors of `tally`.
   Status Add(MemoryTally* tally, int64_t bytes) {
     RETURN_IF_ERROR(tally->Add(bytes));
     tally_ = tally;
     bytes_ += bytes;
     return {};
   }
-  /// Takes over the bytes of the hold `other`, and charges them to `tally`. Fails if `tally`
-  /// reports an error.
+  /// Takes over the bytes that `other` keeps charged, and charges them to `tally`. Returns the
+  /// errors of `tally`; in this case, the bytes are no longer charged.
   Status Take(MemoryHold* other, MemoryTally* tally) {
     const int64_t bytes = other->bytes_;
     { const MemoryHold given_back = std::move(*other); }
@@ -70,33 +71,33 @@ class MemoryHold {
   int64_t bytes_ = 0;
 };
 
-/// The result of an expression. Only the member that belongs to the type of the result is set. A
-/// value can be moved.
+/// The result of an expression. Only the member that belongs to `type` is set. A Value can be
+/// moved, but not copied.
 struct Value {
   ValueType type = ValueType::kScalar;
   Column scalar;     // the result if the type is kScalar
   std::string text;  // the result if the type is kString
-  /// The result if the type is kVector; a series may have no samples.
+  /// The result if the type is kVector. A series may have no sample at any step.
   std::vector<VectorSeries> vector;
   std::vector<RangeSeries> matrix;  // the result if the type is kMatrix
   MemoryHold memory;
 };
 
-/// Assigns the numbers 0, 1, 2, … to sets of labels, in the order in which new sets are passed to
-/// Of. Charges its memory to a MemoryTally. The object is not thread-safe.
+/// Assigns the numbers 0, 1, 2, … to different sets of labels, in the order of the calls of Of. Not
+/// thread-safe.
 class SeriesNumbers {
  public:
-  /// `tally` must outlive the object; the object charges its memory to it.
+  /// The memory of the object is charged to `tally`, which must outlive the object.
   explicit SeriesNumbers(MemoryTally* tally) : tally_(tally) {}
 
-  /// The number of a set of labels. `fresh` is true if the call that returned this assigned the
-  /// number.
+  /// The result of Of: the number of a set of labels. `fresh` is true if this call of Of assigned
+  /// the number.
   struct Place {
     size_t number = 0;
     bool fresh = false;
   };
-  /// Returns the number of a set of labels. If the set has no number yet, assigns the next one.
-  /// Fails if `tally` reports an error.
+  /// Returns the number of a set of labels. If the set has no number yet, assigns the next number.
+  /// Returns the errors of `tally`.
   Result<Place> Of(const Labels& labels);
   [[nodiscard]] size_t size() const { return numbers_.size(); }
 
@@ -107,8 +108,8 @@ class SeriesNumbers {
   std::unordered_map<std::string, size_t> numbers_;
 };
 
-/// Builds a vector, one series after another. Merges series that have equal labels. The builder is
-/// not thread-safe.
+/// Builds an instant vector, one series after another. Merges series that have equal labels. Not
+/// thread-safe.
 class VectorBuilder {
  public:
   /// `tally` must outlive the builder and the vector that it builds.
@@ -121,8 +122,8 @@ class VectorBuilder {
   /// without samples.
   Result<size_t> SeriesOf(Labels labels);
   [[nodiscard]] Column& column(size_t series) { return value_.vector[series].values; }
-  /// Adds a whole series. InvalidArgument: an earlier series with equal labels has a sample at the
-  /// same step.
+  /// Adds a series with its samples. If the vector already has a series with equal labels, merges
+  /// both series. InvalidArgument: both series have a sample at the same step.
   Status Add(VectorSeries series);
 
   Value Take() { return std::move(value_); }
@@ -137,8 +138,8 @@ class VectorBuilder {
 /// Charges the memory of one series to `hold`: its labels and a column of `count` numbers.
 Status HoldSeries(const Labels& labels, size_t count, MemoryTally* tally, MemoryHold* hold);
 
-/// Calls `at` for each step, from step 0 on. Charges the work after every few steps, because some
-/// functions take a microsecond for each number.
+/// Calls `at` with the index of each step, from 0 to count − 1. Charges the work after every
+/// kStepsAtOnce steps, because some functions take a microsecond for each number.
 template <typename At>
 Status ForEachStep(size_t count, MemoryTally* tally, At at) {
   constexpr size_t kStepsAtOnce = 1024;
@@ -150,7 +151,8 @@ Status ForEachStep(size_t count, MemoryTally* tally, At at) {
   return {};
 }
 
-/// Makes a scalar: its number at each step is the result of `at` for this step.
+/// Creates a scalar of `count` steps: its number at each step is the result of `at` for the index
+/// of this step.
 template <typename At>
 Result<Value> MakeScalar(size_t count, MemoryTally* tally, At at) {
   Value out;
@@ -160,12 +162,12 @@ Result<Value> MakeScalar(size_t count, MemoryTally* tally, At at) {
   return out;
 }
 
-/// Removes the metric names from a vector, and merges series whose labels become equal.
-/// InvalidArgument: two merged series have samples at the same step.
+/// Removes the metric names from the series of a vector, and merges series whose labels become
+/// equal. InvalidArgument: two merged series have samples at the same step.
 Status DropNames(const Steps& steps, MemoryTally* tally, Value* vector);
 
-/// Returns InvalidArgument if the vector has two series with samples and equal labels. Also fails
-/// if `tally` reports an error.
+/// Returns InvalidArgument if two series of an instant or range vector have samples and equal
+/// labels. Also returns the errors of `tally`.
 Status RefuseEqualSeries(const Value& vector, MemoryTally* tally);
 
 }  // namespace hg::query::promql

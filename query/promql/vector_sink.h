@@ -10,15 +10,15 @@
 
 namespace hg::query::promql {
 
-/// A sink with one column of values for each series. Derived classes set the values. The sink is
-/// not thread-safe.
+/// A sink with one column of values for each series. Derived classes compute the values. Not
+/// thread-safe.
 class VectorSink : public SampleSink {
  public:
   Status AddSeries(Labels labels) override;
   std::vector<SampleSink*> Cut(size_t parts) override;
   Status Join() override;
-  /// Returns the vector, without the series that have no sample. Call this function only once, at
-  /// the end.
+  /// Returns the vector. Series without a sample are left out. Call this function only once, at the
+  /// end.
   Result<Value> Finish();
 
  protected:
@@ -26,9 +26,10 @@ class VectorSink : public SampleSink {
   VectorSink(size_t steps, RequestContext* watch, MemoryTally* tally)
       : steps_(steps), watch_(watch), tally_(*tally) {}
 
-  /// Creates the state of the derived class for the series that was added last.
+  /// Creates the state of the derived class for the series that was just added.
   virtual void BeginSeries() = 0;
-  /// Creates an empty sink that has the same derived class.
+  /// Creates an empty sink of the same derived class, for one part of the samples (see Cut). Its
+  /// memory is charged to `tally`.
   virtual std::unique_ptr<VectorSink> MakePart(MemoryTally* tally) const = 0;
 
   [[nodiscard]] RequestContext* watch() const { return watch_; }
@@ -47,7 +48,7 @@ class VectorSink : public SampleSink {
   RequestContext* const watch_;
   MemoryTally& tally_;
   Value value_;
-  std::deque<Part> parts_;  // sinks that Cut returned; empty after Join
+  std::deque<Part> parts_;  // the sinks that Cut returned; empty after Join
 };
 
 }  // namespace hg::query::promql

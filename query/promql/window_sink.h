@@ -1,6 +1,6 @@
 #pragma once
-// Computes the results of a range function while samples arrive. The sink stores a sample only as
-// long as a window needs the sample.
+// Computes the results of a range function while samples arrive. A sample is stored only as long as
+// a later window needs it.
 
 #include <memory>
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace hg::query::promql {
 
-/// A sink that evaluates a range function. The sink is not thread-safe.
+/// A sink that evaluates a range function. Not thread-safe.
 class WindowSink : public VectorSink {
  public:
-  /// `call` must outlive the sink. `tally` and `watch` must outlive the sink and the result of the
-  /// sink.
+  /// `call` must outlive the sink. `tally` and `watch` must outlive the sink and the result of
+  /// Finish.
   WindowSink(const WindowCall& call, RequestContext* watch, MemoryTally* tally)
       : VectorSink(call.steps(), watch, tally), call_(call) {}
 
@@ -29,7 +29,7 @@ class WindowSink : public VectorSink {
   struct Pending {
     std::vector<int64_t> times_ms;
     std::vector<double> values;
-    /// Number of points in each sample; empty = each sample is one point.
+    /// The number of points for which each sample stands; empty = each sample is one point.
     std::vector<double> counts;
     WindowPlace place;
     MemoryHold memory;
@@ -41,16 +41,16 @@ class WindowSink : public VectorSink {
   }
   Pending& PendingOf(size_t series);
   Status Keep(std::span<const int64_t> times_ms, std::span<const double> values, Pending* pending);
-  /// Stores `count` as the number of points of each sample in `pending`. The first `before` samples
-  /// keep the counts that they had.
+  /// Sets the number of points of each sample in `pending` to `count`, except for the first
+  /// `before` samples, which keep their numbers.
   Status KeepCounts(size_t before, double count, Pending* pending);
-  /// Adds samples to a series. `count` is the number of points in each of these samples.
+  /// Adds samples to the series with this number. Each of these samples stands for `count` points.
   Status Add(size_t series, std::span<const int64_t> times_ms, std::span<const double> values,
              double count);
   Status Slide(size_t series, size_t step_end, Pending* pending);
 
   const WindowCall& call_;
-  /// The stored samples of each series; the index is the series number. nullptr: no sample is
+  /// The stored samples of each series, by series number. nullptr: no sample of the series is
   /// stored.
   std::vector<std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Pending>> spare_;  // objects of ended series; new series reuse them

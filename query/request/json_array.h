@@ -1,5 +1,5 @@
 #pragma once
-// Parses the values of settings that are JSON arrays.
+// Parses the values of configuration settings that are JSON arrays.
 
 #include <rapidjson/document.h>
 
@@ -9,9 +9,9 @@
 
 namespace hg::query {
 
-/// Parses the JSON array `json` into the document. Error messages use `what` as the name of the
-/// items in the array. InvalidArgument: the text is not an array, or is not JSON. The message for
-/// text that is not JSON contains the byte offset.
+/// Parses the JSON array `json` into `document`. `what` is the name of the items of the array in
+/// error messages. InvalidArgument: the text is not JSON or is not an array. If the text is not
+/// JSON, the message contains the byte offset of the error.
 Status ParseJsonArray(std::string_view json, std::string_view what, rapidjson::Document* document);
 
 }  // namespace hg::query

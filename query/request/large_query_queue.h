@@ -1,8 +1,8 @@
 #pragma once
-// The queue of large queries. A query starts without entering the queue. When a query has read more
+// The queue of large queries. A query starts without entering the queue. If a query has read more
 // rows or holds more memory than a small query may, it must enter the queue before it continues.
-// The server runs only a limited number of large queries at a time. Further large queries wait in
-// order of arrival, so small queries never wait for large ones.
+// The server runs only a limited number of large queries at a time. All other large queries wait in
+// order of arrival. Small queries never wait for large ones.
 
 #include <condition_variable>
 #include <cstdint>
@@ -17,25 +17,27 @@
 namespace hg::query {
 
 struct LargeQueryQueueOptions {
-  size_t width = 0;         // maximum number of large queries that run at a time; 0 = no limit
-  size_t waiting_max = 64;  // maximum number of large queries that wait; more are rejected
+  size_t width = 0;  // maximum number of large queries that run at a time; 0 = no limit
+  /// Maximum number of large queries that wait; further large queries fail with Busy.
+  size_t waiting_max = 64;
   int64_t wait_max_ms = 60'000;
 };
 
 /// The queue of large queries. It is thread-safe.
 class LargeQueryQueue {
  public:
-  /// Both references must outlive the queue. The queue starts no large query while more than half
-  /// of `memory` is in use. Memory of queries that wait in the queue does not count as in use here,
-  /// because they cannot free it before they have started.
+  /// `memory` and `clock` must outlive the queue. The queue starts no large query while more than
+  /// half of the budget `memory` is in use. The memory of queries that wait in the queue is not
+  /// counted for this purpose, because these queries cannot free memory before they have started.
   LargeQueryQueue(LargeQueryQueueOptions options, const MemoryBudget& memory, const Clock& clock)
       : options_(options), memory_(memory), clock_(clock) {}
 
-  /// Waits until the query may run. `held` is the memory in bytes that the query holds. While it
-  /// waits, Enter calls `look` repeatedly, without holding a lock. If `look` returns an error,
-  /// Enter returns this error. Busy: too many queries wait, or this query has waited too long.
+  /// Waits until the query may run. `held` is the memory in bytes that the query holds. While the
+  /// query waits, Enter calls `look` again and again, without holding a lock. If `look` returns an
+  /// error, Enter returns this error. Busy: too many queries wait, or this query has waited too
+  /// long.
   Status Enter(int64_t held, const std::function<Status()>& look);
-  /// Tells the queue that a large query has ended, so that the next query may start. Call this
+  /// Tells the queue that a large query has ended, so that the next query can start. Call this
   /// function once after each successful Enter.
   void Leave();
 
@@ -44,7 +46,7 @@ class LargeQueryQueue {
 
  private:
   /// Returns whether a large query may start now. `waiting_bytes` is the memory of all waiting
-  /// queries, including the query that calls this function.
+  /// queries in bytes, including the query that calls this function. The caller must hold mutex_.
   [[nodiscard]] bool MayStart(int64_t waiting_bytes) const;
 
   const LargeQueryQueueOptions options_;

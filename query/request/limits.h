@@ -1,7 +1,7 @@
 #pragma once
 // Limits for the number of cells and bytes that one sub-query reads from storage
-// (opentsdb-queries.md §15.1). The limits are checked after each batch of rows, so a sub-query may
-// always read one batch.
+// (opentsdb-queries.md §15.1). The limits are checked before each batch of rows, so every sub-query
+// may read at least one batch.
 
 #include <cstdint>
 #include <string>
@@ -15,27 +15,31 @@
 
 namespace hg::query {
 
-/// The maximum amount of data that one sub-query may read; 0 = no limit.
+/// The maximum amount of data that one sub-query may read; 0 = no limit. `batch_rows` is the number
+/// of rows between two checks of the limits.
 struct Limits {
   int64_t bytes_max = 0;
   int64_t cells_max = 0;
   size_t batch_rows = 128;
 };
 
-/// Returns the limits of a metric. They come from the limits file, or from the options if the file
-/// has no limits for the metric. `lift_bytes` and `lift_cells` remove the limit for bytes or cells
-/// if the options allow clients to do so. InvalidArgument: the limits file cannot be read.
+/// Returns the limits for sub-queries of a metric. They come from the limits file, or from the
+/// options if the file has no limits for the metric. If `lift_bytes` is true and the options allow
+/// clients to lift the limit, there is no limit for bytes. `lift_cells` does the same for cells.
+/// InvalidArgument: the limits file cannot be read. Also returns the other errors of
+/// LimitsFile::Find.
 Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_view metric,
                          RequestContext& context, bool lift_bytes, bool lift_cells);
 
-/// Counts what one sub-query reads, and checks its limits. A counter is not thread-safe.
+/// Counts the rows, bytes and cells that one sub-query reads, and checks its limits. Not
+/// thread-safe.
 class LimitCounter {
  public:
   /// `watch` must outlive the counter.
   LimitCounter(const Limits& limits, RequestContext& watch) : limits_(limits), watch_(watch) {}
 
   /// Counts one row. Call this function before you use the row. LimitExceeded: the sub-query has
-  /// read more than a limit allows. Also fails if the request context reports an error.
+  /// read more than a limit allows. Also returns the errors of the request context.
   Status Count(const RowHour& row);
   /// Counts rows of which the caller uses only the statistics, not the points. Call this function
   /// only if limited() is false.

@@ -1,7 +1,7 @@
 #pragma once
-// Limits for each metric, from JSON text: [{"regex","byteLimit","dataPointsLimit"}]. The value of
-// tsd.query.limits.overrides.config is either the path of a file with such text, or the text
-// itself.
+// Limits of queries by metric, which are configured as JSON text:
+// [{"regex","byteLimit","dataPointsLimit"}]. The value of tsd.query.limits.overrides.config is
+// either the path of a file that contains this text, or the text itself.
 
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,8 @@
 
 namespace hg::query {
 
-/// The limits of one element of a limits file; 0 = no limit.
+/// The limits of one element of a limits file, for metrics in whose name `pattern` is found. 0 = no
+/// limit.
 struct MetricLimits {
   std::shared_ptr<const uid::JavaPattern> pattern;
   int64_t bytes_max = 0;
@@ -37,10 +38,11 @@ class LimitsFile {
   LimitsFile(std::string path, int64_t interval_s, const Clock& clock)
       : path_(std::move(path)), interval_ns_(interval_s * 1'000'000'000), clock_(clock) {}
 
-  /// Finds the first element of the file whose regular expression matches a part of the metric
-  /// name. Returns true and the limits of the element, or false if there is no such element.
-  /// InvalidArgument: the file cannot be read, and no earlier read succeeded. Busy: the file must
-  /// be read now, but `context` may not wait.
+  /// Finds the first element of the file whose regular expression matches a part of the name
+  /// `metric`. Returns true and sets `*bytes_max` and `*cells_max` to the limits of the element.
+  /// Returns false if there is no matching element. InvalidArgument: the file cannot be read, and
+  /// no earlier read succeeded. Busy: the file must be read now, or another thread uses it, and
+  /// this thread is an event loop (RequestContext::MayWait).
   Result<bool> Find(std::string_view metric, RequestContext& context, int64_t* bytes_max,
                     int64_t* cells_max);
 
@@ -52,8 +54,8 @@ class LimitsFile {
   const Clock& clock_;
 
   std::mutex mutex_;
-  bool loaded_ = false;                // whether the file was read successfully; guarded by mutex_
-  int64_t loaded_ns_ = 0;              // monotonic time of the last read; guarded by mutex_
+  bool loaded_ = false;    // whether the file was read successfully; guarded by mutex_
+  int64_t loaded_ns_ = 0;  // monotonic time of the last attempt to read the file; guarded by mutex_
   std::vector<MetricLimits> entries_;  // limits in the order of the file; guarded by mutex_
 };
 

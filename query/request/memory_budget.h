@@ -1,5 +1,5 @@
 #pragma once
-// The memory budget of queries: the maximum memory of all running queries together
+// The memory budget of queries: a limit for the memory of all running queries together
 // (tsd.query.memory.limit).
 
 #include <atomic>
@@ -13,8 +13,8 @@ class MemoryBudget {
   /// `limit_bytes` is the size of the budget; 0 = no limit.
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
 
-  /// Takes `bytes` from the budget and returns true. If less than `reserve` bytes would be left,
-  /// takes nothing and returns false.
+  /// Takes `bytes` from the budget and returns true. If less than `reserve` bytes would then be
+  /// left, takes nothing and returns false.
   bool Take(int64_t bytes, int64_t reserve = 0) {
     const int64_t taken = taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (limit_ <= 0 || taken <= limit_ - reserve) return true;
@@ -25,8 +25,8 @@ class MemoryBudget {
 
   [[nodiscard]] int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t limit() const { return limit_; }
-  /// Returns whether a large query may start. This is so if at most half of the budget is in use;
-  /// `own` bytes of the memory in use are not counted.
+  /// Returns whether enough memory is free for a large query to start: at most half of the budget
+  /// may be in use. `own` bytes of the memory in use are not counted.
   [[nodiscard]] bool roomy(int64_t own) const { return limit_ <= 0 || taken() - own <= limit_ / 2; }
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
-// A query as a client wrote it: texts in UTF-8 that have not been parsed (opentsdb-queries.md §3).
-// http/wire and the command line create it, and query/plan/validate checks it.
+// A query as the client wrote it. The texts are in UTF-8 and are not parsed yet
+// (opentsdb-queries.md §3). http/wire and the command line create a Request, and
+// query/plan/validate.h checks it.
 
 #include <cstdint>
 #include <optional>
@@ -11,15 +12,15 @@
 
 namespace hg::query {
 
-/// One tag filter as the client wrote it (opentsdb-queries.md §4.1). `type` is the name of a filter
-/// type.
+/// One tag filter as the client wrote it (opentsdb-queries.md §4.1). `type` is the name of the
+/// filter type, for example "wildcard".
 struct FilterSpec {
   std::string type;
   std::string tagk;
   std::string filter;
   bool group_by = false;
-  /// Whether matching ignores case. This is set for the legacy form `k=we*b`, which ignores case
-  /// although its type is "wildcard" (opentsdb-queries.md §4.3).
+  /// Whether the filter ignores case although its type does not. This is true for filters in the
+  /// old form `k=we*b`, whose type is "wildcard" (opentsdb-queries.md §4.3).
   bool ignore_case = false;
 
   bool operator==(const FilterSpec&) const = default;
@@ -28,7 +29,8 @@ struct FilterSpec {
 struct RateOptions {
   bool counter = false;
   int64_t counter_max = INT64_MAX;
-  int64_t reset_value = 0;  // value at which a counter is treated as reset; 0 = off
+  /// If a counter decreases and its rate is above this value, the rate becomes 0; 0 = off.
+  int64_t reset_value = 0;
   bool drop_resets = false;
 
   bool operator==(const RateOptions&) const = default;
@@ -37,7 +39,8 @@ struct RateOptions {
 struct SubQuery {
   std::optional<std::string> aggregator;
   std::optional<std::string> metric;
-  /// TSUIDs in hexadecimal; if not empty, they are used instead of the metric.
+  /// TSUIDs in hexadecimal. If the list is not empty, the sub-query selects its series by TSUIDs
+  /// instead of by metric.
   std::optional<SharedVector<std::string>> tsuids;
   std::optional<std::string> downsample;
   bool rate = false;
@@ -51,7 +54,8 @@ struct SubQuery {
   std::optional<std::string> rollup_usage;
   std::optional<std::vector<double>> percentiles;
   bool show_histogram_buckets = false;
-  /// Hourglass extension: the condition that the value of a point must fulfil (value_filter.h).
+  /// Hourglass extension: the condition that the value of a point must fulfil, for example ">= 10"
+  /// (query/plan/value_filter.h).
   std::optional<std::string> value_filter;
   bool use_fuzzy_filter = true;  // has no effect, except that the response repeats the value
   bool use_multi_gets = true;    // has no effect, except that the response repeats the value

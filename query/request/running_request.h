@@ -1,12 +1,12 @@
 #pragma once
 // One running request: its client, its query, its progress and its memory.
 //
-// A request ends early in any of these cases: its client disconnects, its time limit is over, it
-// needs more memory than it may use, it keeps memory that writes need, an administrator ends it, or
+// A request ends early if its client disconnects, if its time limit is over, if it needs more
+// memory than it may use, if it keeps memory that writes need, if an administrator ends it, or if
 // the server stops.
 //
 // RunningRequests::Begin creates the object before the body of the request is read. The object
-// exists until the response was sent, so that the memory of the response is charged as well.
+// exists until the response has been sent, so that the memory of the response is charged as well.
 
 #include <atomic>
 #include <cstdint>
@@ -28,28 +28,30 @@ namespace hg::query {
 
 class RunningRequests;
 
-/// The client of a request. The functions may be empty. RunningRequest does not call the functions
-/// after the request has ended.
+/// The client of a request. Each of the functions may be empty. RunningRequest does not call them
+/// after its destructor has returned.
 struct RequestClient {
   std::string remote;  // "address:port" of the client; "" = there is no client
-  /// Returns whether the client has disconnected. Only one thread at a time calls this function.
+  /// Returns whether the client has disconnected. RunningRequest calls this function on only one
+  /// thread at a time.
   std::function<bool()> gone;
-  /// RunningRequest calls this function once, when it finds that the request is large. The pool of
+  /// RunningRequest calls this function when it finds that the request is large. The pool of
   /// handler threads can then start another thread, so that other requests need not wait for the
   /// large one.
   std::function<void()> takes_long;
-  /// Another thread calls this function if the request is ended early while its response is being
-  /// sent.
+  /// Cuts the connection to the client if the response is already being sent. Another thread may
+  /// call this function when it ends the request early. The function must do nothing if no part of
+  /// the response was sent yet.
   std::function<void()> cut;
 };
 
-/// Data that /api/stats/query shows for a query, and whether a client may run the same query twice
-/// at the same time.
+/// Data that /api/stats/query shows for a query. Also states whether a client may run the same
+/// query twice at the same time.
 struct QueryDetails {
-  /// HTTP headers of the request, without those that other users must not see.
+  /// The HTTP headers of the request, except headers that other users must not see.
   std::vector<std::pair<std::string, std::string>> headers;
-  /// Whether the query is rejected if the same client address is already running an equal query and
-  /// the options do not allow such repeats.
+  /// Whether the query is rejected in this case: the same client address is already running an
+  /// equal query, and Options::simultaneous_duplicates is false.
   bool refuse_repeats = false;
 };
 
@@ -59,7 +61,7 @@ enum class RequestPhase : uint8_t { kWorking, kWaiting, kAnswering };
 struct RequestAllowance {
   int64_t timeout_ms = 0;
   int64_t bytes_max = 0;
-  /// Maximum number of steps of a small request; a request with more is large.
+  /// The maximum number of steps of a small request. A request with more steps is large.
   uint64_t large_steps = 0;
   int64_t large_bytes = 0;
 };
@@ -83,39 +85,42 @@ class RunningRequest : public RequestContext {
   /// Charges work to the request. DeadlineExceeded: the time limit is over, an administrator ended
   /// the request, or the client has disconnected. Busy: there are too many large requests, the
   /// server stops, or GiveUp was called. Step checks for these errors only once in kStepsPerLook
-  /// steps.
+  /// steps. When the request becomes large, Step waits in the LargeQueryQueue.
   Status Step(uint64_t steps) override;
-  /// Charges memory to the request. LimitExceeded: the request needs more memory than one request
-  /// may use. Busy: all requests together need too much memory.
+  /// Charges memory to the request, in bytes. LimitExceeded: the request needs more memory than one
+  /// request may use. Busy: all requests together need too much memory. When the request becomes
+  /// large, Charge waits in the LargeQueryQueue; it then also returns the errors of Step.
   Status Charge(int64_t bytes) override;
   Status Check() override;
   bool GiveUp() override;
-  /// Limits the request to a short try on an event loop. Afterwards, MayWait returns an error, and
-  /// Step returns an error after `steps` steps. Call this function before the first Step.
+  /// Limits the request to a short attempt on an event loop. After this call, MayWait returns Busy,
+  /// and Step returns Busy after `steps` steps. Call this function before the first Step.
   void TryOnLoop(uint64_t steps) {
     StayOnLoop();
     small_steps_ = steps;
   }
   /// Lets the request continue for `ms` milliseconds after its client has disconnected. Call this
-  /// function before the first Step. It is used for writes: a client may send points and close the
-  /// connection at once, and the server must still store these points.
+  /// function before the first Step. Writes need this function, because a client may send points
+  /// and close the connection at once, and the server must still store these points.
   void OutliveClient(int64_t ms) { after_client_ns_ = ms * 1'000'000; }
-  /// Marks the request as a run of this query. The query is then in the list of running queries,
-  /// and after its end in the list of ended queries. Call this function at most once.
-  /// InvalidArgument: the same address already runs an equal query, and repeats are not allowed.
+  /// Registers the request as a run of `query`. From then on, the lists of running and ended
+  /// queries contain the request. Call this function at most once. InvalidArgument: the same
+  /// address already runs an equal query, and repeats are not allowed.
   Status BecomeQuery(const Request& query, QueryDetails details);
 
   /// Abandons this run of the request, because another thread will run the request again from the
-  /// start. The end of the abandoned run is not reported. Call this function before the destructor.
+  /// start. The abandoned run is not added to the list of ended queries. Call this function before
+  /// the destructor.
   void Withdraw() { withdrawn_ = true; }
 
-  /// Call this function when the result is complete and sending begins. From then on, the time
-  /// limit does not apply to the request. The function also gives up the request's place in
-  /// LargeQueryQueue.
+  /// Tells the request that its result is complete and that the sending begins. From then on, the
+  /// time limit does not apply to the request, and the request no longer counts as a running query
+  /// in LargeQueryQueue.
   void BeginAnswer();
-  /// Stores how the query ended. Call this function before the destructor.
+  /// Stores the outcome of the query for the list of ended queries. Call this function before the
+  /// destructor.
   void SetEnd(QueryEnd end) { end_ = std::move(end); }
-  /// Stores the statistics that /api/stats/query shows.
+  /// Stores the statistics of the query, which /api/stats/query shows.
   void SetStats(QueryStats stats) { stats_ = std::move(stats); }
 
   [[nodiscard]] uint64_t id() const { return id_; }
@@ -154,16 +159,18 @@ class RunningRequest : public RequestContext {
   std::atomic<bool> answering_{false}, large_{false}, client_gone_{false};
   std::atomic<RequestPhase> phase_{RequestPhase::kWorking};
   std::mutex gone_mutex_;  // held during calls of client_.gone
-  /// Time when the client disconnected; -1 = it is connected; guarded by gone_mutex_.
+  /// Monotonic time at which the request found that the client had disconnected; -1 = not found
+  /// yet. Guarded by gone_mutex_.
   int64_t gone_since_ns_ = -1;
 
   std::mutex queue_mutex_;
-  Status queue_failure_;  // error of LargeQueryQueue::Enter; guarded by queue_mutex_
-  bool queued_ = false;   // whether the request is in LargeQueryQueue; guarded by queue_mutex_
+  Status queue_failure_;  // the result of LargeQueryQueue::Enter; guarded by queue_mutex_
+  /// Whether Enter succeeded and Leave was not called yet; guarded by queue_mutex_.
+  bool queued_ = false;
 
-  // The query of this request. BecomeQuery sets this member once, while it holds the mutex of
-  // owner_.
-  std::shared_ptr<const Request> query_;  // null: the request is not known to be a query
+  // The query of this request, possibly shortened (see CompletedQuery::query). BecomeQuery sets
+  // this member once, while it holds the mutex of owner_.
+  std::shared_ptr<const Request> query_;  // null: BecomeQuery was not called
   QueryDetails details_;
 
   // The following members are used by only one thread at a time.

@@ -1,7 +1,7 @@
 #pragma once
 // The list of running requests, and the list of the queries that ended last (opentsdb-http-api.md
-// §15.3). The object also has the memory budget and the queue of large requests, which all requests
-// share.
+// §15.3). The object also owns the memory budget and the queue of large requests, which all
+// requests share.
 
 #include <cstdint>
 #include <deque>
@@ -27,8 +27,8 @@ namespace hg::query {
 struct RunningRequestInfo {
   uint64_t id = 0;
   std::string endpoint;  // HTTP method and path, for example "GET /api/suggest"
-  // The query of the request; null if the request is not a query. A long query is shortened in the
-  // same way as CompletedQuery::query.
+  // The query of the request; null if the request is not a query. A long query is shortened as in
+  // CompletedQuery::query.
   std::shared_ptr<const Request> query;
   std::string remote;
   std::vector<std::pair<std::string, std::string>> headers;
@@ -41,17 +41,18 @@ struct RunningRequestInfo {
 /// A query that has ended.
 struct CompletedQuery {
   uint64_t id = 0;
-  /// The text of the query. If the query needs more than kKeptBytesMax bytes, only the texts of its
-  /// start and end time are stored, each cut to a maximum length.
+  /// The query. If it needs more than kKeptBytesMax bytes, this object contains only the texts of
+  /// the start and of the end time, each cut to a maximum length.
   std::shared_ptr<const Request> query;
   std::string remote;
   std::vector<std::pair<std::string, std::string>> headers;
   int64_t started_ms = 0, ended_ms = 0;
   int64_t elapsed_ns = 0;
-  uint64_t executed = 1;     // number of times this address ran the query since this entry exists
+  /// Number of times that the client address has run the query since this entry exists.
+  uint64_t executed = 1;
   size_t still_running = 0;  // number of other queries that were running when this query ended
   int64_t memory_most_bytes = 0;
-  bool client_gone = false;  // whether the client disconnected while the query ran
+  bool client_gone = false;  // whether the client disconnected before the request ended
   QueryEnd end;
   QueryStats stats;
 };
@@ -59,34 +60,36 @@ struct CompletedQuery {
 /// All running requests of the server. The object is thread-safe, and must outlive its requests.
 class RunningRequests {
  public:
-  /// The maximum number of ended queries that the server remembers. If one address repeats a query,
-  /// all its runs share one entry.
+  /// The maximum number of ended queries in the list. If one address repeats a query, the list has
+  /// only one entry for all its runs.
   static constexpr size_t kCompletedMax = 256;
-  /// The maximum memory of one remembered query, in bytes.
+  /// The maximum memory of one query in the list of ended queries, in bytes.
   static constexpr size_t kKeptBytesMax = 64 << 10;
 
-  /// `clock` must outlive the object.
+  /// The limits of requests come from `options`. `clock` must outlive the object.
   RunningRequests(const Options& options, const Clock& clock);
 
-  /// Sets a function that is called at the end of each query. Call ListenForEnds at most once,
-  /// before the first request. The threads that run queries call the function, so it must be
-  /// thread-safe.
+  /// Sets a function that is called at the end of each query. The threads that run queries call the
+  /// function, so it must be thread-safe. Call ListenForEnds at most once, before the first
+  /// request.
   void ListenForEnds(std::function<void(const CompletedQuery&)> listener) {
     listener_ = std::move(listener);
   }
 
-  /// Creates a running request. `endpoint` is an HTTP method and a path; users see this text.
+  /// Creates a running request and adds it to the list. `endpoint` is an HTTP method and a path,
+  /// such as "GET /api/suggest"; users see this text.
   std::unique_ptr<RunningRequest> Begin(std::string endpoint, RequestClient client);
 
-  /// Ends a running request early. Returns false if no running request has this id.
+  /// Ends the running request with this id early, on behalf of an administrator. Returns false if
+  /// no running request has this id.
   bool Kill(uint64_t id);
-  /// Ends all running requests. Requests that begin later are ended when they begin, because the
-  /// server stops.
+  /// Ends all running requests early, because the server stops. A request that begins later is
+  /// ended when it begins.
   void EndAll();
 
-  /// Returns the running requests; the oldest request is first.
+  /// Returns the state of all running requests; the oldest request is first.
   [[nodiscard]] std::vector<RunningRequestInfo> Running();
-  /// Returns the queries that have ended; the newest one is first.
+  /// Returns the queries that ended last; the newest one is first.
   [[nodiscard]] std::vector<std::shared_ptr<const CompletedQuery>> Completed();
 
   [[nodiscard]] const MemoryBudget& budget() const { return budget_; }

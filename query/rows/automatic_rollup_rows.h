@@ -1,6 +1,6 @@
 #pragma once
-// Reads a sub-query from automatic rollups (docs/rollups.md). Hours without rollups are read from
-// raw points. The result is the same as if only raw points were read.
+// Reads the rows of a sub-query from automatic rollups (docs/rollups.md), and hours without rollups
+// from raw points. The result is the same as if only raw points were read.
 
 #include <cstdint>
 #include <memory>
@@ -12,27 +12,29 @@
 
 namespace hg::query {
 
-/// Remembers the state of automatic rollups and of retention at the time when a sub-query was
-/// planned. The object is not thread-safe.
+/// The state of automatic rollups and of retention at the time when a sub-query was planned. Not
+/// thread-safe.
 class AutomaticRollups {
  public:
   explicit AutomaticRollups(SubQueryPlan* plan) : plan_(*plan) {}
 
   /// Stores the current state of the rollups, and opens a source of rows. Returns nullptr if no
-  /// hour can be read from rollups. Read of the returned source fails with Conflict if the buckets
-  /// do not start at rollup intervals.
+  /// hour can be read from rollups. The source must not outlive `plan`, which was passed to the
+  /// constructor. Read of the returned source fails with Conflict if the buckets do not start at
+  /// rollup intervals.
   Result<std::unique_ptr<RowSource>> Open();
-  /// Returns true if rows that the sub-query planned to read at Open may be missing now. The reason
-  /// is either that retention has deleted raw points and kept only their rollups, or that all
-  /// rollups are being computed again. In these cases the caller must discard the rows that it has
-  /// read.
+  /// Returns true if retention or rollups have changed since Open so that the rows that were read
+  /// may be incomplete. This is so in two cases. Either retention has deleted raw points and kept
+  /// only their rollups, or all rollups are being computed again. In both cases, the caller must
+  /// discard the rows that it has read.
   [[nodiscard]] bool Changed() const;
 
  private:
   SubQueryPlan& plan_;
-  // The value of RolledHours::kept_before_s at Open; nullopt: the sub-query cannot use rollups.
+  // The value of RolledHours::kept_before_s at the last call of Open; nullopt: the sub-query cannot
+  // use rollups.
   std::optional<uint32_t> kept_before_s_;
-  uint64_t times_forgotten_ = 0;  // value of RolledHours::times_forgotten at Open
+  uint64_t times_forgotten_ = 0;  // value of RolledHours::times_forgotten at the last call of Open
 };
 
 }  // namespace hg::query

@@ -20,16 +20,16 @@ struct RolledSources {
   const codec::RollupTables* tables = nullptr;
 };
 
-/// Scans the pieces, which must be in ascending order and must not overlap. `spec` and `options`
+/// Scans `pieces`, which must be in ascending order and must not overlap. `spec` and `options`
 /// select the series; the row range of `spec` is ignored.
 ///
 /// An interval of a rollup table is returned as a row that begins at the start of the interval.
-/// Such a row has no points but only statistics: the values that `function` (sum, avg, count, min
-/// or max) needs. The sum in the statistics may be rounded differently from the sum of the points
-/// in order. Load fails with Conflict for such a row, because the row has no points.
+/// This row has no points, but it has the statistics that `function` (sum, avg, count, min or max)
+/// needs. The sum in the statistics may be rounded differently than a sum of the single points.
+/// PointScan::Load fails with Conflict for this row, because the row has no points.
 ///
-/// Next fails with the errors of scans of raw points, and with Corruption if the rollup table has
-/// invalid cells.
+/// PointScan::Next returns the errors of scans of raw points. It returns Corruption if the rollup
+/// table has invalid cells.
 std::unique_ptr<PointScan> ScanPieces(const RolledSources& sources, std::vector<HoursPiece> pieces,
                                       const PointScanSpec& spec, const ReconcileOptions& options,
                                       Function function);

@@ -1,5 +1,5 @@
 #pragma once
-// Reads a sub-query from the tables to which clients write rollups and pre-aggregates
+// Reads the rows of a sub-query from the tables to which clients write rollups and pre-aggregates
 // (opentsdb-queries.md §14).
 
 #include <cstdint>
@@ -16,26 +16,28 @@ namespace hg::query {
 struct ClientTables {
   RollupPlan rollups;
   bool pre_aggregates = false;
-  /// The end of the time range that is read from rollups. From this time on, the query reads raw
-  /// points, because later rollups may not be complete (opentsdb-queries.md §14.5). nullopt = the
-  /// range is not divided.
+  /// The time in milliseconds up to which the sub-query reads rollups. From this time on, it reads
+  /// raw points, because later rollups may not be complete (opentsdb-queries.md §14.5). nullopt:
+  /// the time range is not divided.
   std::optional<int64_t> split_ms;
 
   [[nodiscard]] bool any() const { return pre_aggregates || !rollups.levels.empty(); }
 };
 
-/// The kind of tables that a sub-query may read. If the time range of a query is divided, each part
-/// reads only one kind.
+/// The kind of tables that a sub-query may read. kAny: all tables. If the time range of a sub-query
+/// is divided, one part reads only rollups (kRollups) and the other part reads only raw points
+/// (kRaw).
 enum class TablesAllowed : unsigned char { kAny, kRollups, kRaw };
 
-/// Returns the tables of a sub-query. InvalidArgument: the sub-query requests pre-aggregates, but
-/// no rollups are configured. Also returns the errors of PlanRollup.
+/// Decides which tables a sub-query reads. InvalidArgument: the sub-query requests pre-aggregates,
+/// but no rollups are configured. Also returns the errors of PlanRollup.
 Result<ClientTables> PlanClientTables(const RunContext& context, const ValidSubQuery& sub,
                                       int64_t start_ms, int64_t end_ms, TablesAllowed allowed);
 
 /// Reads the tables one after another until a table has series. Changes the hours and buckets of
-/// the plan to those of that table. Returns false if raw points must be read instead. In this case,
-/// `out` is empty, and the plan has the hours and buckets of raw points.
+/// `plan` to those of that table, and stores the series in `out`. Returns false if raw points must
+/// be read instead. In this case, `out` is empty, and the plan has the hours and buckets of raw
+/// points.
 Result<bool> ReadClientTables(const ClientTables& tables, SubQueryPlan* plan, SeriesRead* out);
 
 }  // namespace hg::query

@@ -1,6 +1,6 @@
 #pragma once
-// Reads tables of rollups and pre-aggregates as if their cells were points (opentsdb-schema.md
-// §13.4, §13.5).
+// Reads the cells of tables of rollups and pre-aggregates as if the cells were points
+// (opentsdb-schema.md §13.4, §13.5).
 
 #include <memory>
 #include <optional>
@@ -14,26 +14,29 @@
 
 namespace hg::query {
 
-/// One aggregate of a rollup table. The scan returns its values as points.
+/// One aggregate of a rollup table, for example the sum in the table for 1h. ScanRollup returns its
+/// values as points.
 struct RollupColumn {
   std::string table;
   codec::RollupInterval interval;
   codec::RollupAggregate aggregate;
-  /// If set, the scan returns only the intervals that also have this second aggregate, because an
-  /// average needs both sum and count. A row that has only one of the two aggregates is returned
-  /// without points.
+  /// The second aggregate that an average needs: `aggregate` is then the sum, and `beside` is the
+  /// count. If this member is set, the scan returns only the intervals that have both aggregates. A
+  /// row that has only one of the two aggregates is returned without points.
   std::optional<codec::RollupAggregate> beside;
 };
 
 /// Opens a scan of a rollup table for the series and rows of `spec`. The store must outlive the
-/// scan. The scan may return one row of the table as several row-hours. Next fails with Corruption
-/// if a value does not fit its flags. If an interval has two values, Next fails with
-/// InvalidArgument; if `fix_duplicates` is set, it uses the newer value instead.
+/// scan. The scan may return one row of the table as several row-hours. PointScan::Next fails with
+/// Corruption if a value does not have the length that the flags of its cell state. If an interval
+/// has two values, Next uses the newer value if `fix_duplicates` is set, and otherwise fails with
+/// InvalidArgument.
 Result<std::unique_ptr<PointScan>> ScanRollup(Store* store, const KeyLayout& layout,
                                               RollupColumn column, const PointScanSpec& spec,
                                               bool fix_duplicates);
 
-/// Opens a scan of a rollup or pre-aggregate table that has the layout of the data table.
+/// Opens a scan of a rollup or pre-aggregate table whose rows have the layout of the data table.
+/// The store must outlive the scan.
 Result<std::unique_ptr<PointScan>> ScanLikeData(Store* store, const KeyLayout& layout,
                                                 const std::string& table, const PointScanSpec& spec,
                                                 const ReconcileOptions& options);

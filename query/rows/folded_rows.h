@@ -1,6 +1,7 @@
 #pragma once
-// Reads a sub-query that computes the maximum of maxima, or the minimum of minima, over all series.
-// Most rows cannot change such a result (query/rows/extreme_fold.h).
+// Reads the rows of a sub-query that computes the maximum of maxima, or the minimum of minima, over
+// all its series. Most rows cannot change this kind of result and are skipped
+// (query/rows/extreme_fold.h).
 
 #include <memory>
 
@@ -10,10 +11,11 @@
 
 namespace hg::query {
 
-/// Opens a source that uses ExtremeFold. Returns nullptr if the sub-query does not compute such a
-/// result, or if another source is probably faster. If this becomes clear only after a scan was
-/// opened, returns a source that reads all rows with the opened scan. Read of the source fails with
-/// Conflict at a bucket of -0.0 (SeriesSet::FoldInto). Finish sets SeriesRead::folded.
+/// Opens a source that uses ExtremeFold. Returns nullptr if the sub-query does not compute a
+/// maximum of maxima or a minimum of minima, or if another source is probably faster. If this
+/// becomes clear only after a scan was opened, returns a source that reads all rows with this scan.
+/// RowSource::Read fails with Conflict at a bucket of -0.0 (SeriesSet::FoldInto). RowSource::Finish
+/// sets SeriesRead::folded.
 Result<std::unique_ptr<RowSource>> OpenExtremes(SubQueryPlan* plan);
 
 }  // namespace hg::query

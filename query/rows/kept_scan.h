@@ -1,6 +1,6 @@
 #pragma once
-// Reads raw points together with rollups. This is for hours of which retention may have deleted raw
-// points but kept the automatic rollups.
+// Reads raw points together with automatic rollups, for hours of which retention may have deleted
+// the raw points and kept the rollups.
 
 #include <memory>
 #include <vector>
@@ -12,16 +12,16 @@
 
 namespace hg::query {
 
-/// Scans the rows of `spec`. If the number of points of a row equals the number of points that the
-/// rollups of its hour have counted, the scan returns the points of the row. For any other row, the
-/// scan returns the statistics of the intervals in `pieces` (see ScanPieces), so that no point is
-/// counted twice. Points that were written to an hour after its other points had been deleted are
-/// left out, as in all queries that read rollups.
+/// Scans the rows of `spec`. If a row still has at least as many points as the rollups of its hour
+/// have counted, the scan returns the points of the row; NaN does not count. For any other row, the
+/// scan returns the statistics of the rollup intervals in `pieces` (see ScanPieces), so that no
+/// point is counted twice. Points that were written to an hour after its other points had been
+/// deleted are left out, as in all queries that read rollups.
 ///
 /// Every piece must have a rollup level. The rows of each series are returned in ascending order of
-/// time, but rows of different series alternate. All intervals are held in memory and charged to
-/// `spec.watch`. `spec` must not request statistics, and the caller must not call Load. Returns the
-/// errors of ScanPieces.
+/// time, but rows of different series alternate. All rollup intervals are held in memory and
+/// charged to `spec.watch`. `spec` must not request statistics, and the caller must not call
+/// PointScan::Load. Returns the errors of ScanPieces.
 std::unique_ptr<PointScan> ScanKept(const RolledSources& sources, std::vector<HoursPiece> pieces,
                                     const PointScanSpec& spec, const ReconcileOptions& options,
                                     Function function);

@@ -46,8 +46,8 @@ struct RunContext {
   RolledHoursSource* rolled;  // nullptr = this process does not compute rollups
 };
 
-/// The plan of one sub-query. It is not thread-safe, but the threads of one scan may read the plan
-/// at the same time. The functions return the errors of Engine::Run.
+/// The plan of one sub-query. Not thread-safe, but the threads of one scan may read the plan at the
+/// same time. The functions return the errors of Engine::Run.
 struct SubQueryPlan {
   /// Creates the plan of run.query.queries[index]. This sub-query scans the time range [start, end]
   /// in milliseconds. Later steps trim the result to the time range of the query.
@@ -63,23 +63,26 @@ struct SubQueryPlan {
   /// Resolves names, filters and limits, and plans the hours and buckets of raw points. Call this
   /// function once, before any other function.
   Status Resolve();
-  /// Applies the filters that compare names to the known series, so that the scan reads only series
-  /// that the filters accept. Returns false if the filters accept no series.
+  /// If the store can list the series of a metric from an index, evaluates the filters that compare
+  /// names on these series. The scan then reads only series that the filters accept. Does nothing
+  /// if the sub-query is limited or has no filters of this kind. Returns false if the filters
+  /// accept no series.
   Result<bool> ChooseSeries();
-  /// Plans the hours and buckets for reading raw points. `downsample` may be null.
+  /// Sets `window` and `grid` for reading raw points. `downsample` may be null.
   Status PlanRaw(const DownsampleSpec* downsample);
-  /// Computes the bucket grid of `window`. Returns Busy on an event loop (RequestContext::MayWait)
-  /// if a fill policy needs many buckets.
+  /// Sets `grid` to the bucket grid of `window`. Returns Busy on an event loop
+  /// (RequestContext::MayWait) if a fill policy needs many buckets.
   Status MakeGrid(const DownsampleSpec& downsample);
-  /// Frees the bucket grid. After this call, no row source may read.
+  /// Frees the bucket grid. No row source may read after this call, because sources use the grid.
   void FreeGrid();
 
   [[nodiscard]] const KeyLayout& layout() const { return context.points.layout(); }
-  /// Returns whether the number of bytes or cells is limited. In a limited sub-query, one thread
-  /// reads all rows, because the limits count rows in the order in which they are read.
+  /// Returns whether the number of bytes or cells that the sub-query may read is limited. One
+  /// thread reads all rows of a limited sub-query, because the limits count rows in the order in
+  /// which they are read.
   [[nodiscard]] bool limited() const { return limits.bytes_max > 0 || limits.cells_max > 0; }
-  /// Returns whether the filter must look up names of scanned series to decide which of them it
-  /// accepts.
+  /// Returns whether the scan may return series that the filters reject. For each scanned series,
+  /// the filters must then look up names.
   [[nodiscard]] bool filters_by_name() const { return filter->decides() && !chosen; }
 
   const RunContext& context;
@@ -93,14 +96,15 @@ struct SubQueryPlan {
   ScanWindow window;
   std::optional<BucketGrid> grid;  // bucket grid; empty = the sub-query is not downsampled
   PointScanSpec spec;
-  MemoryTally memory;  // charges the memory of the filters and of the series that they selected
+  /// Charges the memory of the filters and of the list of series that they selected.
+  MemoryTally memory;
 
  private:
   /// Charges the memory and the work that Resolve needs for filters. Resolve calls this function
   /// first.
   Status ChargeFilters();
 
-  MemoryTally grid_memory_;  // charges the memory of the buckets of the fill policy
+  MemoryTally grid_memory_;  // charges the memory of the bucket starts that a fill policy needs
 };
 
 }  // namespace hg::query

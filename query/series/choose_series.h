@@ -1,5 +1,6 @@
 #pragma once
-// Selects series by their names before the scan, so that the scan reads only these series.
+// Evaluates the tag filters of a sub-query on the known series of its metric before the scan, so
+// that the scan reads only series that the filters accept.
 
 #include "query/series/series_filter.h"
 #include "storage/base/request_context.h"
@@ -9,10 +10,11 @@
 
 namespace hg::query {
 
-/// Returns a matcher with the TSUIDs of all known series of the metric that the filter accepts. The
-/// list `tsuids` of the matcher is empty if the filter accepts no series. Charges the matcher to
-/// `memory`, and one step for each series. Work on names is charged to the context of the filter's
-/// NameMemo. Returns the errors that `memory`, `points` and `filter` report.
+/// Returns a matcher that selects the known series of `metric` (UID bytes) that `filter` accepts.
+/// SeriesMatcher::tsuids lists the TSUIDs of these series; the list is empty if the filter accepts
+/// no series. Charges the memory of the matcher to `memory`, and one step for each series. The
+/// look-up of names is charged to the context of the filter's NameMemo. Returns the errors of
+/// `memory`, `points` and `filter`.
 Result<SeriesMatcher> ChooseSeries(Points& points, ByteView metric, SeriesFilter* filter,
                                    MemoryTally* memory);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Caches the names and ids that one query uses, so that the query looks up each id only once.
+// Caches the names and UIDs that one query uses, so that the query looks up each UID only once.
 
 #include <string>
 #include <string_view>
@@ -11,27 +11,27 @@
 
 namespace hg::query {
 
-/// The names and ids of one query. The object is not thread-safe.
+/// The cache of the names and UIDs of one query. Not thread-safe.
 class NameMemo {
  public:
-  /// Both arguments must outlive the memo. The memory of the cache is charged to `watch`, which may
-  /// be nullptr.
+  /// `names` and `watch` must outlive the memo. The memory of the cache is charged to `watch`,
+  /// which may be nullptr.
   explicit NameMemo(uid::Names& names, RequestContext* watch = nullptr)
       : names_(names),
         context_(watch != nullptr ? *watch : RequestContext::Unlimited()),
         memory_(watch) {}
 
-  /// Returns the UID of a name in UTF-8. NotFound: no UID has this name; the message is "No such
-  /// name for 'tagk': 'X'". InvalidArgument: the name is empty.
+  /// Returns the UID of a name. `name` is UTF-8. NotFound: no UID has this name; the message is "No
+  /// such name for 'tagk': 'X'". InvalidArgument: the name is empty.
   Result<Bytes> Find(UidKind kind, std::string_view name);
-  /// Returns the UTF-8 name of a UID. The pointer is valid as long as the memo exists. NotFound:
-  /// the UID has no name, so the query must fail.
+  /// Returns the name of a UID, in UTF-8. The pointer is valid as long as the memo exists.
+  /// NotFound: the UID has no name; the query must fail with this error.
   Result<const Bytes*> NameOf(UidKind kind, ByteView id);
-  /// Returns the request context to which work on these names is charged. If the memo was created
-  /// without a context, the result is a context without limits.
+  /// Returns the request context to which callers charge work on the names of the query. If the
+  /// memo was created without a context, the result is a context without limits.
   [[nodiscard]] RequestContext& context() const { return context_; }
-  /// Charges memory until the memo is destroyed, for example for results that callers derived from
-  /// names.
+  /// Charges `bytes` bytes of memory until the memo is destroyed. Callers use this function for
+  /// data that they derived from names.
   Status Hold(int64_t bytes) { return memory_.Add(bytes); }
   /// Returns the number of UIDs whose names were looked up.
   [[nodiscard]] uint64_t resolved() const {

@@ -1,7 +1,7 @@
 #pragma once
-// Selects the series of a sub-query. If the names in a filter can be resolved to ids, the filter
-// becomes a condition of the scan (SeriesMatcher). SeriesFilter evaluates all other filters with
-// the names of tag values (opentsdb-queries.md §4; OpenTSDB TsdbQuery.findGroupBys).
+// Selects the series of a sub-query. If the names in a filter can be resolved to UIDs, the filter
+// becomes a condition of the scan (SeriesMatcher). For all other filters, SeriesFilter compares the
+// names of tag values (opentsdb-queries.md §4; OpenTSDB TsdbQuery.findGroupBys).
 
 #include <memory>
 #include <mutex>
@@ -19,7 +19,8 @@
 
 namespace hg::query {
 
-/// The filters of one sub-query. The object is not thread-safe, because it caches results.
+/// The resolved filters of one sub-query. The object caches results and is therefore not
+/// thread-safe.
 class SeriesFilter {
  public:
   /// Looks up the UIDs of the names in the filters of the sub-query. `names` must outlive the
@@ -41,33 +42,34 @@ class SeriesFilter {
   /// scanned series with Admits.
   [[nodiscard]] bool decides() const { return !checks_.empty() || !one_differs_.empty(); }
   /// Returns whether the filters accept a series that the scan returned. Charges the work and the
-  /// cached results to the context of the memo. NotFound: a tag value has no name. Also returns the
-  /// errors of TagFilter::Matches and of the context.
+  /// cached results to the context of the NameMemo. NotFound: a tag value has no name. Also returns
+  /// the errors of TagFilter::Matches and of the context.
   Result<bool> Admits(ByteView tsuid);
 
-  /// Returns the tag keys whose values separate groups, in ascending order. If there are no such
-  /// tag keys, all series form one group.
+  /// Returns the UIDs of the group-by tag keys, in ascending order. Series with different values of
+  /// these tag keys are in different groups. If the list is empty, all series form one group.
   [[nodiscard]] const std::vector<Bytes>& group_by() const { return group_by_; }
-  /// Returns the UIDs of the tag keys that have filters, ascending, without repeats. The response
-  /// contains these tag keys if the request has showQuery. The list is empty if the sub-query
-  /// selects its series by TSUIDs.
+  /// Returns the UIDs of the tag keys that have filters, in ascending order, without repeats. The
+  /// response contains these tag keys if the request has showQuery. The list is empty if the
+  /// sub-query selects its series by TSUIDs.
   [[nodiscard]] const std::vector<Bytes>& filtered_keys() const { return filtered_keys_; }
   /// Returns whether the scan must also read the hour that begins at the end of the scan window.
   /// OpenTSDB reads this hour if it uses its fuzzy row filter.
   [[nodiscard]] bool reads_extra_hour() const { return extra_hour_; }
 
  private:
-  /// The filters of one tag key that compare names, in their order. Caches results: for each tag
-  /// value, whether all these filters accept it.
+  /// Those filters of one tag key that compare names. The object also caches, for each tag value,
+  /// whether all these filters accept it.
   struct Check {
     Bytes tagk;
     std::vector<std::shared_ptr<const TagFilter>> filters;
     bool admits_missing = true;  // whether the filters accept a series without the tag key
-    /// Cached results by UID of the tag value; charged to the memo.
+    /// For the UID of each tag value that was checked, whether all filters accept the tag value.
+    /// The memory is charged to the NameMemo.
     std::unordered_map<Bytes, bool> verdicts;
   };
-  /// A tag key that is filtered by several literals, and the lowest of these literals. Needed for
-  /// quirk Q7 of opentsdb-queries.md.
+  /// A tag key whose filter has several literals, and the UID of the lowest of these literals.
+  /// Needed for quirk Q7 of opentsdb-queries.md.
   struct LowestLiteral {
     Bytes tagk;
     Bytes lowest;
@@ -75,7 +77,8 @@ class SeriesFilter {
 
   SeriesFilter(const KeyLayout& layout, NameMemo* names) : layout_(&layout), names_(names) {}
   [[nodiscard]] ByteView ValueOf(ByteView tsuid, ByteView tagk) const;
-  /// Computes whether the filters accept a tag value that is not in the cache.
+  /// Computes whether the filters of `check` accept a tag value whose result is not in the cache
+  /// yet.
   Result<bool> Decide(const Check& check, ByteView value);
 
   const KeyLayout* layout_;
@@ -88,18 +91,20 @@ class SeriesFilter {
   bool extra_hour_ = false;
 };
 
-/// The resolved filters of one request. The names are resolved only once for all sub-queries that
-/// have the same filters as the first sub-query. The object is thread-safe.
+/// The resolved filters of one request. If sub-queries have the same filters as the first
+/// sub-query, the names in these filters are resolved only once. The object is thread-safe.
 class ResolvedFilters {
  public:
-  /// Returns the result of SeriesFilter::Resolve, or a copy of an earlier result. The sub-queries
-  /// must outlive the object.
+  /// Returns the same result as SeriesFilter::Resolve. If the first sub-query has the same filters,
+  /// the result is a copy of the result for the first sub-query. The sub-queries must outlive the
+  /// object.
   Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                const KeyLayout& layout, NameMemo* names);
 
  private:
   std::mutex mutex_;
-  const ValidSubQuery* of_ = nullptr;   // the first sub-query; guarded by mutex_
+  /// The sub-query whose filters are in filter_; guarded by mutex_.
+  const ValidSubQuery* of_ = nullptr;
   std::optional<SeriesFilter> filter_;  // a copy without cached results; guarded by mutex_
 };
 

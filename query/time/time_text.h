@@ -10,9 +10,10 @@
 
 namespace hg::query {
 
-/// Parses a time and returns milliseconds since the epoch. Dates are in the time zone `zone`. Parts
-/// of a date that are out of range roll over: month 13 is January of the next year. The message of
-/// InvalidArgument contains the text and describes the error.
+/// Parses a time and returns milliseconds since the epoch. `now_ms` is the current time, from which
+/// relative times are computed. Dates are in the time zone `zone`. Parts of a date that are out of
+/// range roll over: month 13 is January of the next year. The message of InvalidArgument contains
+/// `text` and describes the error.
 Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone& zone);
 
 }  // namespace hg::query

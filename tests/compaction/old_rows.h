@@ -1,7 +1,6 @@
 #pragma once
-// Helpers for tests of row compaction. They create row keys that have the same metric and tag key
-// and one tag value for each series. They also define a time at which the hours of these rows are
-// over.
+// Helpers for tests of row compaction. Key creates row keys that have the same metric and tag key,
+// and one tag value for each series. At the time kOldMs, the hour of these rows has ended.
 
 #include "tests/support/hex.h"
 

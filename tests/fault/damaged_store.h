@@ -1,6 +1,6 @@
 #pragma once
-// Creates a small store on a disk in memory. Tests damage the files of the store and then read the
-// store.
+// Creates a small embedded store on a disk in memory. Tests damage the files of the store and then
+// read the store.
 
 #include <doctest/doctest.h>
 
@@ -47,7 +47,8 @@ inline std::vector<std::string> FilesEndingWith(FaultyFileSystem& disk, const st
   return *names;
 }
 
-/// Replaces the length and the trailer checksum of a file in the manifest.
+/// Changes the manifest: replaces the length and the trailer checksum of the file `path` by `bytes`
+/// and `crc`.
 inline void NameAnew(FaultyFileSystem& disk, const std::string& path, uint64_t bytes,
                      uint32_t crc) {
   auto manifest = lsm::LoadManifest(disk, "data");
@@ -65,8 +66,8 @@ inline void NameAnew(FaultyFileSystem& disk, const std::string& path, uint64_t b
   REQUIRE(lsm::SaveManifest(disk, "data", *manifest).ok());
 }
 
-/// Writes data to a store, and returns the content of the store as text after each write. At the
-/// end, the last third of the writes is in the log only.
+/// Creates a store and makes 60 writes. Returns the content of the store as text after each write.
+/// At the end, the last 20 writes are only in the log, and the other writes are in files.
 inline std::vector<std::string> WriteStore(FaultyFileSystem& disk) {
   std::vector<std::string> states;
   auto store = Open(disk);
@@ -79,8 +80,8 @@ inline std::vector<std::string> WriteStore(FaultyFileSystem& disk) {
   return states;
 }
 
-/// The content of a store as text. A Reading reads the store with a scan, and then reads each row
-/// again by itself.
+/// The result of Read: the content of a store as text, or the error. Read scans the store, and then
+/// reads each row in `keys` again with a separate call.
 struct Reading {
   Status status;
   std::string shown;
@@ -99,8 +100,8 @@ inline Reading Read(FaultyFileSystem& disk, const std::vector<Bytes>& keys = {})
   return {Status(), *shown};
 }
 
-/// Writes rows of two metrics. The rows fill several blocks in one points file and in one cell
-/// file.
+/// Writes rows of two metrics and flushes them. The rows fill several blocks in one points file and
+/// in one cell file.
 inline void WriteManyRows(Embedded& store) {
   std::mt19937_64 random(1);
   for (uint64_t i = 0; i < 400; ++i) {
@@ -134,7 +135,7 @@ inline std::vector<Bytes> Keys() {
 
 struct RowCount {
   size_t readable = 0;
-  size_t complete = 0;  // number of rows that have all cells that were written to them
+  size_t complete = 0;  // number of rows from which all written cells can be read
 };
 
 inline RowCount CountRows(Embedded& store) {
@@ -151,7 +152,8 @@ inline RowCount CountRows(Embedded& store) {
   return count;
 }
 
-/// Returns the path of the largest file whose name has the extension `kind`.
+/// Returns the name of the largest file in the folder "data" whose name ends with `kind`, for
+/// example ".points".
 inline std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) {
   std::string name;
   for (const std::string& candidate : FilesEndingWith(disk, kind)) {
@@ -163,7 +165,8 @@ inline std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) 
   return name;
 }
 
-/// Returns the path of the cell file of the series table. The keys of the series table are numbers.
+/// Returns the name of the cell file in the folder "data" that contains the series table. It is the
+/// file whose keys are numbers of four bytes.
 inline std::string SeriesFile(FaultyFileSystem& disk) {
   for (const std::string& name : FilesEndingWith(disk, ".cells")) {
     const auto file = lsm::BlockFile::Open(disk, "data/" + name);

@@ -24,22 +24,22 @@
 
 namespace hg {
 
-/// The kinds of places at which the engine syncs a file or a folder, as far as the disk can
-/// distinguish them.
+/// The kinds of files and folders that the engine syncs. The disk distinguishes them by their
+/// names.
 enum class SyncSite : uint8_t {
-  kLogWritten,        // a log file to which writes are being appended
-  kLogRecovered,      // a log file that was replayed at the start
+  kLogWritten,        // a log file to which writes were appended since it was opened
+  kLogRecovered,      // a log file that was replayed when the store was opened, and not written
   kCells,             // a file with cells
   kPoints,            // a file with points
-  kReplacement,       // the file that will replace the manifest file
+  kReplacement,       // the new manifest file, before it replaces the old one
   kFolderOfLog,       // the folder, after new log files were created
   kFolderOfFiles,     // the folder, after new files were created that the manifest will list
   kFolderOfManifest,  // the folder, after the manifest file was replaced
   kCount
 };
 
-/// A disk in memory that fails as a test requests. The object is thread-safe. Close all files and
-/// release all locks before you call PowerCut.
+/// A disk in memory that fails as a test requests. Thread-safe. Close all files and release all
+/// locks before you call PowerCut.
 class FaultyFileSystem : public FileSystem {
  public:
   explicit FaultyFileSystem(uint64_t seed) : random_(seed) {}
@@ -47,30 +47,31 @@ class FaultyFileSystem : public FileSystem {
   /// Returns a new disk with the same content. All content of the new disk is durable.
   [[nodiscard]] FaultyFileSystem Copy() const { return FaultyFileSystem(*this); }
 
-  /// Makes the n-th changing call from now on fail; if n is 0, no call fails. The count of calls
-  /// restarts at 0.
+  /// Makes the n-th changing call from now on fail; if n is 0, no call fails. Also ends the effects
+  /// of earlier calls of FailCall, DieAtCall, FillUpAtCall and FailAllCalls, and sets calls() to 0.
   void FailCall(uint64_t n);
-  /// Makes the n-th changing call and all changing calls after it fail, as if the process had died
-  /// or the power had failed during the n-th call.
+  /// Makes the n-th changing call from now on and all changing calls after it fail, as if the
+  /// process had died or the power had failed during the n-th call. FailCall ends this.
   void DieAtCall(uint64_t n);
-  /// Makes calls that need space fail. They fail from the n-th changing call on, until FailCall is
-  /// called.
+  /// Makes the disk full from the n-th changing call from now on: each call that needs space fails,
+  /// until FailCall is called.
   void FillUpAtCall(uint64_t n);
   /// Makes the n-th read from now on fail; if n is 0, no read fails.
   void FailRead(uint64_t n);
-  /// Makes all changing calls fail, as if the process had died. They fail until FailCall is called.
+  /// Makes all changing calls fail from now on, as if the process had died. FailCall ends this.
   void FailAllCalls();
-  /// Returns the number of changing calls since the previous call of FailCall.
+  /// Returns the number of changing calls since the previous call of FailCall, DieAtCall or
+  /// FillUpAtCall.
   [[nodiscard]] uint64_t calls() const;
-  /// Returns whether the call that FailCall, DieAtCall or FillUpAtCall has selected was made and
-  /// failed.
+  /// Returns whether a call has failed because of FailCall, DieAtCall or FillUpAtCall.
   [[nodiscard]] bool failed() const;
   void LieAboutSync(bool lie) { lie_ = lie; }
   void LieAboutSyncAt(SyncSite site) { lie_at_ = site; }
-  /// Returns the number of syncs at this kind of place since the disk was created.
+  /// Returns the number of syncs of this kind of file or folder since the disk was created.
   [[nodiscard]] uint64_t syncs(SyncSite site) const;
   void PowerCut();
-  /// Cuts the power only for the files of one folder, as if the folder were on a disk of its own.
+  /// Simulates a power cut only for the files in one folder, as if the folder were on a disk of its
+  /// own.
   void PowerCutBelow(const std::string& folder);
   /// If `cannot` is true, all calls of Link return Unsupported. Otherwise, Link works.
   void CannotLink(bool cannot) { cannot_link_ = cannot; }
@@ -98,8 +99,8 @@ class FaultyFileSystem : public FileSystem {
     Bytes durable;
   };
   using Names = std::map<std::string, std::shared_ptr<Node>>;
-  // A change of a name in a folder: the name was created (`from` is ""), renamed, or removed (`to`
-  // is "").
+  // A change of a name in a folder: a name was created (`from` is ""), renamed, or removed (`to` is
+  // "").
   struct NameChange {
     std::string from;
     std::string to;
@@ -117,7 +118,8 @@ class FaultyFileSystem : public FileSystem {
   std::mt19937_64 random_;
   Names names_;
   Names durable_names_;
-  /// Changes without a later SyncFolder, in the order in which they were made.
+  /// The changes of names after which SyncFolder was not called yet, in the order in which they
+  /// were made.
   std::vector<NameChange> unsynced_names_;
   std::map<std::string, std::string> locks_;
   uint64_t calls_ = 0;

@@ -7,9 +7,9 @@
 
 namespace hg {
 
-/// Makes std::thread fail to start threads as long as this object exists, because there is no
-/// memory for their stacks. Threads that are already running continue. At most one NoThreads object
-/// may exist at a time.
+/// Makes std::thread fail to start threads as long as this object exists: it sets a stack size for
+/// which there is no memory. Threads that are already running continue. At most one NoThreads
+/// object may exist at a time.
 class NoThreads {
  public:
   NoThreads() {

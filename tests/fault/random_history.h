@@ -1,8 +1,8 @@
 #pragma once
 // Random histories. A history makes the same operations on the engine and on the model (cell store
-// and point store). Between the operations there are flushes, merges, restarts, deletions of old
-// files, and steps of the clock. If engine and model differ, the history is reduced to the steps
-// that are needed for the difference.
+// and point store). Between the operations, the history flushes, merges, restarts the engine,
+// deletes old files and advances the clock. If engine and model differ, the history is reduced to
+// the steps that are needed for the difference.
 
 #include <cstdint>
 #include <optional>
@@ -14,20 +14,21 @@ namespace hg {
 struct HistoryOptions {
   uint64_t seed = 1;
   uint64_t steps = 100'000;
-  /// If true, the engine does not get row deletes. Tests use this to check that RunHistory finds
-  /// the difference.
+  /// If true, row deletes are made on the model but not on the engine. Tests use this option to
+  /// check that RunHistory finds the difference.
   bool forget_row_deletes = false;
 };
 
 /// A difference between engine and model, and the steps of the history that lead to this
 /// difference.
 struct HistoryFailure {
-  std::vector<uint64_t> steps;  // numbers of the steps needed for the difference, ascending
-  std::string text;             // one line of text for each of these steps, and then the difference
+  /// Numbers of the steps that are needed for the difference, ascending.
+  std::vector<uint64_t> steps;
+  std::string text;  // one line of text for each of these steps, and then the difference
 };
 
 /// Runs a history. Returns nullopt if engine and model do not differ. The operation of a step
-/// depends only on the seed and on the number of the step, so any subset of a history is also a
+/// depends only on the seed and on the number of the step, so any selection of steps is also a
 /// history.
 std::optional<HistoryFailure> RunHistory(const HistoryOptions& options);
 

@@ -1,7 +1,7 @@
 #pragma once
 // Makes random writes to a cell store and a point store, and returns the content of a store as
-// text. Every store gets the same writes for the same seed. tests/fault compares an engine with the
-// model in this way.
+// text. The seed determines each write, so tests can make the same writes to an engine and to the
+// model and compare both.
 
 #include <cstdint>
 #include <string>
@@ -15,12 +15,12 @@ namespace hg {
 inline constexpr uint32_t kWorkloadBase = 1700002800;
 
 /// Returns every cell of the tables tsdb and tsdb-uid as text. The text has no timestamps, because
-/// stored points have no cell timestamps of their own. If a scan fails, the test case ends.
+/// stored points have no cell timestamps. If a scan fails, the test case ends with a failure.
 std::string DumpCells(Store& store);
 /// Returns the same text as DumpCells, or the error if a scan fails.
 Result<std::string> TryDumpCells(Store& store);
 
-/// The number of series in the workload. The series are numbered from 0.
+/// The number of series to which WriteSome writes. Their numbers start at 0 (WorkloadTsuid).
 inline constexpr uint64_t kWorkloadSeries = 4;
 Bytes WorkloadTsuid(uint64_t i);
 

@@ -12,7 +12,8 @@ struct CertificateWish {
   std::string common_name;
   std::vector<std::string> dns_names = {};
   bool authority = false;
-  /// Number of days until the certificate expires; if negative, days since it expired.
+  /// Number of days until the certificate expires. If negative, number of days since the
+  /// certificate has expired.
   int valid_days = 1;
 };
 
@@ -20,11 +21,12 @@ struct Certificate {
   std::string certificate, key;  // certificate and key in PEM form
 };
 
-/// Creates a certificate. `authority` signs the certificate; if `authority` is nullptr, the
+/// Creates a certificate and signs it with the key of `authority`. If `authority` is nullptr, the
 /// certificate is self-signed.
 Certificate MakeCertificate(const CertificateWish& wish, const Certificate* authority = nullptr);
 
-/// Returns the certificate revocation list of `authority` in PEM form.
+/// Returns a certificate revocation list in PEM form. `authority` signs the list, which contains
+/// the certificates in `revoked` and is valid for `valid_days` days.
 std::string MakeRevocations(const Certificate& authority,
                             const std::vector<const Certificate*>& revoked, int valid_days = 1);
 

@@ -9,8 +9,8 @@
 
 namespace hg::http {
 
-/// A client of a server under test. Only one thread at a time may use the object. A call fails the
-/// test case if the server sends nothing for kPatienceS seconds.
+/// A client of a server under test. Only one thread at a time may use the object. If the server
+/// sends nothing for kPatienceS seconds while a call waits, the call fails the test case.
 class ClientSocket {
  public:
   /// `receive_bytes` is the approximate size of the receive buffer of the socket; 0 = the default
@@ -25,15 +25,15 @@ class ClientSocket {
   virtual void HalfClose();
   virtual void Close();
 
-  /// Reads all bytes until the server closes the connection.
+  /// Reads and returns all bytes until the server closes the connection.
   std::string ReadAll();
   /// Reads `bytes` bytes and drops them. Returns false if the server closed the connection before
   /// all these bytes had arrived.
   bool Skip(size_t bytes);
-  /// Reads exactly `bytes` bytes.
+  /// Reads and returns exactly `bytes` bytes.
   std::string Read(size_t bytes);
-  /// An HTTP response with Content-Length or in chunks. It consists of the head, including the
-  /// blank line after the head, and the body.
+  /// An HTTP response, whose body has a Content-Length or is chunked. `head` includes the blank
+  /// line after the head.
   struct Response {
     std::string head, body;
     [[nodiscard]] int status() const { return std::stoi(head.substr(9, 3)); }
@@ -41,8 +41,9 @@ class ClientSocket {
   Response ReadResponse();
 
  protected:
-  /// SendSome returns the number of bytes that were sent. ReceiveSome returns the number of bytes
-  /// that were received. If the result is 0 or less, the server has closed the connection.
+  /// SendSome sends a part of `bytes` and returns its size. ReceiveSome receives at most `size`
+  /// bytes and returns their number. If the result is 0 or less, the server has closed the
+  /// connection.
   virtual ssize_t SendSome(std::string_view bytes);
   virtual ssize_t ReceiveSome(char* room, size_t size);
   [[nodiscard]] int fd() const { return fd_; }

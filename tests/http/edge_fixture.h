@@ -1,6 +1,6 @@
 #pragma once
-// All objects of the write path, over a store in memory. Tests use these objects with or without a
-// socket.
+// Creates all objects of the write path, on a store in memory. Tests use these objects with or
+// without a socket.
 
 #include <atomic>
 #include <functional>
@@ -34,8 +34,8 @@ class GatedPoints : public points::PointsOverCells {
   using PointsOverCells::PointsOverCells;
 
   Result<SeriesNumber> Register(ByteView tsuid) override;
-  /// Lists series. The result includes series that were registered but have no points, as in the
-  /// embedded store.
+  /// Lists the series of a metric. The result includes registered series that have no points, as in
+  /// the embedded store.
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   Result<LogPosition> Append(std::span<const PointEntry> batch) override;
@@ -44,7 +44,8 @@ class GatedPoints : public points::PointsOverCells {
                                           const ReconcileOptions& options) override;
   [[nodiscard]] bool ReadsAskToWait() const override { return reads_ask; }
 
-  /// Makes the store forget all series that have no points.
+  /// Makes the store forget that series were registered, so that ListSeries returns only series
+  /// with points.
   void ForgetSeries() {
     std::lock_guard lock(mutex_);
     told_of_.clear();
@@ -55,7 +56,7 @@ class GatedPoints : public points::PointsOverCells {
   void RefuseNewSeries(Status why);
   /// Makes the next `appends` calls of Append throw bad_alloc.
   void ThrowOnAppends(int appends) { throws_.store(appends); }
-  /// Delays all commits from now on until Release is called.
+  /// Delays the callbacks of all commits from now on, until Release is called with their status.
   void Hold();
   void Release(const Status& status);
   [[nodiscard]] size_t held();
@@ -81,8 +82,8 @@ class GatedPoints : public points::PointsOverCells {
   std::vector<std::function<void(Status)>> held_;
 };
 
-/// A sink for histograms and rollups. A test can make the sink reject values. The sink keeps a line
-/// of text for each value that it has accepted.
+/// A sink for histograms and rollups. A test can make the sink reject values. The sink stores one
+/// line of text for each value that it has accepted.
 class GatedAggregates : public HistogramSink, public RollupSink {
  public:
   Status Put(const NamedHistogram& histogram, WriteContext& context) override;
@@ -90,7 +91,7 @@ class GatedAggregates : public HistogramSink, public RollupSink {
   [[nodiscard]] std::string_view aggregate_key() const override { return "_aggregate"; }
   [[nodiscard]] std::string_view raw_value() const override { return ""; }
 
-  /// The number of further calls of Put that return Busy.
+  /// How many of the next calls of Put return Busy.
   int refusals = 0;
   std::vector<std::string> taken;
 
@@ -105,13 +106,14 @@ class EdgeFixture {
 
   static tsd::IngestOptions AllAutomatic();
 
-  /// Sends a request through the table of endpoints. The fast path for points is not used.
+  /// Passes a POST request to the table of endpoints and returns the reply. The fast path for
+  /// points is not used.
   BufferResponse Post(std::string_view target, std::string_view body);
 
-  /// Returns the cells of the data table in their order. Each cell has the form "row qualifier
+  /// Returns the cells of the data table in storage order. Each cell has the form "row qualifier
   /// value" in hexadecimal.
   std::vector<std::string> Cells();
-  /// Returns the cells of the table of ids, in the same form as Cells.
+  /// Returns the cells of the table tsdb-uid, in the same form as Cells.
   std::vector<std::string> Ids();
 
   Options options;

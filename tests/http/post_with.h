@@ -1,5 +1,5 @@
 #pragma once
-// Sends requests with header fields, for the ingestion protocols that need header fields.
+// Sends POST requests with HTTP headers, for tests of ingestion protocols that need headers.
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,8 @@ namespace hg::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// Sends a request through the table of endpoints. The fast path for points is not used.
+/// Passes a POST request with these headers to the table of endpoints and returns the reply. The
+/// fast path for points is not used.
 inline BufferResponse PostWith(EdgeFixture& edge, const Headers& headers, std::string_view target,
                                std::string_view body) {
   BufferResponse reply;

@@ -16,9 +16,9 @@
 
 namespace hg::http {
 
-/// The CPU time limit of a turn of the event loop. The limit is high, because the store in memory
-/// takes many times as long per point as the engine. The script suites, whose daemons use the
-/// engine, allow 250 ms (tests/support/daemon.py).
+/// The maximum CPU time of one turn of the event loop, in milliseconds. The limit is high, because
+/// the store in memory takes many times as long per point as the engine. The script suites, whose
+/// daemons use the engine, allow 250 ms (tests/support/daemon.py).
 inline constexpr int kTurnCpuMsMax = 5000;
 
 struct RunningServer : EdgeFixture {
@@ -61,8 +61,9 @@ inline std::string Points(int count) {
   return body + "]";
 }
 
-/// Returns a JSON array of `count` invalid points. With ?details, the response to these points is
-/// many times larger than the buffer that the server keeps for a client that does not read.
+/// Returns a JSON array of `count` invalid points. With the parameter `details`, the response to
+/// these points is many times larger than the buffer that the server keeps for a client that does
+/// not read.
 inline std::string RefusedPoints(int count) {
   std::string body = "[";
   for (int i = 0; i < count; ++i) {
@@ -72,8 +73,8 @@ inline std::string RefusedPoints(int count) {
   return body + "]";
 }
 
-/// Advances the clock of the server by `step_ms` repeatedly, until `done` returns true. Returns
-/// false if `done` does not return true after many steps.
+/// Advances the clock of the server by `step_ms`, again and again, until `done` returns true.
+/// Returns false if `done` still returns false after many steps.
 inline bool AgeUntil(EdgeFixture& edge, int64_t step_ms, const std::function<bool()>& done) {
   for (int i = 0; i < 150; ++i) {
     if (done()) return true;

@@ -14,12 +14,14 @@ namespace hg::http {
 
 struct TlsClientOptions {
   std::string authority;  // certificate of the authority that the client trusts, in PEM form
-  /// Certificate of the client; nullptr = the client has none.
+  /// The certificate of the client; nullptr: the client has no certificate.
   const Certificate* certificate = nullptr;
-  int version_max = 0;    // newest allowed TLS version, as a constant of OpenSSL; 0 = no limit
-  int receive_bytes = 0;  // has the same meaning as in the constructor of ClientSocket
-  // The session of an earlier connection that the client resumes; nullptr = the client starts a new
-  // session.
+  /// The newest TLS version that the client accepts, as a constant of OpenSSL; 0 = no limit.
+  int version_max = 0;
+  /// Approximate size of the receive buffer of the socket; 0 = the default size of the system.
+  int receive_bytes = 0;
+  // The session of an earlier connection, which the client resumes. nullptr: the client starts a
+  // new session.
   ssl_session_st* session = nullptr;
 };
 
@@ -35,8 +37,8 @@ class TlsClient : public ClientSocket {
   [[nodiscard]] bool established() const { return established_; }
   /// Returns the common name in the certificate of the server.
   [[nodiscard]] std::string ServerName() const;
-  /// Returns the TLS session, which a later connection may resume. The session is valid after
-  /// something was read, and as long as this object exists.
+  /// Returns the TLS session, which a later connection may resume. Call this function after
+  /// something was read. The session is valid as long as this object exists.
   [[nodiscard]] ssl_session_st* Session() const;
   [[nodiscard]] bool Resumed() const;
   /// Returns the TLS version of the connection in the form "TLSv1.3".

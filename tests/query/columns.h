@@ -1,5 +1,5 @@
 #pragma once
-// Short notation for points, for use in tests.
+// Creates points from a short notation, and prints points as text, for use in tests.
 
 #include <bit>
 #include <cstdint>
@@ -36,8 +36,8 @@ inline PointColumns OfDoubles(const Doubles& points) {
   return out;
 }
 
-/// Returns points as text such as "0:1 10:2.5". Times are in seconds. Values have the form that
-/// they have in responses, so integers and doubles look different.
+/// Returns points as text such as "0:1 10:2.5". Times are in seconds. Values are printed as in
+/// responses, so integers and doubles look different.
 inline std::string Text(const PointColumns& points) {
   std::string out;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -54,7 +54,8 @@ inline std::string Text(const PointColumns& points) {
   return out;
 }
 
-/// Returns statistics of a row whose values lie between `least` and `most`.
+/// Returns the statistics of a row whose smallest value is `least` and whose largest value is
+/// `most`.
 inline RowStatistics StatisticsFrom(double least, double most, bool doubles = false) {
   RowStatistics row;
   row.least = least;

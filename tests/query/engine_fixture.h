@@ -1,5 +1,5 @@
 #pragma once
-// A query engine over points in memory, for tests.
+// A query engine on a store in memory, for tests.
 
 #include <doctest/doctest.h>
 
@@ -50,7 +50,7 @@ class EngineFixture {
     return codec::MakeTsuid(metric_id, std::move(pairs));
   }
 
-  /// Stores one point. A new name gets the next id when a test first uses the name.
+  /// Stores one point. The names of the point get ids when a test uses them for the first time.
   void Put(const std::string& metric, const Tags& tags, int64_t seconds, PointValue value) {
     PointEntry entry =
         MakePointEntry(*points.Register(TsuidOf(metric, tags)), Timestamp{seconds}, value);
@@ -91,8 +91,9 @@ class EngineFixture {
     return engine.Run(valid, options);
   }
 
-  /// Runs a query, and returns the groups of the result as text, or the error. The text of a group
-  /// is, for example, "host=a,dc=x/owner 10:1 20:2": tags, aggregated tag keys, and points.
+  /// Runs a query. Returns the groups of the result as text, separated by " | ", or the error. The
+  /// text of a group is, for example, "host=a,dc=x/owner 10:1 20:2": tags, aggregated tag keys, and
+  /// points.
   std::string Text(const SubQuery& query, int64_t start, int64_t end, bool trim = true) {
     Result<Answer> answer = Run(query, start, end, trim);
     if (!answer.ok()) return answer.status().ToString();

@@ -7,8 +7,9 @@
 
 namespace hg::query {
 
-/// Checks that both results are equal in all their bits, and in all statistics that are not
-/// durations. The request must have only one sub-query.
+/// Checks that the points of both results are equal in all their bits. Also checks that the tags,
+/// TSUIDs and annotations of the groups, and the numbers of rows and points, are equal. The request
+/// must have only one sub-query.
 inline void CheckSame(const Answer& a, const Answer& b) {
   REQUIRE(a.groups.size() == b.groups.size());
   for (size_t i = 0; i < a.groups.size(); ++i) {

@@ -65,12 +65,12 @@ inline std::vector<FormatExample> ReadFormatExamples(const std::string& path) {
   return examples;
 }
 
-/// A function that returns the meaning that the code finds in an example. This meaning must equal
-/// the text in the document.
+/// A function that decodes an example with the code under test, and returns its meaning. The result
+/// must be equal to the meaning in the document.
 using ExplainExample = std::function<std::string(const FormatExample&)>;
 
-/// Checks each example of a document. Also checks that the document has at least one example of
-/// each kind.
+/// Checks each example of the document `path` with the function of its kind. Also checks that the
+/// document has at least one example of each kind.
 inline void CheckFormatExamples(const std::string& path,
                                 const std::map<std::string, ExplainExample>& kinds) {
   std::map<std::string, int> seen;

@@ -18,8 +18,9 @@ class PointsSubject {
   virtual Points& points() = 0;
   virtual Store& cells() = 0;
   virtual ManualClock& clock() = 0;
-  /// May change how the content is stored, for example by flush, merge, or close and reopen. Must
-  /// not change the content itself.
+  /// Checks call this function between their steps. An override may change how the content is
+  /// stored, for example by flush, merge, or close and reopen. It must not change the content
+  /// itself.
   virtual void Disturb() {}
 };
 

@@ -16,7 +16,8 @@ extern const TableDescriptor kContractTable;  // the table "g" with the families
 
 std::vector<StoreCheck> TableChecks();
 std::vector<StoreCheck> CellChecks();
-/// Checks random steps. Unlike all other checks, this check creates its own stores and tables.
+/// Makes random operations and checks their results. Unlike all other checks, this check creates
+/// its own stores and tables.
 void CheckRandomSteps(const StoreFactory& make);
 
 FamilyDescriptor Family(Bytes name, int32_t versions);

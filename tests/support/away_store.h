@@ -1,5 +1,5 @@
 #pragma once
-// A store that cannot be reached, like an HBase store whose gateways are all down.
+// A store that cannot be reached, like HBase while all its gateways are down.
 
 #include <vector>
 

@@ -1,6 +1,5 @@
 #pragma once
-// A ResponseWriter that writes to strings, and requests without a socket. Both are for tests of
-// handlers.
+// A ResponseWriter that writes to strings, and requests without a socket, for tests of handlers.
 
 #include <string>
 #include <string_view>
@@ -12,13 +11,13 @@
 
 namespace hg::http {
 
-/// One response. Nothing is sent to a client, so Started returns false unless a test sets
+/// One response in memory. Nothing is sent to a client, so Started returns false unless a test sets
 /// `started`.
 class BufferResponse : public ResponseWriter {
  public:
   int status = 200;
   std::string content_type = "application/json; charset=UTF-8";
-  /// Names of headers are not converted to lower case.
+  /// The headers of the response. Their names are not converted to lower case.
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   bool started = false;

@@ -1,5 +1,6 @@
 #pragma once
-// Measures the processor time of a thread. Other load on the machine does not change this time.
+// Measures the processor time that a thread uses. Other load on the machine does not change this
+// time.
 
 #include <ctime>
 

@@ -1,5 +1,6 @@
 #pragma once
-// A RequestContext with limits that a test sets. The object records the calls of its functions.
+// A RequestContext for tests. A test sets its limits, and the object counts the work and the memory
+// that were charged.
 
 #include <atomic>
 #include <cstdint>
@@ -21,11 +22,11 @@ class FakeWatch : public RequestContext {
   std::atomic<uint64_t> steps{0}, checks{0};
   std::atomic<int64_t> bytes{0}, bytes_most{0};
 
-  /// After a call of StayOnLoop, MayWait returns an error. Call StayOnLoop before other threads use
-  /// the object.
+  /// After a call of StayOnLoop, MayWait returns Busy. Call StayOnLoop before other threads use the
+  /// object.
   using RequestContext::StayOnLoop;
 
-  bool gives_up = true;  // whether GiveUp ends the request
+  bool gives_up = true;  // whether GiveUp returns true, as if it had ended the request
   std::atomic<bool> gave_up{false};
 
   bool GiveUp() override {

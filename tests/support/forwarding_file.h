@@ -1,5 +1,5 @@
 #pragma once
-// A file that passes all calls to another file. Subclasses override some of its functions.
+// A file that passes all calls to another file. Derived classes override some of its functions.
 
 #include <memory>
 #include <utility>

@@ -66,7 +66,8 @@ class ModelStore : public Store {
  private:
   friend class ModelCursor;
   using Column = std::pair<Bytes, Bytes>;  // a family and a qualifier
-  // A change of a row. A table in the order of arrival keeps only the puts that are still visible.
+  // A change of a row. Tables of points, which are in the order of arrival, keep only the puts that
+  // are still visible.
   struct Event {
     CellChange::Kind kind = CellChange::Kind::kPut;
     Column column;  // if the qualifier is empty, the change is of the whole family
@@ -91,8 +92,8 @@ class ModelStore : public Store {
   int64_t NextStamp();
   void Apply(Table* table, const RowMutation& mutation);
   static void Add(const Table& table, StoredRow* row, Event event);
-  /// Puts a value that was computed from the visible cell `old` (null = there is none). Without a
-  /// TTL, the new cell has the TTL of `old`.
+  /// Puts `value`, which was computed from the visible cell `old`; null = the column had no cell.
+  /// If `ttl_ms` is not set, the new cell has the TTL of `old`.
   static void PutOver(const Table& table, StoredRow* row, const Column& column, const Cell* old,
                       int64_t stamp, std::optional<int64_t> ttl_ms, Bytes value);
   /// Returns the deletes (tombstones) of this family in the row, in the order in which they
@@ -102,7 +103,7 @@ class ModelStore : public Store {
   /// this time range are considered.
   static bool Hidden(const FamilyDescriptor& family, const std::vector<const Event*>& marks,
                      const Event& put, const CellSelection* range);
-  /// Returns the cells of the row that a reader sees now, in their order.
+  /// Returns the cells of the row that a reader sees now, in the order of a read.
   std::vector<Cell> Visible(const Table& table, const StoredRow& row,
                             const CellSelection& wanted) const;
   /// Finds the newest visible version of a column. Returns false if there is no such version.

@@ -1,6 +1,6 @@
 #pragma once
-// Runs commands of the program on a separate data directory. Tests pass arguments and input, and
-// get the exit status and the text of both output streams.
+// Runs commands of the program `tsdb` on a separate data directory. Tests pass arguments and input,
+// and get the exit status and the text of both output streams.
 
 #include <doctest/doctest.h>
 #include <unistd.h>

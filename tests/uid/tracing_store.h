@@ -1,5 +1,5 @@
 #pragma once
-// A store that records the calls of its functions.
+// A store in memory that records the calls of its functions, for tests of ids.
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@
 
 namespace hg::uid {
 
-// Records the calls of its functions in the notation of opentsdb-schema.md §23.5. A test can make
-// calls fail.
+// A ModelStore that records its calls in the notation of opentsdb-schema.md §23.5. A test can make
+// increments fail.
 class TracingStore final : public ModelStore {
  public:
   TracingStore() {
@@ -60,7 +60,7 @@ class TracingStore final : public ModelStore {
     return done;
   }
 
-  // Returns the calls of the store since the previous call of Trace.
+  // Returns the recorded calls since the previous call of Trace.
   std::vector<std::string> Trace() { return std::exchange(trace_, {}); }
   void FailIncrements(int n) { failures_ = n; }
 
@@ -83,7 +83,8 @@ class TracingStore final : public ModelStore {
   }
 
   std::mutex mutex_;
-  std::vector<std::string> trace_;  // only one thread records increments and mutations
+  /// MutateRows and IncrementColumns use it without mutex_, so only one thread may call them.
+  std::vector<std::string> trace_;
   int failures_ = 0;
 };
 

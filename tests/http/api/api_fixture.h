@@ -1,6 +1,6 @@
 #pragma once
-// All objects that an HTTP handler may use, over a store in memory. Requests are passed to the
-// table of endpoints, without a socket.
+// Creates all objects that an HTTP handler may use, on a store in memory. Requests are passed to
+// the table of endpoints, without a socket.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,8 @@
 
 namespace hg::http {
 
-/// A point store over cells. A test can make it pretend that it has an index of its series.
+/// A point store over a cell store. If `lists_from_index` is set, it claims to have an index of its
+/// series.
 class FixturePoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
@@ -51,7 +52,8 @@ class ApiFixture {
 
   static query::Options UtcQueries();
 
-  /// Returns the reply to a request, for example Ask("GET", "/api/suggest?type=tagk").
+  /// Passes a request to the table of endpoints and returns the reply. Example: Ask("GET",
+  /// "/api/suggest?type=tagk").
   BufferResponse Ask(std::string_view method, std::string_view target, std::string_view body = {},
                      const std::vector<std::pair<std::string, std::string>>& headers = {});
 

@@ -1,5 +1,6 @@
 #pragma once
-// For tests: decodes chunks of samples in the XOR chunk format, which Prometheus documents.
+// Decodes chunks of samples in the XOR chunk format, which Prometheus documents. Tests compare the
+// result with the samples that were encoded.
 
 #include <doctest/doctest.h>
 

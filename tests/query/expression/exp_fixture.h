@@ -1,5 +1,5 @@
 #pragma once
-// Short notation for groups and requests, for use in tests of expressions.
+// Creates groups and requests from a short notation, for use in tests of expressions.
 
 #include <map>
 #include <string>
@@ -19,8 +19,8 @@ inline KeyLayout NarrowLayout() {
   return layout;
 }
 
-/// Returns a group that consists of one series with the tag key "host". The UID of the tag value is
-/// the last letter of the value.
+/// Returns a group that consists of one series with the tag "host". The UIDs of the metric and of
+/// the tag value are the last letters of their names.
 inline Group HostGroup(size_t query_index, const std::string& metric, const std::string& host,
                        PointColumns points) {
   Group out;
@@ -32,15 +32,16 @@ inline Group HostGroup(size_t query_index, const std::string& metric, const std:
   return out;
 }
 
-/// A test case: metrics by their id, expressions by their id, and the groups that the query engine
-/// returns.
+/// A test case of /api/query/exp: metrics, expressions, and the groups that the query engine
+/// returns for the metrics.
 struct ExpCase {
   struct Metric {
     std::string id;
-    std::vector<Group> groups;  // groups of the result; Run sets their query_index
+    /// The groups that the query engine returns; Run sets their query_index.
+    std::vector<Group> groups;
     std::optional<NumericFill> fill;
     Status failure = {};
-    std::string name = {};  // name of the metric; if empty, the name is "metric." and the id
+    std::string name = {};  // name of the metric; if it is empty, the name is "metric." and the id
   };
   struct Expression {
     std::string id, text;
@@ -50,7 +51,7 @@ struct ExpCase {
   std::vector<Metric> metrics;
   std::vector<Expression> expressions;
   std::vector<std::string> outputs;
-  /// UIDs of the filtered tag keys, which are the same for every metric.
+  /// The UIDs of the tag keys that have filters. They are the same for every metric.
   std::vector<Bytes> filter_keys;
   int64_t start_s = 0, end_s = 100;
   RequestContext* watch = nullptr;
@@ -93,8 +94,8 @@ struct ExpCase {
                                      RequestContext::Unlimited()));
     ValidQuery query;
     query.request = plan.request;
-    // The index of the first metric for each validated sub-query. `groups` refer to all metrics by
-    // index, but validation removes repeated sub-queries.
+    // For each validated sub-query, the index of its first metric. This is needed because `groups`
+    // refer to all metrics by index, but validation removes repeated sub-queries.
     std::map<size_t, size_t> first;
     for (size_t i = 0; i < valid.places.size(); ++i)
       query.places.push_back(first.try_emplace(valid.places[i], i).first->second);
@@ -104,8 +105,8 @@ struct ExpCase {
   }
 };
 
-/// Returns the rows of a result as text such as "10:6.0,100.0 20:NaN,200.0". Each row has a time in
-/// seconds and its values.
+/// Returns the rows of a result as text such as "10:6.0,100.0 20:NaN,200.0": for each row, its time
+/// in seconds and its values.
 inline std::string Rows(const ExpResult& result) {
   const ExpTable& table = *result.table;
   std::string out;

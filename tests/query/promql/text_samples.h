@@ -1,5 +1,5 @@
 #pragma once
-// For tests of the evaluator: parses series from text, and prints results as text.
+// Creates series from text and prints results as text, for tests of the PromQL evaluator.
 
 #include <doctest/doctest.h>
 
@@ -13,12 +13,12 @@
 
 namespace hg::query::promql {
 
-/// Delivers samples that were given as text. Values are separated by blanks: "1 2.5 NaN". "_" means
-/// that there is no sample, "stale" is a stale marker, and "0+10x3" means 0 10 20 30.
+/// A reader of samples that a test gives as text. The values are separated by blanks: "1 2.5 NaN".
+/// "_" means that there is no sample, "stale" is a stale marker, and "0+10x3" means 0 10 20 30.
 class TextSamples : public SampleReader {
  public:
-  /// Adds a series. The first value has the time `start_s`, and each further value is `step_s`
-  /// seconds later than the value before.
+  /// Adds a series with the labels of `selector`. The first value has the time `start_s`, and each
+  /// further value is `step_s` seconds later than the previous value.
   void Load(int64_t start_s, int64_t step_s, const std::string& selector,
             const std::string& values) {
     Stored stored{LabelsOf(selector), {}, {}};
@@ -49,7 +49,8 @@ class TextSamples : public SampleReader {
         meant = meant && matcher.Admits(stored.labels.Get(matcher.label));
       if (!meant) continue;
       RETURN_IF_ERROR(sink->AddSeries(stored.labels));
-      // The samples are delivered in several pieces, as a scan of stored rows would deliver them.
+      // The samples are passed to the sink in several pieces, as a scan of stored rows would pass
+      // them.
       for (size_t i = 0; i < stored.values.size(); ++i) {
         if (stored.times_ms[i] < from_ms || stored.times_ms[i] > to_ms) continue;
         RETURN_IF_ERROR(sink->AddSamples(number, std::span(stored.times_ms).subspan(i, 1),
@@ -60,13 +61,13 @@ class TextSamples : public SampleReader {
     return {};
   }
 
-  /// Runs an instant query. Returns the series and their values as text, separated by "; ", or the
-  /// error.
+  /// Runs an instant query at the time `at_s`. Returns the series and their values as text,
+  /// separated by "; ", or the error.
   std::string Ask(const std::string& text, double at_s) {
     return AskRange(text, static_cast<int64_t>(at_s * 1000), 0, 1);
   }
-  /// Runs a range query. Returns the series as text, or the error. The values of a series are
-  /// separated by blanks; "_" means that there is no sample.
+  /// Runs a range query. Returns the series as text, separated by "; ", or the error. The values of
+  /// a series are separated by blanks; "_" means that there is no sample.
   std::string AskRange(const std::string& text, int64_t start_ms, int64_t step_ms, size_t count) {
     Result<ExprPtr> expr = ParseExpression(text);
     if (!expr.ok()) return std::string(expr.status().message());

@@ -1,5 +1,5 @@
 #pragma once
-// Prints the tree of a PromQL expression as text in prefix notation.
+// Prints the syntax tree of a PromQL expression as text in prefix notation.
 
 #include <string>
 

@@ -6,7 +6,7 @@
 
 namespace hg {
 
-/// Returns the number of points of a metric, as a scan finds them.
+/// Returns the number of points of a metric that a scan returns.
 inline size_t CountPoints(Points& points, uint64_t metric) {
   PointScanSpec spec;
   AppendBig(&spec.metric, metric, 3);

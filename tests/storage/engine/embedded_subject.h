@@ -1,6 +1,6 @@
 #pragma once
-// Lets the contract tests run on the embedded store. Disturb performs one action, which it selects
-// at random: flush, merge files, split or merge regions, or close and reopen the store.
+// Runs the contract tests on the embedded store. Disturb performs one action, which it selects at
+// random: flush, merge files, split or merge regions, or close and reopen the store.
 
 #include <doctest/doctest.h>
 
@@ -58,8 +58,8 @@ class EmbeddedSubject : public StoreSubject, public PointsSubject {
     }
   }
 
-  /// Reopens the store with `enable` as the new value of tsd.storage.enable_compaction. The value
-  /// is true when the test begins.
+  /// Reopens the store with `enable` as the value of tsd.storage.enable_compaction. The value is
+  /// true when the test begins.
   void EnableCompaction(bool enable) {
     options_.enable_compaction = enable;
     Reopen();

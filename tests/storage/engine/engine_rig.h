@@ -1,6 +1,6 @@
 #pragma once
-// An embedded engine with both of its interfaces (cell store and point store), for tests that
-// reopen the engine.
+// An embedded engine with its cell store and its point store, for tests that close and reopen the
+// engine.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@
 
 namespace hg {
 
-/// An embedded engine without background threads. The engine is in the folder "d" of the disk.
+/// An embedded engine without background threads. Its files are in the folder "d" of `disk`.
 template <typename Disk = FaultyFileSystem>
 struct EngineRig {
   EngineRig(int64_t now_ms, EmbeddedOptions with) : clock(now_ms), options(std::move(with)) {

@@ -1,5 +1,6 @@
 #pragma once
-// Opens an embedded store for tests that do the work of the background threads themselves.
+// Opens an embedded store without background threads, for tests that call the background work
+// themselves.
 
 #include <doctest/doctest.h>
 
@@ -10,7 +11,8 @@
 
 namespace hg {
 
-/// Opens the store in the folder "d" of the disk, without background threads.
+/// Opens the store in the folder "d" of `disk`, without background threads. If this fails, the test
+/// case ends with a failure.
 inline std::unique_ptr<Embedded> OpenEmbedded(FileSystem& disk, const Clock& clock,
                                               EmbeddedOptions options) {
   options.path = "d";

@@ -1,5 +1,5 @@
 #pragma once
-// TSUIDs for tests of the embedded store.
+// Creates TSUIDs for tests of the embedded store.
 
 #include <cstdint>
 

@@ -19,8 +19,8 @@ namespace hg::hbase {
 
 inline const TableDescriptor kTable{"g", {{"a"}, {"b"}}, false};
 
-// Returns options with short pauses. The pauses may be short, because these tests wait only for
-// things that never happen.
+// Returns the same options, but with short pauses between attempts, so that tests of failures are
+// fast.
 inline HbaseOptions Hasty(HbaseOptions options) {
   options.backoff_ms = 1;
   options.backoff_max_ms = 2;
@@ -29,12 +29,12 @@ inline HbaseOptions Hasty(HbaseOptions options) {
   return options;
 }
 
-/// Returns a mutation that puts the column "q" of a row in the table "g".
+/// Returns a mutation that writes the column "q" of the row `key` in the table "g".
 inline RowMutation PutRow(const Bytes& key, const Bytes& value, const Bytes& family = "a") {
   return {key, {PutCell(family, "q", value)}};
 }
 
-/// Returns the value that PutRow has stored in a row, or "" if the row has no such value.
+/// Returns the value that PutRow has written to the row `key`, or "" if the row has no value.
 inline Bytes ValueOf(Store& store, const Bytes& key) {
   auto row = store.Get("g", key, "a", {"q"});
   REQUIRE(row.ok());
@@ -69,6 +69,7 @@ struct Bed {
   std::unique_ptr<HbaseStore> Connect() { return Connect(Hasty(gateway->ClientOptions())); }
 
   /// Makes the gateway close the connection once, at the nth call of the method from now on.
+  /// `stage` is the moment of the call.
   void Drop(const std::string& method, Stage stage, int nth = 1) {
     const std::lock_guard lock(mutex);
     hook = [=, left = nth](const std::string& called, Stage at) mutable {
@@ -76,7 +77,8 @@ struct Bed {
     };
   }
 
-  /// Makes the gateway close the connection at each call of the method.
+  /// Makes the gateway close the connection at each call of the method. `stage` is the moment of
+  /// the call.
   void DropAll(const std::string& method, Stage stage) {
     const std::lock_guard lock(mutex);
     hook = [=](const std::string& called, Stage at) {
@@ -84,8 +86,8 @@ struct Bed {
     };
   }
 
-  /// If `away` is true, the gateway closes each connection at the next call on the connection.
-  /// Otherwise the gateway serves calls.
+  /// If `away` is true, the gateway closes each connection at the next call on it, so no call
+  /// succeeds. If `away` is false, the gateway serves calls.
   void SetAway(bool away) {
     const std::lock_guard lock(mutex);
     hook = nullptr;
@@ -101,8 +103,8 @@ struct Bed {
     gateway = std::make_unique<FakeGateway>([this]() -> Store& { return model; }, options);
   }
 
-  /// Makes the gateway delay calls of the method, from now on until Release is called. Hold itself
-  /// does not wait.
+  /// Makes the gateway delay calls of the method from now on, until Release is called. Returns at
+  /// once.
   void Hold(const std::string& method) {
     const std::lock_guard lock(mutex);
     held = method;
@@ -126,9 +128,10 @@ struct Bed {
   GatewayOptions options;
   ModelStore model;
   std::mutex mutex;
-  std::function<Fate(const std::string&, Stage)> hook;  // decides about each call; guarded by mutex
-  // The number of calls by method. Each call is counted twice: before and after the gateway carries
-  // it out. Guarded by mutex.
+  /// Decides what happens to each call; guarded by mutex.
+  std::function<Fate(const std::string&, Stage)> hook;
+  // The number of calls of each method. Each call is counted twice: before and after the gateway
+  // carries it out. Guarded by mutex.
   std::map<std::string, int> calls;
   std::condition_variable changed;
   std::string held;  // the method whose calls are delayed; guarded by mutex

@@ -1,6 +1,6 @@
 #pragma once
-// A spool on a disk that fails as a test chooses. HBase is replaced by a map that has one cell per
-// row.
+// A spool for tests. Its disk fails as a test requests. Instead of HBase, the spool writes to a map
+// that has one cell per row.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@
 
 namespace hg::hbase {
 
-/// Replaces HBase in tests. Each row of the cluster has only one cell.
+/// Replaces HBase in tests. Each row has only one cell.
 class Cluster {
  public:
   Status Write(const SpoolRecord& record) { return WriteRows(record)[0]; }
@@ -94,7 +94,7 @@ inline SpoolOptions Options() {
   return options;
 }
 
-/// A disk and a cluster, with functions that open and kill a spool. The spool uses both.
+/// A disk and a cluster that a spool uses, and functions that open and kill the spool.
 struct Bench {
   explicit Bench(uint64_t seed = 1) : disk(seed) {}
 

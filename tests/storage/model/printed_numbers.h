@@ -1,5 +1,5 @@
 #pragma once
-// Tables of numbers and the texts that the program must print for them.
+// Checks tables of numbers and of the texts that the program must print for them.
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Random histories of one row. A history uses only a few different qualifiers, so that most changes
-// affect the same cells.
+// Creates random histories of one row. A history uses only a few different qualifiers, so that most
+// changes affect the same cells.
 
 #include <map>
 #include <random>
@@ -10,7 +10,7 @@
 
 namespace hg::points {
 
-/// One change in the history of a row, in the form of a RowPart.
+/// One change in the history of a row. `part` is the change as a RowPart.
 struct Record {
   RowPart part;
   // The change of cells that has the same effect as `part`. It consists of `kind`, `qualifier` and
@@ -71,9 +71,9 @@ class RandomHistory {
     return bytes;
   }
 
-  // Returns a random qualifier. It is the qualifier of a point at one of three times, in seconds or
-  // milliseconds and with any value type, or of an invalid time. Or it is the qualifier of a
-  // compacted cell, an append cell, an annotation or an unknown column.
+  // Returns a random qualifier of one of these kinds: a point at one of three times, in seconds or
+  // milliseconds and with any value type; a point with an invalid time; a compacted cell, an append
+  // cell, an annotation or an unknown column.
   Bytes RandomQualifier() {
     static const uint8_t kFlags[] = {kInt8, kInt16, kFloat32, kFloat64, 0x2};
     const auto second = static_cast<uint32_t>(Below(3));
@@ -98,7 +98,8 @@ class RandomHistory {
   uint32_t generation_ = 0;
 };
 
-/// The cells of a row after a history. The class computes these cells in the simplest possible way.
+/// The cells of a row after a history. This class is the reference for tests: it computes the cells
+/// in the simplest possible way.
 class CellMap {
  public:
   void Apply(const Record& record) {

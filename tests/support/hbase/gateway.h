@@ -1,8 +1,8 @@
 #pragma once
-// A gateway of the Thrift2 protocol without HBase: the server of storage/thrift2 over any cell
-// store, on a socket of 127.0.0.1. The gateway allows tests of the HBase client without a JVM
-// (hbase-backend.md §13). It can accept only one form of the protocol, as HBase's gateways do, and
-// it can fail where a test chooses.
+// A gateway of the Thrift2 protocol without HBase: the server of storage/thrift2 on a socket of
+// 127.0.0.1, with any cell store behind it. With this gateway, tests of the HBase client need no
+// JVM (hbase-backend.md §13). The gateway can accept only one form of the protocol, as HBase's
+// gateways do, and it can fail where a test chooses.
 
 #include <functional>
 #include <memory>
@@ -19,7 +19,7 @@ enum class Stage : uint8_t {
   kAfter,   // the gateway has carried out the request, but has not sent the response
 };
 
-/// What the gateway does with a request after the call of the hook.
+/// What the gateway does with a request after it has called the hook.
 enum class Fate : uint8_t {
   kGoOn,
   kDrop,  // the gateway closes the connection of the request
@@ -29,11 +29,11 @@ struct GatewayOptions {
   int port = 0;  // port of the gateway; 0 = any free port
   Transport transport = Transport::kBuffered;
   bool compact = false;
-  /// The maximum size in bytes of a request in framed gateways. If a request is longer, the gateway
-  /// closes its connection.
+  /// The maximum size of a request in bytes, if the transport is framed. If a request is longer,
+  /// the gateway closes its connection.
   int frame_bytes_max = 2 << 20;
-  /// The gateway calls this function for each request, with the name of the method. The threads of
-  /// the connections make the calls.
+  /// The gateway calls this function twice for each request, once per Stage, with the name of the
+  /// method. The threads of the connections make the calls.
   std::function<Fate(const std::string& method, Stage stage)> hook = nullptr;
 };
 
@@ -48,8 +48,8 @@ class FakeGateway {
   [[nodiscard]] int port() const;
   /// Returns the options with which a client can use this gateway.
   [[nodiscard]] HbaseOptions ClientOptions() const;
-  /// Removes all scanners. HBase does so after a restart, and with scanners that were unused for a
-  /// minute.
+  /// Forgets all open scanners. HBase also forgets them after a restart, and forgets scanners that
+  /// were unused for a minute.
   void ForgetScanners();
   /// Returns the number of open scanners.
   [[nodiscard]] size_t scanner_count() const;

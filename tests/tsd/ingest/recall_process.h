@@ -1,6 +1,8 @@
 #pragma once
-// The write path of one process after another, over a store that numbers its series. Tests check
-// what a process learns, what it loses at its end, and what the next process recalls at its start.
+// Simulates several processes, one after another, that write to one store. The store numbers its
+// series. A process adds raw series keys to its table when it writes points (it learns them). The
+// table is lost when the process ends, and the next process reads the keys from the store at its
+// start (it recalls them). Tests check these steps.
 
 #include <doctest/doctest.h>
 
@@ -47,12 +49,14 @@ class NumberedPoints : public points::PointsOverCells {
   }
 
   std::function<void()> asked;
-  /// Series that the store has forgotten; set only while no thread uses the store.
+  /// The numbers of the series that the store has forgotten. Set this member only while no thread
+  /// uses the store.
   std::set<SeriesNumber> forgotten;
 
  private:
-  mutable Mutex mutex_;  // needed because one thread may recall series while another registers some
-  /// TSUIDs by series number; the elements never move in memory.
+  /// Guards tsuids_, because one thread may recall series while another thread registers series.
+  mutable Mutex mutex_;
+  /// The TSUID of each series number. The elements never move in memory.
   std::deque<Bytes> tsuids_ GUARDED_BY(mutex_);
 };
 
@@ -65,8 +69,7 @@ struct ScannedStore : ModelStore {
   size_t scans = 0;
 };
 
-/// A store, and the write path of one process after another. All these processes use the same
-/// store.
+/// A store, and the write path of the process that uses it now. Restart replaces the write path.
 struct Process {
   Process() {
     REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
@@ -74,8 +77,7 @@ struct Process {
     Start();
   }
 
-  /// Simulates a restart. The new process knows nothing of the previous process except its tag
-  /// formats.
+  /// Simulates a restart. The new process knows only the tag formats of the previous process.
   void Restart() {
     const Bytes formats = ingest->formats().Encode();
     Start();

@@ -1,6 +1,6 @@
 #pragma once
-// The embedded engine with automatic rollups on a disk in memory, and two query engines over it.
-// One query engine reads rollups, and the other does not.
+// The embedded engine with automatic rollups on a disk in memory, and two query engines that read
+// it. One query engine uses rollups, and the other does not.
 
 #include <doctest/doctest.h>
 
@@ -112,7 +112,7 @@ class RollupWorld {
   Status PutInt(const std::string& host, int64_t seconds, int64_t value) {
     return Put("m", host, seconds, PointValue::Int(value));
   }
-  /// Deletes the rows of the host's series in the hours [begin_s, end_s).
+  /// Deletes the rows of the series "m" of the host in the hours [begin_s, end_s).
   Status Delete(const std::string& host, int64_t begin_s, int64_t end_s) {
     PointScanSpec spec;
     ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid("m", host));
@@ -122,8 +122,8 @@ class RollupWorld {
     return store->points().DeleteRows(spec);
   }
 
-  /// Stores an annotation of the host's series. The time of the annotation is five seconds after
-  /// the start of the hour.
+  /// Stores an annotation of the series "m" of the host. The time of the annotation is five seconds
+  /// after the start of the hour.
   Status Note(const std::string& host, int64_t hour_s) {
     ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid("m", host));
     const Bytes key =
@@ -133,8 +133,9 @@ class RollupWorld {
   }
 
   struct Found {
-    std::string text;   // the groups of the result as text, or the error
-    std::string table;  // name of the table that the query has read
+    std::string text;  // the groups of the result as text, or the error
+    /// The rollup level that the query has read, or "raw" (SubQueryInfo::rollup_table).
+    std::string table;
   };
   static Found Ask(query::Engine& engine, const query::SubQuery& query, int64_t start,
                    int64_t end) {
@@ -165,8 +166,8 @@ class RollupWorld {
     if (by_host) query.filters.push_back({"wildcard", "host", "*", true});
     return query;
   }
-  /// Checks that both query engines return the same result. Returns the table that was read by the
-  /// query engine that uses rollups.
+  /// Runs a query on both query engines and checks that they return the same groups. Returns the
+  /// rollup level that the query engine with rollups has read, or "raw".
   std::string Compare(const query::SubQuery& query, int64_t start, int64_t end) {
     const Found with = Ask(*rolled, query, start, end), without = Ask(*raw, query, start, end);
     CAPTURE(*query.downsample);
@@ -198,7 +199,7 @@ class RollupWorld {
   const Durability durability_;
 };
 
-/// A RollupWorld whose store is open. The clock starts at midnight.
+/// A RollupWorld whose store is open. The clock shows midnight at the start.
 struct Opened {
   Opened() { REQUIRE(world.Open().ok()); }
   FaultyFileSystem disk{1};
@@ -216,7 +217,8 @@ struct Opened {
   }
 };
 
-/// Returns the state of `source`. After the first call of Of, the object calls `then` once.
+/// Returns the state of rollups that `source` returns. If a test has set `then`, the next call of
+/// Of calls it once, after it has read the state and before it returns.
 class SourceBefore : public query::RolledHoursSource {
  public:
   explicit SourceBefore(query::RolledHoursSource& source) : source_(source) {}

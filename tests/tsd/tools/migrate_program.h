@@ -1,5 +1,5 @@
 #pragma once
-// Runs `tsdb migrate` in tests. HBase is replaced by a small gateway over the model store.
+// Runs `tsdb migrate` in tests. Instead of HBase, a FakeGateway with a ModelStore is used.
 
 #include <doctest/doctest.h>
 
@@ -17,8 +17,8 @@
 
 namespace hg::tsd {
 
-/// Replaces HBase. The gateway stores `puts_max` puts, and closes the connection at the put after
-/// them.
+/// Replaces HBase. The gateway accepts `puts_max` calls of putMultiple, and closes the connection
+/// at each later call.
 struct MigrateCluster {
   MigrateCluster()
       : gateway([this]() -> Store& { return model; },
@@ -37,7 +37,7 @@ struct MigrateCluster {
     return "hbase://127.0.0.1:" + std::to_string(gateway.port());
   }
 
-  std::function<void()> at_put;  // called at each put; set it before the first put
+  std::function<void()> at_put;  // called at each call of putMultiple; set it before the first call
   std::atomic<int> scans = 0;
   std::atomic<int> puts = 0;
   std::atomic<int> puts_max = 1 << 30;
@@ -56,8 +56,8 @@ inline std::vector<Row> RowsOf(Store& store, const char* table) {
   return all;
 }
 
-/// Runs `tsdb migrate`. The folder of the program has several data directories; the settings
-/// contain the path of "data".
+/// Runs `tsdb migrate`. The folder of the program may contain several data directories; the
+/// settings contain the path of the directory "data".
 class MigrateProgram : public ToolProgram {
  public:
   explicit MigrateProgram(const std::string& settings = {}, BackendOpener opener = OpenBackend)
@@ -99,7 +99,7 @@ inline bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Returns lines for `import`, with `count` series that have one point each.
+/// Returns lines for the command `import`. They contain `count` series that have one point each.
 inline std::string SeriesLines(int count) {
   std::string lines;
   for (int i = 0; i < count; ++i) {
@@ -109,7 +109,8 @@ inline std::string SeriesLines(int count) {
   return lines;
 }
 
-// Lines for `import`, with values of every width, and with times in seconds and in milliseconds.
+// Lines for the command `import`. They contain values of every width, and times in seconds and in
+// milliseconds.
 inline const std::string kMixedLines =
     "m 1699999200 1 host=a\nm 1699999201 300 host=a\nm 1699999202 70000 host=a\n"
     "m 1699999203 5000000000 host=a\nm 1699999204 1.5 host=a\nm 1699999205123 7 host=a\n"

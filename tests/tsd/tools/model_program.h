@@ -1,5 +1,5 @@
 #pragma once
-// Runs the program with the model store as its store.
+// Runs commands of the program `tsdb` with the ModelStore as the store.
 
 #include "tests/support/model_backend.h"
 #include "tests/support/tool_program.h"

@@ -1,6 +1,6 @@
 #pragma once
-// A data directory in the state that tools find while a daemon is running: the store is open, and a
-// local socket in the directory serves the store to tools.
+// A data directory as tools find it while a daemon is running: the store is open, and a local
+// socket in the directory serves the store to tools.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,8 @@
 
 namespace hg::tsd {
 
-/// A store that calls `meddle` after a tool has read a row and before the tool writes this row.
+/// A store that calls `meddle` before a tool changes a row by MutateIfUnchanged. At this time, the
+/// tool has already read the row.
 class MeddledStore : public CountedStore {
  public:
   using CountedStore::CountedStore;
@@ -26,7 +27,7 @@ class MeddledStore : public CountedStore {
     return CountedStore::MutateIfUnchanged(family, cells, table, mutation);
   }
 
-  std::function<void()> meddle;  // the function is called once and then removed
+  std::function<void()> meddle;  // called once and then removed; may be empty
 };
 
 class RunningStore {
