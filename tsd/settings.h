@@ -51,7 +51,8 @@ Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
-/// The options log the trees that are left out.
+/// Returns the options of the tree sorter. They contain a function that logs a warning if some
+/// enabled trees get no new series, because the rules of all enabled trees need too much memory.
 Result<uid::TreeSorterOptions> ReadTreeSorterOptions(const Config& config);
 Result<compaction::RowCompactorOptions> ReadRowCompactorOptions(const Config& config);
 /// Returns the options of row compaction; nullopt if rows are not compacted automatically after
