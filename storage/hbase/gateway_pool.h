@@ -90,9 +90,11 @@ class GatewayPool {
   };
   Entry Enter();
 
-  /// Takes a connection from the pool, and waits while all connections are in use. Returns Busy if
-  /// the deadline passes during the wait. Returns Unavailable if the gateway cannot be reached or
-  /// is not a Thrift2 gateway; the error message has the name of the gateway and the reason.
+  /// Takes a connection to the gateway with the index `gateway`. If `gateway` is nullopt, the pool
+  /// chooses the gateway. Opens a connection if none is idle, and waits while all connections that
+  /// the options allow are in use. Returns Busy if the deadline passes during the wait. Returns
+  /// Unavailable if the gateway cannot be reached or is not a Thrift2 gateway; the error message
+  /// has the name of the gateway and the reason.
   Result<Lease> Take(std::optional<size_t> gateway, Deadline deadline);
 
   /// Returns Unavailable, with the last error, while all gateways are unreachable. Otherwise
