@@ -18,7 +18,8 @@ namespace hg {
 using ChangeReport =
     std::function<void(const std::string& table, const std::vector<RowMutation>& rows)>;
 
-/// Returns whether the mutation only adds a column that was absent. Such a mutation hides or
+/// Returns whether a compare-and-set with these arguments only adds a column that was absent: it
+/// expects the column to be absent, and all its changes are puts. Such a compare-and-set hides or
 /// replaces no data that may be cached, so it is not reported.
 inline bool OnlyAdds(const Expected& expected, const RowMutation& row) {
   return !expected && std::all_of(row.changes.begin(), row.changes.end(), [](const auto& change) {
