@@ -18,7 +18,7 @@ namespace hg::tsd {
 struct StoreCalls {
   uint64_t get = 0, put = 0, append = 0, remove = 0, increment = 0;
   uint64_t open_scanner = 0, scan = 0;
-  uint64_t batched = 0;  // number of puts of rows with several puts in one mutation
+  uint64_t batched = 0;  // number of puts that came with other puts in one row mutation
 };
 
 /// Passes the numbers of calls to `visit`, under the names that OpenTSDB uses.

@@ -48,9 +48,9 @@ class GatewayPool {
     /// Returns a number that changes when connections to the gateway are lost. After the number has
     /// changed, older scanner ids may belong to other scans (hbase-backend.md §3).
     [[nodiscard]] uint64_t epoch() const { return epoch_; }
-    /// Marks the connection as unusable, so that it is closed and not returned to the pool. If
-    /// `away` is set, it is the error with which the gateway was unreachable, and the pool does not
-    /// use the gateway for some time.
+    /// Closes the connection, which is then not returned to the pool. If the gateway was
+    /// unreachable, `away` is the error, and the pool does not use the gateway for some time.
+    /// Otherwise, `away` is nullopt.
     void Break(const std::optional<Status>& away);
 
    private:

@@ -36,7 +36,8 @@ class Master {
   void SetAttributes(const std::string& table, Attributes attributes);
   /// Removes all properties of a table that was dropped.
   void Forget(const std::string& table);
-  /// Returns all namespaces that clients have created, including namespaces without tables.
+  /// Returns the namespaces "default" and "hbase", and all namespaces that clients have created,
+  /// including namespaces without tables.
   [[nodiscard]] std::set<std::string> Namespaces() const;
   void AddNamespace(const std::string& name);
   void RemoveNamespace(const std::string& name);

@@ -64,7 +64,8 @@ class RawKeyTable {
   [[nodiscard]] SeriesIds FindHalves(const RawKey& raw_key) const;
 
   /// Stores a raw series key in the table. Call generation() before you resolve the names, and pass
-  /// its result as `generation`. If Forget was called after that, this function does nothing.
+  /// its result as `generation`. If Forget is called between these two calls, Remember does
+  /// nothing.
   void Remember(const RawKey& raw_key, const SeriesIds& ids, SeriesNumber number,
                 uint32_t generation);
   /// Stores both halves of the raw series keys of all points for which series[i].known is false. If

@@ -32,8 +32,8 @@ namespace hg::tsd {
 /// recomputed.
 enum class Odd : uint8_t {
   kNo,
-  // The hour has annotations, infinities or visible NaNs. The rollups of the hour represent only
-  // its finite numbers.
+  // The hour has annotations, infinities, or NaNs that queries show (IsSpecialDouble is false for
+  // these NaNs). The rollups of the hour represent only its finite numbers.
   kExtras,
   kUnreadable,  // the points of the hour cannot be read, so the hour has no rollups
 };
