@@ -18,9 +18,9 @@ namespace hg {
 using ChangeReport =
     std::function<void(const std::string& table, const std::vector<RowMutation>& rows)>;
 
-/// Returns whether a mutation with a condition (Store::CompareAndMutate) only adds the column of
-/// the condition, which must be absent. Such a mutation hides or replaces no data that may be
-/// cached, so it is not reported.
+/// Returns whether a compare-and-set with these arguments only adds a column that was absent: it
+/// expects the column to be absent, and all its changes are puts of this column. Such a
+/// compare-and-set hides or replaces no data that may be cached, so it is not reported.
 inline bool OnlyAdds(const Bytes& family, const Bytes& qualifier, const Expected& expected,
                      const RowMutation& row) {
   return !expected && std::all_of(row.changes.begin(), row.changes.end(), [&](const auto& change) {

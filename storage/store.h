@@ -132,8 +132,8 @@ struct ScanSpec : CellSelection {
 };
 
 /// A scan for one reader. Not thread-safe. The rows are in ascending order of keys, or in
-/// descending order if ScanSpec::reversed is true. Each row is returned once and complete. Its
-/// state is that of some time between the start of the scan and the return of the row. The cursor
+/// descending order if ScanSpec::reversed is true. Each row is returned once and complete, in a
+/// state that the row had at some time between the start of the scan and its return. The cursor
 /// must be destroyed before its store.
 class ScanCursor {
  public:
@@ -247,9 +247,10 @@ class Store {
   /// differ. Returns InvalidArgument if the appended bytes exceed the size limit of a value. A
   /// store may also check the total length. Some stores cannot check the total length, because they
   /// join appended bytes only when the cell is read. In a points table, returns InvalidArgument if
-  /// there are several columns and one of them is the column of append mode. Returns Unsupported if
-  /// there are several columns and the store can append only to one column. `ttl_ms` is as for
-  /// IncrementColumns.
+  /// there are several columns and one of them is the append cell (storage/codec/append_cell.h).
+  /// Returns Unsupported if there are several columns and the store can append only to one column.
+  /// `ttl_ms` is the TTL of the new cells (CellChange::ttl_ms). If it is nullopt, each new cell has
+  /// the TTL of the cell that it replaces.
   virtual Status AppendColumns(const std::string& table, ByteView key,
                                const std::vector<ColumnAppend>& columns,
                                std::optional<int64_t> ttl_ms) = 0;

@@ -1,12 +1,14 @@
 #pragma once
-// Logs events in which credentials of a client were rejected.
+// Logs requests that were rejected because their credentials were invalid or because the user lacks
+// a role.
 
 #include "http/access/access.h"
 #include "tsd/log_limit.h"
 
 namespace hg::tsd {
 
-/// Logs at most one event per second, and only counts all other events. The object is thread-safe.
+/// Logs at most one rejected request per second. The next log line then contains the number of
+/// rejected requests that were not logged. The object is thread-safe.
 class AccessLog {
  public:
   /// `clock` must outlive the object.

@@ -12,7 +12,8 @@
 
 namespace hg::tsd {
 
-/// Returns a point store that writes points to the family "t" of `table`. `cells` and `points` must
+/// Returns a point store that writes points to the append cells of their rows, in the family "t" of
+/// `table` in `cells`. It passes all other operations to `points`. `cells` and `points` must
 /// outlive the returned object.
 std::unique_ptr<Points> MakeAppendModePoints(Store& cells, Points& points,
                                              const std::string& table);

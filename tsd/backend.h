@@ -45,23 +45,27 @@ class Backend {
   /// Returns whether the store belongs to a daemon on this machine. If it does, this process does
   /// no background work for the store, because the daemon does this work.
   [[nodiscard]] virtual bool beside_daemon() const { return false; }
-  /// Sets a listener for rows that get points, so that these rows can be compacted when their hour
-  /// is over. If the engine stores points as cells, it calls the listener for each such row. Other
-  /// engines ignore the listener. Call this function at most once, before the first write.
+  /// Sets a listener. An engine that stores points as cells calls the listener for each row to
+  /// which points were written, so that the row can be compacted when its hour is over. `key` is
+  /// the row key, and `base` is the base time in seconds. Other engines ignore the listener. Call
+  /// this function at most once, before the first write.
   virtual void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) {
     (void)listener;
   }
-  /// Returns a counter for the bytes of names that the process caches outside the store. The
-  /// process updates this counter. The store rejects new names while memory is short
-  /// (EmbeddedOptions::name_bytes). nullptr: the store does not limit names.
+  /// Returns a counter for the memory, in bytes, of the names that the process caches outside the
+  /// store. The process updates this counter, and the store counts this memory towards its memory
+  /// limit (EmbeddedOptions::name_bytes). If too much memory is in use, the store rejects new names
+  /// (MayAddSeries). nullptr: the store does not limit names.
   [[nodiscard]] virtual std::shared_ptr<std::atomic<uint64_t>> name_bytes() { return nullptr; }
-  /// Returns OK if names of `name_bytes` bytes may get ids now. Callers call this function before
-  /// they assign ids. Returns the errors of Embedded::MayAddSeries. Thread-safe.
+  /// Returns OK if new names that need `name_bytes` bytes of memory may get ids now. Otherwise,
+  /// returns the errors of Embedded::MayAddSeries. Call this function before you assign ids.
+  /// Thread-safe.
   virtual Status MayAddSeries(uint64_t name_bytes) { return (void)name_bytes, Status(); }
-  /// Returns the engine's interface for watching changes of old rows. Returns nullptr if the engine
-  /// has no such interface, because other processes may also change rows.
+  /// Returns the engine's interface for watching changes of old rows. nullptr: the engine cannot
+  /// report these changes, because other processes may also change rows.
   virtual WatchedPoints* watched() { return nullptr; }
-  /// Passes statistics of the engine to `visit`. This function and the next one are thread-safe.
+  /// CollectStats passes statistics of the engine to `visit`, and CollectLatencies passes its
+  /// latency histograms to `visit`. Both functions are thread-safe.
   virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
   virtual void CollectLatencies(const LatencyVisitor& visit) { (void)visit; }
   /// Returns the last failure of background work, such as a flush. Returns OK if there was no
@@ -87,8 +91,8 @@ class Backend {
 
 /// The purpose for which a process opens the store.
 enum class StoreUse : uint8_t {
-  // The process is a daemon. The store works as with kWork; in addition, writes may wait in the
-  // spool, and series without rows are forgotten.
+  // The process is a daemon. The store works as with kWork. In addition, writes may wait in the
+  // spool (storage/hbase/spool.h), and the store removes series that have no rows left.
   kServe,
   kWork,  // the process automatically flushes, merges and splits
   kLook,  // the process changes files of the store only when a caller requests it

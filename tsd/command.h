@@ -54,7 +54,8 @@ struct Command {
   /// such request.
   std::string_view http_instead;
   int (*run)(Invocation&);
-  /// Writes the options of this command that are settings to the Config. May be nullptr.
+  /// Copies the values of those options that set a setting to the Config. nullptr: the command has
+  /// no such options.
   void (*apply_options)(const CommandLine&, Config*) = nullptr;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 // The settings of a process. A value on the command line overrides the value in the Java properties
-// file, and a value in this file overrides the default value. The defaults are those of OpenTSDB's
-// and Hourglass's keys (opentsdb-schema.md §19; known_settings.h). Only this folder knows the keys.
-// Other layers get options structs (tsd/settings.h).
+// file, and a value in this file overrides the default value. The default values are in
+// known_settings.h (opentsdb-schema.md §19). Only the code in tsd/ knows the keys. Other layers get
+// options structs (tsd/settings.h).
 
 #include <cstdint>
 #include <limits>

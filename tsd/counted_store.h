@@ -14,11 +14,11 @@
 
 namespace hg::tsd {
 
-/// The number of calls of each kind that OpenTSDB distinguishes.
+/// The numbers of calls to a cell store, for each kind of call that OpenTSDB distinguishes.
 struct StoreCalls {
   uint64_t get = 0, put = 0, append = 0, remove = 0, increment = 0;
   uint64_t open_scanner = 0, scan = 0;
-  uint64_t batched = 0;  // number of puts that were sent together with other puts in one call
+  uint64_t batched = 0;  // number of puts that came with other puts in one row mutation
 };
 
 /// Passes the numbers of calls to `visit`, under the names that OpenTSDB uses.
@@ -96,7 +96,7 @@ class CountedStore : public Store {
   /// The counters. later_ uses the same counters. Scan cursors increment these counters, so a
   /// cursor must not outlive this object.
   const std::shared_ptr<Counters> counters_;
-  /// The counted handle for later commits; nullptr if the store returns itself.
+  /// Counts the calls to store_.CommittedLater(). nullptr: that function returns store_ itself.
   std::unique_ptr<CountedStore> later_;
 };
 

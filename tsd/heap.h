@@ -18,14 +18,15 @@ class Heap {
   /// tsd.memory.limit.
   explicit Heap(uint64_t memory_limit_bytes);
 
-  /// Returns free memory of malloc to the system if the process has grown by an eighth of the
-  /// memory limit since the last trim. Call this function about once a second. A trim takes some
-  /// milliseconds per gigabyte, and other threads may wait for malloc during this time.
+  /// Returns free memory of malloc to the system if the resident memory has grown by an eighth of
+  /// the memory limit above its minimum since the last trim. Call this function about once a
+  /// second. A trim takes some milliseconds per gigabyte, and other threads may wait for malloc
+  /// during this time.
   void Trim();
 
  private:
   const uint64_t growth_bytes_;
-  uint64_t lowest_bytes_ = 0;  // minimum of the resident memory since the last trim, in bytes
+  uint64_t lowest_bytes_ = 0;  // minimum of the resident memory since the last trim; 0 = no trim
 };
 
 }  // namespace hg::tsd

@@ -49,10 +49,10 @@ void SetLogFormat(LogFormat format);
 /// kInfo. Thread-safe.
 void SetLogLevel(LogLevel level);
 
-/// The maximum number of lines that RecentLogLines returns. RecentLogLines returns the last lines
-/// of the log, newest line first. The lines have the form of OpenTSDB's /logs: seconds, level,
-/// thread, logger and text, separated by tabs. Thread-safe.
+/// The maximum number of lines that RecentLogLines returns.
 inline constexpr size_t kLogLinesKept = 1024;
+/// Returns the last lines of the log, newest line first. The lines have the form of OpenTSDB's
+/// /logs: seconds, level, thread, logger and text, separated by tabs. Thread-safe.
 std::vector<std::string> RecentLogLines();
 
 /// Writes one event as one line. `component` is the part of the program that the event concerns.

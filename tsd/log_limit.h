@@ -39,7 +39,7 @@ class LogLimit {
   const int burst_;
   std::mutex mutex_;
   int64_t next_ns_ = 0;  // nothing is admitted before this monotonic time; guarded by mutex_
-  int64_t untold_ = 0;   // events since the last admitted one; guarded by mutex_
+  int64_t untold_ = 0;   // events not admitted since the last admitted one; guarded by mutex_
 };
 
 }  // namespace hg::tsd

@@ -23,12 +23,14 @@ struct LogEvent {
 /// "component", "message" and one member for each field.
 std::string LogLine(LogFormat format, const LogEvent& event);
 
-/// Returns the message and the fields of an event, for example "message component=store path=/data
-/// error="no such file": made"". A value that is not one plain word is put in quotes. Control
-/// characters, quotes and backslashes in it are escaped as \" \\ \n \r and \x1B.
+/// Returns the message, the component and the fields of an event, such as "backup failed
+/// component=store path=/data". A value that is not one plain word is put in quotes. In such a
+/// value, a backslash is put before each quote and backslash. Control characters of the message and
+/// of the values are replaced as by OneLine.
 std::string LogText(const LogEvent& event);
 
-/// Returns the text on one line: newline characters become the escapes \n and \r.
+/// Returns the text on one line: newline characters become the escapes \n and \r. Other control
+/// characters except tabs become \xHH, where HH are two hexadecimal digits.
 std::string OneLine(std::string_view text);
 
 }  // namespace hg::tsd

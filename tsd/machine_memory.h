@@ -6,8 +6,8 @@
 
 namespace hg::tsd {
 
-/// Returns the usable memory in bytes, as /proc and /sys report it. Returns 1 GiB if neither of
-/// them reports it.
+/// Returns the usable memory in bytes. If the size of the machine's memory is unknown, the function
+/// uses 1 GiB in its place.
 uint64_t MachineMemoryBytes();
 
 }  // namespace hg::tsd

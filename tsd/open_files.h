@@ -7,7 +7,8 @@
 namespace hg::tsd {
 
 /// Raises the limit of open files to the maximum that the system allows for the process. Returns
-/// the new limit.
+/// the new limit, or the current limit if it cannot be raised. Returns UINT64_MAX if the limit
+/// cannot be read.
 uint64_t RaiseOpenFilesLimit();
 
 /// Returns the maximum number of client connections. `wanted` is the configured number; 0 means as

@@ -21,16 +21,18 @@ struct QueryLogEntry {
 std::optional<QueryLogEntry> LogEntryOf(const query::CompletedQuery& query, int64_t slow_ms);
 
 /// Logs queries that were slow, rejected or ended early. A client can send thousands of queries per
-/// second that are rejected at once, so only some of these are logged. The object is thread-safe.
+/// second that the daemon rejects. Therefore, only some of the queries that were not slow are
+/// logged. The object is thread-safe.
 class QueryLog {
  public:
-  /// `slow_ms` as for LogEntryOf. `clock` must outlive the object.
+  /// A query that took at least `slow_ms` milliseconds is slow; 0 means that no query is slow.
+  /// `clock` must outlive the object.
   QueryLog(const Clock& clock, int64_t slow_ms) : slow_ms_(slow_ms), limit_(clock, kBurst) {}
 
   void Ended(const query::CompletedQuery& query);
 
  private:
-  static constexpr int kBurst = 20;  // events that are logged at once
+  static constexpr int kBurst = 20;  // events that are logged at once after a pause of 20 seconds
 
   const int64_t slow_ms_;
   LogLimit limit_;

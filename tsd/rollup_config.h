@@ -8,9 +8,10 @@
 
 namespace hg::tsd {
 
-/// Parses the JSON text of the setting. The message of InvalidArgument describes the error. Errors
-/// are: an unknown function, an id that is repeated or not in 0…127, an interval that is repeated
-/// or does not fit its row, or a number of default intervals other than one.
+/// Parses the JSON text of the setting. The message of InvalidArgument describes the error.
+/// Examples of errors are: an unknown function, an id that is repeated or not in 0…127, a repeated
+/// interval, a row with fewer than 12 or more than 7774 intervals, or a number of default intervals
+/// other than one.
 Result<codec::RollupTables> ParseRollupConfig(std::string_view json);
 
 }  // namespace hg::tsd

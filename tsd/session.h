@@ -1,5 +1,6 @@
 #pragma once
-// The state that every command has: the settings and, after Open, the store with its names.
+// The state that every command has: the settings and, after Open, the store and the names of
+// metrics and tags.
 
 #include <memory>
 #include <optional>
@@ -23,8 +24,8 @@ namespace hg::tsd {
 /// session is open, any thread may use the objects that it returns.
 class Session {
  public:
-  /// `words` describe this process to other processes that find the data directory in use. Both
-  /// references must outlive the session.
+  /// `words` describe this process to other processes that find the data directory in use. `config`
+  /// and `opener` must outlive the session.
   Session(const Config& config, const BackendOpener& opener, std::string words)
       : config_(config), opener_(opener), words_(std::move(words)) {}
   ~Session();
@@ -48,7 +49,8 @@ class Session {
   [[nodiscard]] StoreCalls store_calls() const { return cells_->calls(); }
   Points& points() { return backend_->points(); }
   uid::Names& names() { return *names_; }
-  /// Returns the state of automatic rollups, or nullptr if this process does not compute automatic
+  /// Returns the state of automatic rollups, or nullptr if automatic rollups are off. Tools have
+  /// this state, too, because they must record changed points, but only the daemon computes
   /// rollups.
   RollupState* rollups() { return rollups_.get(); }
   /// Returns the rollups that an earlier process computed and that this process does not continue.
@@ -67,7 +69,8 @@ class Session {
   /// must record changed points. If a process opens the store through a daemon, the daemon records
   /// the changes.
   Status OpenRollups(StoreUse use);
-  /// Counts the memory of cached names towards the memory limit of the store.
+  /// Limits the memory of cached names. In a daemon, this memory also counts towards the memory
+  /// limit of the store.
   Status LimitNames(StoreUse use, uid::NamesOptions* names);
 
   const Config& config_;

@@ -40,8 +40,8 @@ Result<std::unique_ptr<uid::NameFilter>> ReadNameFilter(const Config& config);
 /// daemon starts with an empty cache of names.
 Result<std::optional<size_t>> ReadPreloadedRows(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
-/// Returns the value of tsd.memory.limit in bytes. The default is half of the memory of the
-/// machine.
+/// Returns the value of tsd.memory.limit in bytes. The default is half of MachineMemoryBytes()
+/// (tsd/machine_memory.h).
 Result<uint64_t> ReadMemoryLimit(const Config& config);
 /// Returns the value of tsd.core.tag.allow_specialchars in UTF-8. The settings file is in Latin-1.
 /// Blanks at both ends of the value are ignored; blanks inside the value are allowed characters
@@ -51,7 +51,8 @@ Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
-/// The options log the trees that are left out.
+/// Returns the options of the tree sorter. They contain a function that logs a warning if some
+/// enabled trees get no new series, because the rules of all enabled trees need too much memory.
 Result<uid::TreeSorterOptions> ReadTreeSorterOptions(const Config& config);
 Result<compaction::RowCompactorOptions> ReadRowCompactorOptions(const Config& config);
 /// Returns the options of row compaction; nullopt if rows are not compacted automatically after

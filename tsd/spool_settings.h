@@ -14,15 +14,16 @@ namespace hg::tsd {
 /// Returns the options of the spool. By default, the spool is below tsd.storage.path. Returns
 /// nullopt if the spool is off, or if tsd.mode = ro.
 ///
-/// InvalidArgument: a setting is invalid, or points wait in the folder that the last daemon on
-/// tsd.storage.path used, and these settings do not use this folder. The error message contains the
-/// folder. With tsd.mode = ro, waiting points cause only a warning in the log.
+/// InvalidArgument: a setting is invalid, or points wait in a folder that these settings do not
+/// use. The function searches the default folder, and the folder that the last daemon on
+/// tsd.storage.path used. The error message contains the folder. With tsd.mode = ro, waiting points
+/// cause only a warning in the log.
 Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config,
                                                             FileSystem& files = PosixFileSystem());
 
-/// Records the folder of the spool in tsd.storage.path, unless the spool is below tsd.storage.path.
-/// A later daemon with other settings can then find the spool. If recording fails, a warning is
-/// logged.
+/// Records the folder of the spool in a file in tsd.storage.path, so that a later daemon with other
+/// settings can find the spool. If there is no such file, later daemons search the default folder,
+/// so the default folder need not be recorded. If recording fails, a warning is logged.
 void NoteSpoolFolder(const Config& config, const std::string& folder, FileSystem& files);
 
 }  // namespace hg::tsd

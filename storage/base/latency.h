@@ -82,7 +82,7 @@ class Latency {
 
  private:
   static constexpr size_t kExact = 64;    // number of slots that are one millisecond wide
-  static constexpr size_t kPerPower = 8;  // number of slots between two powers of two
+  static constexpr size_t kPerPower = 8;  // number of slots from 2^k ms to 2^(k+1) ms
   // The number of powers of two that have slots. The last slot ends at 2^26 ms, which is most of a
   // day.
   static constexpr size_t kPowers = 20;

@@ -14,8 +14,8 @@ namespace hg {
 /// the object.
 class MemoryLimit final : public RequestContext {
  public:
-  /// `message` is the message of the LimitExceeded that Charge returns above `bytes_max`. `request`
-  /// must outlive the object.
+  /// If a charge would exceed `bytes_max` bytes, Charge returns LimitExceeded with this `message`.
+  /// `request` must outlive the object.
   MemoryLimit(int64_t bytes_max, std::string message, RequestContext& request)
       : bytes_max_(bytes_max), message_(std::move(message)), request_(request) {}
   MemoryLimit(const MemoryLimit&) = delete;

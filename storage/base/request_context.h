@@ -19,8 +19,8 @@ class RequestContext {
 
   /// Reports `steps` of work. One step costs about as much as reading or merging one point. More
   /// expensive work counts as several steps. The call is cheap, because it reads the clock only
-  /// once in many steps. The call may block if the request is found to be large. If the call fails,
-  /// the caller must stop and return the error.
+  /// once in many steps. If the request has done much work, the call may block until other large
+  /// requests have ended. If the call fails, the caller must stop and return the error.
   virtual Status Step(uint64_t steps) = 0;
 
   /// Checks the limits of the request now. Call this function before or after a single piece of
@@ -28,8 +28,8 @@ class RequestContext {
   virtual Status Check() { return Step(0); }
 
   /// Reports that `bytes` of memory are about to be allocated. A negative number reports freed
-  /// memory, and never fails. If the call fails, the caller must not allocate the memory. The
-  /// caller must stop and return the error.
+  /// memory, and never fails. The call may block as Step does. If the call fails, the caller must
+  /// not allocate the memory. The caller must stop and return the error.
   virtual Status Charge(int64_t bytes) = 0;
 
   /// Ends the request, because the store needs memory that the request keeps in use. Returns true

@@ -22,9 +22,9 @@ inline constexpr size_t kRowKeyBytesMax = 32767;
 /// row key. Otherwise returns InvalidArgument.
 Status CheckTsuid(const KeyLayout& layout, ByteView tsuid);
 
-/// Returns the salt bucket of a series before it is truncated to the width of the salt. Like
-/// OpenTSDB's RowKey.prefixKeyWithSalt, the function hashes metric and tag pairs as signed bytes,
-/// and makes a negative remainder positive.
+/// Returns the number of the salt bucket of a series. In a row key, the number is truncated to the
+/// width of the salt. Like OpenTSDB's RowKey.prefixKeyWithSalt, the function hashes metric and tag
+/// pairs as signed bytes, and makes a negative remainder positive.
 uint32_t SaltBucket(const KeyLayout& layout, ByteView tsuid);
 
 /// Appends the row key of one hour of a series to `out`. `tsuid` must pass CheckTsuid.

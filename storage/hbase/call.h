@@ -45,8 +45,9 @@ struct Attempt {
 Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
                  const std::function<void(wire::THBaseServiceClient&)>& send);
 
-/// Sleeps before repetition n (n ≥ 1) of a call. If the deadline would pass during the sleep,
-/// returns false without sleeping. Otherwise returns true.
+/// Sleeps before repetition n (n ≥ 1) of a call. The sleep is longer if HBase is busy (`busy`). If
+/// the deadline would pass during the sleep, returns false without sleeping. Otherwise returns
+/// true.
 bool BackOff(const HbaseOptions& options, int n, bool busy, Deadline deadline);
 
 }  // namespace hg::hbase

@@ -12,9 +12,9 @@
 
 namespace hg::hbase {
 
-// If a put and a delete of a column have the same timestamp in milliseconds, HBase treats the put
-// as older, whichever came first. After a delete, this function waits one millisecond, so that the
-// caller can put the column again at once.
+// Waits one millisecond after a delete, so that the caller can put a deleted column again at once.
+// If a put and a delete of a column have the same timestamp in milliseconds, HBase hides the put,
+// whichever came first.
 inline void LetDeleteGrowOld() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 /// The connections, options and statistics of one HBase store. Thread-safe.

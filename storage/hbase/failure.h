@@ -24,8 +24,8 @@ Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
 /// Busy.
 bool IsTemporary(const Status& status);
 
-/// Returns the first line of a message. If the first line only announces the second line, returns
-/// both lines.
+/// Returns the first line of a message that is not empty. While the returned text ends with a
+/// colon, the next line is appended.
 std::string FirstLine(std::string_view message);
 
 }  // namespace hg::hbase

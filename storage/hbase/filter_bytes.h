@@ -15,8 +15,9 @@ namespace hg::hbase {
 /// then skips rows that match.
 Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter, bool reversed = false);
 
-/// Returns a filter on row keys. It passes at least the rows that `filter` passes. Returns nullopt
-/// if HBase has no such filter.
+/// Returns a filter on row keys for a scan, which is descending if `reversed` is true. The returned
+/// filter passes at least the rows that `filter` passes. Returns nullopt if HBase has no such
+/// filter.
 std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed = false);
 
 // Each of the following functions returns one filter.
@@ -30,7 +31,7 @@ Bytes FuzzyKeyFilter(ByteView key, ByteView mask);
 
 /// Returns a regular expression (ASCII) that matches the row keys of the series that the matcher
 /// selects. Returns nullopt if the expression would be longer than kPatternBytesMax or would match
-/// every key.
+/// every key. Also returns nullopt if a kOneOf clause of the matcher has no values.
 std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const KeyLayout& layout);
 
 /// Maximum length of a regular expression in bytes. Each region compiles the expression for each

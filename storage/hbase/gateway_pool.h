@@ -48,9 +48,9 @@ class GatewayPool {
     /// Returns a number that changes when connections to the gateway are lost. After the number has
     /// changed, older scanner ids may belong to other scans (hbase-backend.md §3).
     [[nodiscard]] uint64_t epoch() const { return epoch_; }
-    /// Marks the connection as unusable, so that it is closed and not returned to the pool. If
-    /// `away` is set, it is the error with which the gateway was unreachable, and the pool does not
-    /// use the gateway for some time.
+    /// Closes the connection, which is then not returned to the pool. If the gateway was
+    /// unreachable, `away` is the error, and the pool does not use the gateway for some time.
+    /// Otherwise, `away` is nullopt.
     void Break(const std::optional<Status>& away);
 
    private:
@@ -90,9 +90,11 @@ class GatewayPool {
   };
   Entry Enter();
 
-  /// Takes a connection from the pool, and waits while all connections are in use. Returns Busy if
-  /// the deadline passes during the wait. Returns Unavailable if the gateway cannot be reached or
-  /// is not a Thrift2 gateway; the error message has the name of the gateway and the reason.
+  /// Takes a connection to the gateway with the index `gateway`. If `gateway` is nullopt, the pool
+  /// chooses the gateway. Opens a connection if none is idle, and waits while all connections that
+  /// the options allow are in use. Returns Busy if the deadline passes during the wait. Returns
+  /// Unavailable if the gateway cannot be reached or is not a Thrift2 gateway; the error message
+  /// has the name of the gateway and the reason.
   Result<Lease> Take(std::optional<size_t> gateway, Deadline deadline);
 
   /// Returns Unavailable, with the last error, while all gateways are unreachable. Otherwise

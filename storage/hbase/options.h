@@ -41,10 +41,10 @@ struct SpoolOptions {
   // Maximum size of all waiting writes in bytes. When it is reached, further writes are rejected.
   uint64_t bytes_max = uint64_t{1} << 30;
   uint64_t file_bytes = uint64_t{16} << 20;  // size of a log file; space is freed by whole files
-  bool write_on_commit = true;               // acknowledge a write when the operating system has it
-  bool sync_on_commit = false;               // acknowledge a write when it is on disk
+  bool write_on_commit = true;               // acknowledge a write only after it is in a file
+  bool sync_on_commit = false;               // acknowledge a write only after it is on disk
   // The time limit in ms for a write with its repetitions. After this time, HBase counts as
-  // unreachable.
+  // unreachable, and the write goes to the spool.
   int patience_ms = 2000;
   int retry_ms = 500;  // pause between two attempts to replay, in ms
   // Time in ms for which the spool keeps sending rows of a table that HBase rejects permanently. In
@@ -77,7 +77,7 @@ struct HbaseOptions {
 
   // Time limit of a call with its repetitions, in ms. The last attempt may exceed this limit.
   int deadline_ms = 30'000;
-  int backoff_ms = 100;  // pause before the second repetition; doubles with each repetition
+  int backoff_ms = 100;  // pause in ms before the first repetition; doubles with each repetition
   int backoff_max_ms = 10'000;
   // Time in ms for which a gateway that cannot be reached is not used. The time doubles up to
   // rest_max_ms. While all gateways are unreachable, one call per rest_ms tests if a gateway can be

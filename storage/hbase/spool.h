@@ -4,11 +4,12 @@
 // "Over HBase").
 //
 // The spool "holds" from the first write that it accepts until it is empty again. While the spool
-// holds, every write to its tables is appended to the log, so that no write overtakes an older one.
-// Before the spool stops holding, it durably records that no write is left. Therefore, an old
-// record can never be replayed over a newer write that went to HBase directly. After the process
-// was killed, the spool may replay records that HBase already has. In this case, the spool also
-// replays all later records, in the same order.
+// holds, the log takes all calls that only put or append cells of the spool's tables, so that none
+// of these calls overtakes an older one. Appends with a TTL are an exception. DeleteRow fails
+// meanwhile. All other writes go to HBase directly. Before the spool stops holding, it durably
+// records that no write is left. Therefore, an old record can never be replayed over a newer put
+// that went to HBase directly. After the process was killed, the spool may replay records that
+// HBase already has. In this case, the spool also replays all later records, in the same order.
 //
 // Rows that HBase rejects permanently do not block later rows: the spool sets them aside as text.
 // If HBase rejects some rows of a call temporarily, the spool sends only these rows again, in
@@ -179,8 +180,8 @@ class Spool {
   // The members bytes, age_ms, stuck_ms and failure are not stored here. Stats computes them.
   SpoolStats stats_;
   Status failure_;  // failure of the last attempt to replay
-  // The time since which HBase rejects the first row. 0 means that HBase does not reject the first
-  // row.
+  // The time since which HBase rejects the first waiting row. 0 means that HBase does not reject
+  // it.
   int64_t stuck_since_ms_ = 0;
   int64_t oldest_ms_ = 0;      // time of the oldest waiting write; valid while the spool holds
   int64_t rate_since_ms_ = 0;  // start of the interval over which the replay rate is measured

@@ -44,15 +44,14 @@ wire::TTableName WriteTableName(const std::string& name);
 std::string ReadTableName(const wire::TTableName& name);
 /// Converts a table descriptor, except its splits.
 wire::TTableDescriptor WriteDescriptor(const TableDescriptor& table);
-/// Converts a column family. Fields that are not set get HBase's defaults. ReadDescriptor has the
-/// same limits.
+/// Converts a column family. Fields that are not set get HBase's defaults. Each value of
+/// KEEP_DELETED_CELLS except FALSE becomes true, including the value that keeps deleted cells only
+/// until their TTL. Each Bloom filter except NONE is read as ROW.
 FamilyDescriptor ReadFamily(const wire::TColumnFamilyDescriptor& column);
-/// Converts a table descriptor. Each setting with which HBase keeps deleted cells becomes "kept",
-/// including the setting that keeps deleted cells only until their TTL. Bloom filters other than
-/// ROW are read as ROW.
+/// Converts a table descriptor. The families are converted as by ReadFamily. A split policy that
+/// Hourglass does not support becomes the default policy.
 TableDescriptor ReadDescriptor(const wire::TTableDescriptor& table);
 /// Returns the split policy of a table. Returns an error if Hourglass does not support the policy.
-/// For such a table, ReadDescriptor returns the default policy.
 Result<TableSplitPolicy> ReadSplitPolicy(const wire::TTableDescriptor& table);
 /// Removes those attributes that ReadSplitPolicy reads.
 void EraseSplitPolicy(std::map<std::string, std::string>* attributes);

@@ -4,8 +4,8 @@
 // access cells sends no layout. The server replies to the greeting with a Status. After the
 // greeting, requests and responses alternate. A request is a Call with its arguments. A response is
 // a Status, followed by the result if the Status is ok. The response to a backup has several
-// frames: each frame contains true and the progress, and the last frame contains false and the
-// result. A connection has at most one open scan.
+// frames. The last frame contains false and the result. Each earlier frame contains true and the
+// progress. A connection has at most one open scan.
 
 #include <cstdint>
 #include <string_view>

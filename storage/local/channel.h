@@ -51,12 +51,12 @@ class Channel {
   Descriptor socket_;
 };
 
-/// Listens at kSocketName in the folder. Only the current user can connect. An existing socket file
-/// is replaced. No other process listens on the existing file, because the caller must hold the
-/// lock of the folder.
+/// Listens at kSocketName in the folder. Only the current user and root can connect. An existing
+/// socket file is replaced. No other process listens on the existing file, because the caller must
+/// hold the lock of the folder.
 Result<Descriptor> Listen(const std::string& folder);
 /// Connects to the socket in the folder. Returns NotFound if there is no socket, or if no process
-/// listens on the socket.
+/// listens on the socket. Returns Unavailable if the current user may not connect.
 Result<Channel> Connect(const std::string& folder);
 
 }  // namespace hg::local

@@ -7,8 +7,8 @@
 
 namespace hg {
 
-/// The request and the writer of points. Use a WriteContext on one thread at a time. With
-/// Checks::kEachBatch, it is thread-safe.
+/// The request and the writer of points. With Checks::kEachBatch, the object is thread-safe. With
+/// the other values of Checks, only one thread at a time may use the object.
 class WriteContext {
  public:
   /// When to check the rate limits of the writer and of the metrics. All stored points count
@@ -40,9 +40,9 @@ class WriteContext {
   [[nodiscard]] RequestContext& request() const { return request_; }
   [[nodiscard]] Writer* writer() const { return writer_; }
 
-  /// Once a batch has passed the check of the writer's limits, writer_passed returns true. Once a
-  /// batch has passed the check of the metrics' limits, metrics_passed returns true. The limits are
-  /// not checked for later batches.
+  /// writer_passed returns true if a batch has passed the check of the writer's limits, so that
+  /// later batches skip this check. metrics_passed returns the same for the limits of the metrics.
+  /// A limit that is checked for each batch (Checks) never counts as passed.
   [[nodiscard]] bool writer_passed() const { return writer_passed_; }
   [[nodiscard]] bool metrics_passed() const { return metrics_passed_; }
   void PassWriter() {

@@ -9,8 +9,9 @@
 namespace hg::points {
 
 /// Reads numbers as ByteReader does, but does not check for the end of the buffer. The caller must
-/// know the maximum number of fields that it reads. Packed numbers and byte sequences have no
-/// maximum length, so AmpleReader cannot read them: Take and Packed fail.
+/// ensure that the buffer has at least as many bytes as the fields that it reads can have. Packed
+/// numbers and byte sequences have no maximum length, so AmpleReader cannot read them: Take and
+/// Packed fail.
 class AmpleReader {
  public:
   explicit AmpleReader(ByteView in) : at_(in.data()), end_(in.data() + in.size()) {}

@@ -22,8 +22,9 @@ bool KeyMayPass(const RowFilter& filter, ByteView key);
 /// Returns whether the row passes the filter. `cells` are the selected cells with their values.
 bool RowPasses(const RowFilter& filter, ByteView key, const std::vector<Cell>& cells);
 
-/// Sets *next to the first key ≥ `key` that the templates of the filter allow. If the templates
-/// allow `key` itself, *next is `key`. Returns false if there is no such key.
+/// Sets *next to a key ≥ `key`. No key from `key` to *next, without *next itself, passes the
+/// kTemplate conditions of the filter. If `key` passes these conditions, *next is `key`. Returns
+/// false only if no key ≥ `key` passes them.
 bool SeekKey(const RowFilter& filter, ByteView key, Bytes* next);
 
 /// Returns whether the selection contains the column. Does not check times and versions, because

@@ -46,9 +46,9 @@ struct StreamRest {
   std::vector<StreamException> exceptions;  // sorted by position
 };
 
-/// DecodeInts sets wide[0, n) to int64 numbers, and DecodeFloats sets wide[0, n) to the bits of
-/// doubles. Both convert floats to doubles and apply the exceptions. Both return false if the bytes
-/// are not a valid stream.
+/// DecodeInts sets wide[0, n) to int64 numbers. DecodeFloats sets wide[0, n) to the bits of
+/// doubles, also for values that are stored as 4-byte floats. Both functions apply the exceptions
+/// of the stream to `wide`. Both return false if the bytes are not a valid stream.
 bool DecodeInts(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest);
 

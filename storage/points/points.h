@@ -234,10 +234,10 @@ class Points {
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
 
   /// Makes the log durable up to `position` at the configured durability, and then calls `done`
-  /// exactly once. With the durabilities none and buffered, and mostly with logged, `done` runs on
-  /// this thread before Commit returns. With the durability synced, `done` runs later on another
-  /// thread. With logged, each call makes one system call for all pending records, so an event loop
-  /// should call Commit once per turn. `done` must not block.
+  /// exactly once. With the durabilities none and buffered, and usually also with logged, `done`
+  /// runs on this thread before Commit returns. With the durability synced, `done` runs later on
+  /// another thread. With the durability logged, each call makes one system call for all pending
+  /// records, so an event loop should call Commit once per turn of the loop. `done` must not block.
   virtual void Commit(LogPosition position, std::function<void(Status)> done) = 0;
 
   /// Opens a scan of points. The call may block.

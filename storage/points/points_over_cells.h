@@ -95,7 +95,8 @@ class PointsOverCells : public Points {
 std::vector<ScanSpec> BucketScans(const KeyLayout& layout, const std::string& table,
                                   ByteView metric, const RowRange& rows, size_t batch_rows);
 /// Returns the scans with the context of the request (CellSelection::context), and with fetches
-/// that end at some 256 KiB. All scans hold a fetch at the same time.
+/// that end at some 256 KiB. Fetches are limited because each of the scans holds a fetch in memory
+/// at the same time.
 std::vector<ScanSpec> BoundedBy(RequestContext* context, std::vector<ScanSpec> scans);
 
 }  // namespace hg::points

@@ -40,11 +40,12 @@ bool RendersAsOne(const RowPart& row, uint32_t base, const RenderOptions& option
 /// have the same cell time. The time of a compacted cell is the time of its last point.
 std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions& options);
 
-/// Returns the RowPart that deletes the column `qualifier` of the rendered row. For a single cell,
-/// the RowPart deletes the qualifier of the cell. For a compacted cell that Render made from
-/// points, the RowPart deletes these points. The RowPart is empty if the rendered row has no such
-/// column. The caller must ensure that the stored row does not change between reading `row` and
-/// applying the result.
+/// Returns the RowPart that deletes the column `qualifier` of the rendered row. For the qualifier
+/// of a canonical single point (row_part.h), the RowPart deletes this point, even if Render returns
+/// the point in a compacted cell. For a raw cell, the RowPart deletes the qualifier of this cell.
+/// For a compacted cell that Render made from points, the RowPart deletes these points. For any
+/// other qualifier, the RowPart is empty. The caller must ensure that the stored row does not
+/// change between reading `row` and applying the result.
 RowPart DeleteRendered(const RowPart& row, uint32_t base, ByteView qualifier,
                        const RenderOptions& options);
 

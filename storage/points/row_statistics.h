@@ -15,18 +15,20 @@ namespace hg::points {
 /// and statistics would enlarge it considerably.
 inline constexpr size_t kStatisticsPointsMin = 100;
 
-/// Computes the statistics of a row. Returns nullopt if a sum in the statistics could differ from
-/// the sum of the points added one by one. This is the case for rows with both integers and
-/// doubles, for rows with NaN, an infinity or -0.0, and for integers whose sum may not fit in a
-/// double exactly.
+/// Computes the statistics of a row. Returns nullopt if the row has fewer than kStatisticsPointsMin
+/// points, or if a sum in the statistics could differ from the sum of the points added one by one.
+/// The sums could differ for rows with both integers and doubles, for rows with NaN, an infinity or
+/// -0.0, and for integers whose sum may not fit in a double exactly.
 std::optional<RowStatistics> StatisticsOf(const RowColumns& columns);
 
-/// Checks the statistics of an encoded row. Returns false if the row cannot be decoded, or if its
-/// statistics differ from the statistics of its points.
+/// Checks the statistics of an encoded row. Returns true without decoding the points if the row has
+/// no statistics. Returns false if the row cannot be decoded, or if its statistics differ from the
+/// statistics of its points.
 bool StatisticsHold(ByteView encoded_row);
 
 /// Returns the distance in ms between neighbouring points of an encoded row if this distance is
-/// constant. Returns 0 if the distance is not constant, or if the bytes are not a row.
+/// constant. Returns 0 if the distance is not constant, if the row has only one point, or if the
+/// bytes are not a row.
 uint32_t GridStepMs(ByteView encoded_row);
 
 /// Reads the statistics of an encoded row. Returns false if the row has no statistics or cannot be
@@ -36,8 +38,9 @@ bool ReadSettledStatistics(ByteView encoded_row, RowStatistics* statistics);
 
 /// Appends those statistics that cannot be derived from the times and the first bytes of the row.
 void AppendStatistics(const RowStatistics& statistics, Bytes* out);
-/// Reads the fields that AppendStatistics wrote. The reader is a ByteReader or an AmpleReader.
-/// Returns false if the bytes are not valid statistics.
+/// Reads the fields that AppendStatistics wrote. `doubles` is RowStatistics::all_double of the row.
+/// The reader is a ByteReader or an AmpleReader. Returns false if the bytes are not valid
+/// statistics.
 template <typename Reader>
 bool TakeStatistics(Reader* in, bool doubles, RowStatistics* statistics);
 

@@ -12,7 +12,8 @@
 namespace hg::points {
 
 inline constexpr int kSplitLowBitsMax = 56;
-// A flag of the first byte. The low six bits of this byte are the number of low bits.
+// A flag of the first byte: the numbers are steps between values. The low six bits of this byte are
+// the number of low bits.
 inline constexpr uint8_t kSplitSteps = 0x40;
 inline constexpr uint8_t kSplitEscape = 255;
 

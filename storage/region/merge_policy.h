@@ -30,8 +30,9 @@ struct MergePolicy {
   int64_t major_period_ms = int64_t{7} * 24 * 3'600'000;
   // Major merges run earlier or later by at most this fraction of the period.
   double major_jitter = 0.5;
-  uint64_t bytes_per_s_low = uint64_t{50} << 20;  // limit for background merges; 0 = no limit
-  uint64_t bytes_per_s_high = uint64_t{100} << 20;
+  // Limits for the rate at which merges write, in bytes per second (MergeBytesPerS).
+  uint64_t bytes_per_s_low = uint64_t{50} << 20;    // if no region has many parts; 0 = no limit
+  uint64_t bytes_per_s_high = uint64_t{100} << 20;  // if a region has nearly parts_blocking parts
 };
 
 /// A selection of neighbouring parts: the indexes [begin, end) in the list of parts of a region.

@@ -25,8 +25,8 @@ class MemoryShare {
   std::atomic<int64_t> held_{0};
 };
 
-/// The request context for the calls of one connection, or for the fetches of one scanner. Memory
-/// that a call charges stays charged after the call has ended.
+/// The request context for the calls of one connection, or for the fetches of one scanner. The end
+/// of a call does not free charged memory. Code that charges memory must also report it as freed.
 class CallContext final : public RequestContext {
  public:
   /// All arguments must outlive the object.

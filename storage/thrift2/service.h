@@ -36,7 +36,8 @@ class Master {
   void SetAttributes(const std::string& table, Attributes attributes);
   /// Removes all properties of a table that was dropped.
   void Forget(const std::string& table);
-  /// Returns all namespaces that clients have created, including namespaces without tables.
+  /// Returns the namespaces "default" and "hbase", and all namespaces that clients have created,
+  /// including namespaces without tables.
   [[nodiscard]] std::set<std::string> Namespaces() const;
   void AddNamespace(const std::string& name);
   void RemoveNamespace(const std::string& name);
@@ -201,9 +202,9 @@ class Service : public wire::THBaseServiceIf {
   /// Writes rows with one call of the store, and returns the status of each row.
   std::vector<Status> Write(const std::string& table, const std::vector<RowMutation>& rows);
   /// Writes `count` rows in several pieces. The pieces limit the memory, and no further piece is
-  /// written after the time limit of the call. `read` returns the row with a number, and charges
-  /// the changes of the row to the tally that it gets. After all rows were written, throws the
-  /// first error of the store.
+  /// written after the time limit of the call. read(i, tally) returns the row with the number i,
+  /// and charges the changes of the row to the tally. After all rows were written, throws the first
+  /// error of the store.
   template <typename Read>
   void WriteAll(const std::string& table, size_t count, const std::string& method,
                 const Read& read);

@@ -56,9 +56,9 @@ struct Thrift2Options {
   // limit, its connection is closed. If a response exceeds the limit, the call fails, and the
   // client may repeat the call.
   int64_t memory_bytes_max = 256 << 20;
-  // A connection is closed if for this time it has no request, its request is not complete, or the
-  // client does not read the response. For a response larger than message_bytes_max, the client has
-  // proportionally more time.
+  // The server closes a connection in three cases: no request arrives for this time, a request is
+  // not complete after this time, or the client does not read the response in this time. For a
+  // response larger than message_bytes_max, the client has proportionally more time.
   std::chrono::milliseconds idle = std::chrono::seconds(kIdleS);
   // If connections_max connections are open, a new connection replaces the connection that has
   // completed no request for the longest time, if that time is at least `silent`. If no connection
@@ -66,7 +66,8 @@ struct Thrift2Options {
   std::chrono::milliseconds silent = std::chrono::seconds(kSilentS);
   // The time after which a scanner is closed if no client fetches from it.
   std::chrono::milliseconds scanner_idle = std::chrono::seconds(kIdleS);
-  // The maximum time for which a call may read. A call that reads for a longer time fails.
+  // The time limit of a call. A call fails if it is still reading, or still has rows to write, when
+  // the limit has passed.
   std::chrono::milliseconds call_time = std::chrono::seconds(kCallS);
   /// The server calls this function on the thread of the connection after rows may have changed. It
   /// does not call the function after an increment, an append, or a put with the condition that a

@@ -35,7 +35,8 @@ class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
   /// Charges memory in bytes that the transport of the response holds until the response was sent.
   void ChargeResponse(size_t bytes);
   /// Returns the first `n` bytes of the connection. These bytes can still be read afterwards.
-  /// Returns fewer than `n` bytes if the client has disconnected.
+  /// Returns fewer than `n` bytes if the client has disconnected, or if the bytes do not arrive
+  /// within the idle time.
   std::vector<uint8_t> PeekBytes(size_t n);
   [[nodiscard]] int socket() const { return socket_; }
 

@@ -36,7 +36,7 @@ class HistogramIngest : public HistogramSink {
 
  private:
   Ingest& ingest_;
-  Store& store_;  // the store's handle for later commits, if the store has such a handle
+  Store& store_;  // the handle for later commits (Store::CommittedLater), if the store has one
   const bool commits_later_;
   const KeyLayout layout_;
   const std::string table_;

@@ -24,10 +24,9 @@ struct IngestOptions {
   int foreign_max_tags = 40;  // tsd.ingest.max_tags: tag limit for all other protocols
   /// tsd.core.tag.allow_specialchars: more characters for names, in UTF-8.
   std::string extra_name_characters;
-  bool append_blocks =
-      // Whether Points::Append blocks because the store is on another machine. If it does, only
-      // pool threads may call Points::Append.
-      false;
+  /// Whether Points::Append blocks because the store is on another machine. If it does, only pool
+  /// threads may call Points::Append.
+  bool append_blocks = false;
   // The maximum memory for the known raw series keys, in bytes. A key needs 25 to 200 bytes.
   size_t raw_key_bytes_max = size_t{1} << 30;
 };
@@ -35,14 +34,15 @@ struct IngestOptions {
 /// Returns the text that Java prints for a map of tags, such as "{site=b1, host=s7}".
 std::string TagsText(std::span<const TagText> tags);
 
-/// Returns the error for a point whose time is out of range. `stored` and `flags` are the value of
-/// the point in its stored form.
+/// Returns the error for a point whose time is out of range. `stored` has the bytes in which the
+/// value of the point would be stored, and `flags` are the type flags of the value.
 Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags);
 
 /// The write path of points. The object is thread-safe.
 class Ingest : public PointSink {
  public:
-  /// All references must outlive the object. If `limits` is nullptr, metrics have no limits.
+  /// `points`, `names` and `limits` must outlive the object. If `limits` is nullptr, metrics have
+  /// no limits.
   Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits = nullptr);
   ~Ingest() override;
 
@@ -77,19 +77,20 @@ class Ingest : public PointSink {
   /// series if it is new. The time of the point is ignored. Returns the same errors as AppendNamed.
   /// The call may block.
   Result<Bytes> ResolveTsuid(const NamedPoint& point, WriteContext& context);
-  /// Returns a position in the log. If the log is durable up to this position, all writes to the
-  /// store that have returned so far are durable.
+  /// Returns a position in the log. Once the log is durable up to this position, all writes to the
+  /// store that returned before this call are durable.
   Result<LogPosition> Written() { return points_.Append({}); }
   /// Counts one stored value of this series towards the limits and counters.
   void ChargeValue(std::string_view metric, ByteView tsuid, WriteContext& context);
 
-  /// Returns the tag formats of all raw series keys that were learned so far.
+  /// Returns the tag formats that clients have used, including those of earlier processes
+  /// (StoredTagFormats).
   TagFormats& formats();
-  /// Computes the raw series keys of all series from the tag formats and the names, and stores
-  /// these keys in memory, because clients will probably send them (raw_key_recall.h). Does nothing
-  /// if the store does not list its series. Ends early when `stop` becomes true. Returns false if
-  /// there was not enough memory for all keys. May run at the same time as all other functions. The
-  /// call may block.
+  /// Computes the raw series keys of all series from the tag formats and the names, because clients
+  /// will probably send these keys. Stores the keys in the table of raw series keys
+  /// (raw_key_recall.h). Does nothing if the store does not list its series. Ends early when `stop`
+  /// becomes true. Returns false if there was not enough memory for all keys. May run at the same
+  /// time as all other functions. The call may block.
   Result<bool> RecallRawKeys(const std::atomic<bool>& stop);
 
   struct Stats {
@@ -105,9 +106,10 @@ class Ingest : public PointSink {
   Result<LogPosition> StoreKeyed(std::span<const KeyedPoint> points,
                                  std::span<const SeriesNumber> numbers, WriteContext& context);
   Result<LogPosition> Store(std::span<const PointEntry> entries, WriteContext& context);
-  /// Resolves series again that the store has forgotten. entries[i] belongs to points[places[i]].
-  /// If a series is refused, the function removes its entry and sets the result of the point.
-  /// Returns whether the store had forgotten a series.
+  /// The store forgets a series that has no rows left, and such a series needs a new number. The
+  /// function resolves the forgotten series of the entries again. entries[i] belongs to
+  /// points[places[i]]. If a series is refused, the function removes its entry and sets the result
+  /// of the point. Returns whether the store had forgotten a series.
   bool ResolveForgotten(std::span<const NamedPoint> points, const WriteContext& context,
                         std::vector<size_t>* places, std::vector<PointEntry>* entries,
                         std::vector<Status>* results);

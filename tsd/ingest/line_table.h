@@ -23,11 +23,12 @@
 
 namespace hg::tsd {
 
-/// The known lines and their fields. The object is thread-safe.
+/// Maps a line (measurement and tags) and a field name to a series number. The object is
+/// thread-safe.
 class LineTable {
  public:
-  /// `key` makes the hash unpredictable for clients. If the table exceeds bytes_max, it removes all
-  /// its entries and then learns them again.
+  /// `key` makes the hash unpredictable for clients. If the table exceeds `bytes_max` bytes, it
+  /// removes all its entries. After that, Remember adds the fields again that clients still send.
   LineTable(uint64_t key, size_t bytes_max);
   ~LineTable();
 
@@ -43,8 +44,8 @@ class LineTable {
   [[nodiscard]] Bytes FindPairs(std::string_view series) const;
 
   /// Stores the series of one field of a line in the table. Call generation() before you resolve
-  /// the names, and pass its result as `generation`. If Forget was called after that, this function
-  /// does nothing.
+  /// the names, and pass its result as `generation`. If Forget is called between these two calls,
+  /// Remember does nothing.
   void Remember(std::string_view series, std::string_view field, ByteView pairs,
                 SeriesNumber number, uint32_t generation);
   [[nodiscard]] uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -100,8 +101,9 @@ class LineTable {
   // The following functions return nullptr if nothing is found. Callers must hold mutex_, at least
   // in shared mode.
   [[nodiscard]] const Line* FindLine(std::string_view series) const;
-  /// Searches all fields of a line, beginning at index `*at`. Sets *at to the index after the found
-  /// field.
+  /// Searches all fields of a line, beginning at the index `*at` modulo the number of fields.
+  /// Increases *at by the number of positions from the start of the search to the position after
+  /// the found field, so that the next search begins there.
   static const Field* FindField(const Line& line, std::string_view name, size_t* at);
   /// Appends a field to a line. Returns the approximate number of bytes that the field needs.
   static size_t AddField(Line* line, const Field& field);

@@ -27,7 +27,7 @@ struct MetricLimitOptions {
   [[nodiscard]] bool any() const { return points_per_s > 0 || series_max > 0; }
 };
 
-/// The limits of metrics, and what metrics have used of them. The object is thread-safe.
+/// Enforces the limits of each metric. The object is thread-safe.
 class MetricLimits {
  public:
   /// The references must outlive the object.
@@ -40,8 +40,9 @@ class MetricLimits {
   /// Counts the points of a batch towards the limits. Call this function after the points were
   /// stored.
   void ChargePoints(std::span<const PointEntry> batch);
-  /// AskForValues and ChargeValue do the same for histograms and rollups as AskForPoints and
-  /// ChargePoints do for points. Callers give the metrics by id.
+  /// For histograms and rollups. AskForValues returns OK if `values` values of these metrics may be
+  /// stored now, and LimitExceeded if a metric has exceeded its rate limit. ChargeValue counts one
+  /// stored value towards the rate limit. `metrics` and `metric` are ids.
   Status AskForValues(std::span<const Bytes> metrics, uint64_t values);
   void ChargeValue(ByteView metric, std::string_view name);
 
@@ -50,16 +51,17 @@ class MetricLimits {
   /// series; the error message contains the metric and the limit.
   ///
   /// The first call for a metric counts the existing series of the metric, so it blocks. The store
-  /// may forget series that have no rows. Therefore, if the limit is reached and the last count is
-  /// older than kRecountNs, the function counts the series again.
+  /// may later remove series that have no rows. Therefore, if the limit is reached and the last
+  /// count is older than kRecountNs, the function counts the series again.
   Status TakeNewSeries(const std::string& name, ByteView metric);
   /// Reverses a call of TakeNewSeries, because the series was not created.
   void GiveBack(const std::string& name);
 
-  /// Makes the object count the points of this series towards the rate limit of the metric, from
-  /// now on.
+  /// Records that the series belongs to this metric. From now on, points of the series count
+  /// towards the rate limit of the metric.
   void Learn(SeriesNumber series, ByteView metric, std::string_view name);
-  /// Forgets which series belong to which metric. Call this function after names have changed.
+  /// Discards the numbers of series that were counted, so that the series of each metric are
+  /// counted again. Call this function after names have changed.
   void Forget();
 
   /// Returns the number of metrics whose series have been counted.

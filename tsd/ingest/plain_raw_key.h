@@ -13,9 +13,9 @@ namespace hg::tsd {
 /// and '/'. These characters are allowed in names with every configuration.
 bool IsPlainName(std::string_view text);
 
-/// Reads the tags of a raw series key, in the order of OpenTSDB's map (NamedPoint). The tags are
-/// views of the key. Returns false if the key does not have an ordinary form, or if it has no tag
-/// or more than `tags_max` tags.
+/// Reads the tags of a raw series key. The tags are views of the key, in the order in which
+/// OpenTSDB's map of tags iterates (java_hash.h). Returns false and leaves `tags` unchanged if the
+/// key does not have an ordinary form, or if it has no tag or more than `tags_max` tags.
 bool ReadPlainTags(Dialect dialect, std::string_view text, size_t tags_max,
                    std::vector<TagText>* tags);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Learns raw series keys after a start of the process. For each series with plain names, it
+// Restores raw series keys after a start of the process. For each series with plain names, it
 // computes the keys from the names and from the tag formats that clients use. Thus the first point
 // that a client sends for a series after the start usually needs no look-up of names.
 

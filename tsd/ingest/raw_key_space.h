@@ -16,7 +16,7 @@ inline constexpr size_t kRawKeysTogether = 32;
 
 /// The raw bytes of a metric or of tags, and the ids that these bytes stand for.
 struct RawKeyTable::Text {
-  uint32_t number;  // number of `ids` in Meanings; texts with the same ids have the same number
+  uint32_t number;  // the number that Meanings assigned to `ids`; equal for texts with equal ids
   uint32_t size;    // length of the text in bytes
   uint16_t ids_size;
   Dialect dialect;
@@ -91,8 +91,8 @@ struct RawKeyTable::View {
   std::shared_ptr<Table<PairSlot>> pairs;
 };
 
-/// The known sequences of ids. Each sequence has one of the Text objects that stand for it. Only
-/// the writer uses this object.
+/// Assigns a number to each known sequence of ids. For each sequence, the object has a pointer to
+/// one of the Text objects with these ids. Only the writer uses this object.
 class RawKeyTable::Meanings {
  public:
   /// Returns the number that was assigned to this sequence of ids (Text::number), or nullopt if the
@@ -136,8 +136,8 @@ struct RawKeyTable::Space {
   }
 };
 
-/// The tables with the texts of one half of the raw series keys. The two halves of a raw series key
-/// are the metric and the tags.
+/// Selects one half of the raw series keys, which is the metric or the tags. The members are
+/// pointers to the members of View and of Space that belong to this half.
 struct RawKeyTable::Half {
   std::shared_ptr<Table<TextSlot>> View::*texts;
   Meanings Space::*meanings;

@@ -44,9 +44,10 @@ inline bool SameTags(const RawKey& a, const RawKey& b) {
 /// readers and as one writer.
 class RawKeyTable {
  public:
-  /// `key` makes the hash unpredictable for clients. If the table exceeds bytes_max, it removes all
-  /// its entries. After that, a few batches are slow until the table has learned their keys again.
-  /// If the table rejected new keys instead, all batches with new keys would stay slow.
+  /// `key` makes the hash unpredictable for clients. If the table exceeds `bytes_max` bytes, it
+  /// removes all its entries. After that, a few batches are slow, until the keys that clients send
+  /// are in the table again. If the table rejected new keys instead, all batches with new keys
+  /// would stay slow.
   RawKeyTable(uint64_t key, size_t bytes_max);
   ~RawKeyTable();
 
@@ -63,11 +64,13 @@ class RawKeyTable {
   [[nodiscard]] SeriesIds FindHalves(const RawKey& raw_key) const;
 
   /// Stores a raw series key in the table. Call generation() before you resolve the names, and pass
-  /// its result as `generation`. If Forget was called after that, this function does nothing.
+  /// its result as `generation`. If Forget is called between these two calls, Remember does
+  /// nothing.
   void Remember(const RawKey& raw_key, const SeriesIds& ids, SeriesNumber number,
                 uint32_t generation);
-  /// Stores both halves of the keys of all points that are not `known`. If a series is already
-  /// known by another key with the same ids, the whole key is stored, and `known` becomes true.
+  /// Stores both halves of the raw series keys of all points for which series[i].known is false. If
+  /// the table already has the series of such a point, because of another key with the same ids,
+  /// the function sets series[i].known and series[i].number.
   void RememberHalves(std::span<const KeyedPoint> points, KeyedSeries* series, uint32_t generation);
   /// Calls Remember for the keys of all points that are not `known`.
   void RememberAll(std::span<const KeyedPoint> points, const KeyedSeries* series,

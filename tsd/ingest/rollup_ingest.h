@@ -59,7 +59,7 @@ class RollupIngest : public RollupSink {
   [[nodiscard]] Status CheckAggregateTag(const NamedRollup& rollup) const;
 
   Ingest& ingest_;
-  Store& store_;  // the store's handle for later commits, if the store has such a handle
+  Store& store_;  // the handle for later commits (Store::CommittedLater), if the store has one
   const bool commits_later_;
   const KeyLayout layout_;
   const RollupIngestOptions options_;

@@ -11,7 +11,8 @@
 
 namespace hg::tsd {
 
-/// Threads that create series. The object is thread-safe, and must outlive its turns.
+/// Ensures that no two threads create the same series at the same time. The object is thread-safe,
+/// and must outlive its turns.
 class SeriesTurns {
  public:
   /// The right of a thread to create a series. A thread constructs a Turn before it creates a

@@ -1,7 +1,7 @@
 #pragma once
 // Stores the tag formats (tag_formats.h) in a small file next to the store, so that they are known
-// after a restart. If the file is missing or invalid, the server learns raw series keys again when
-// clients send them.
+// after a restart. If the file is missing or invalid, the server does not know a raw series key
+// until a client sends it again.
 
 #include <atomic>
 #include <condition_variable>
@@ -30,9 +30,9 @@ class StoredTagFormats {
   StoredTagFormats(const StoredTagFormats&) = delete;
   StoredTagFormats& operator=(const StoredTagFormats&) = delete;
 
-  /// Reads the file and starts a thread. The thread first learns raw series keys (RecallRawKeys).
-  /// After that, it writes the tag formats to the file within a second after they have changed. If
-  /// writing fails, the thread tries again every second, but reports the failure only once.
+  /// Reads the file and starts a thread. The thread first calls Ingest::RecallRawKeys. After that,
+  /// it writes the tag formats to the file within a second after they have changed. If writing
+  /// fails, the thread tries again every second, but reports the failure only once.
   void Start();
   /// Ends the thread, and writes pending changes to the file. Further calls of Stop have no effect.
   void Stop();

@@ -52,8 +52,8 @@ class TagFormats {
   static constexpr size_t kMax = 256;
   static constexpr size_t kOfKeysMax = 2;
 
-  /// Records the tag format of a raw series key. Callers pass every raw series key that they learn,
-  /// and some of the known keys. The parameters are those of TextOfTagFormat.
+  /// Records the tag format of a raw series key. Callers pass every new raw series key, and some of
+  /// the known keys. The parameters are those of TextOfTagFormat.
   void Note(Dialect dialect, std::string_view raw_key, std::span<const TagText> tags);
   [[nodiscard]] std::vector<TagFormat> All() const;
   /// Returns a number that changes when the formats that must be saved have changed.

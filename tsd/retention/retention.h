@@ -25,7 +25,7 @@ namespace hg::tsd {
 
 struct RetentionOptions {
   std::vector<RetentionRule> rules;
-  int64_t interval_s = 3600;  // time in seconds between the starts of two rounds
+  int64_t interval_s = 3600;  // seconds from the end of a call of Round to the next call
   query::Options query;       // the options by which the names in filters of rules are resolved
   /// Retention calls this function before it deletes the rows of a metric in hours before `end_s`.
   /// The function returns the hour (at most `end_s`) before which rows may be deleted. If this
@@ -34,9 +34,10 @@ struct RetentionOptions {
 };
 
 struct RetentionStats {
-  uint64_t rounds = 0;  // number of rounds that have finished
-  // Number of failures. Each round counts one failure for each metric with rows that could not be
-  // deleted, and one failure if the deletion of files failed.
+  uint64_t rounds = 0;  // number of complete calls of Round
+  // Number of failures. Each call of Round counts one failure for each rule whose metrics could not
+  // be found, one for each metric with rows that could not be deleted, and one if the deletion of
+  // files failed.
   uint64_t failures = 0;
 };
 
@@ -53,8 +54,8 @@ class Retention {
   /// The destructor calls Stop.
   ~Retention() { Stop(); }
 
-  /// Starts a thread that runs a round now and then one round per interval. The thread logs
-  /// failures.
+  /// Starts a thread that calls Round at once, and again after each pause of
+  /// RetentionOptions::interval_s. Round logs its failures.
   void Start();
   /// Ends the thread, even in the middle of a round. Further calls of Stop have no effect.
   void Stop();

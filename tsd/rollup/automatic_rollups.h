@@ -25,8 +25,8 @@ std::string RollupStateTable(const std::string& data_table);
 /// of these cases:
 /// - No interval is configured except the default interval.
 /// - An interval does not divide a day, or it neither divides an hour nor is a number of hours.
-/// - A row does not hold a whole number of intervals, or holds more intervals than a cell can
-/// number.
+/// - A row does not hold a whole number of intervals, or it holds more intervals than the qualifier
+///   of a rollup cell can number.
 /// - The table of an interval is also used for something else.
 Status CheckAutomatic(const codec::RollupTables& tables, const std::string& data_table);
 

@@ -39,15 +39,16 @@ inline bool IsOfData(const Status& status) {
   return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCorruption;
 }
 
-/// Recomputes rollups. The object is not thread-safe, except the function rows_written().
+/// Recomputes rollups. Only one thread at a time may use the object, but any thread may call
+/// rows_written().
 class RollupFill {
  public:
   using Levels = std::vector<const codec::RollupLevel*>;
 
   static constexpr size_t kSeriesMax = 4096;
   static constexpr size_t kIntervalsAtOnce = size_t{256} * 1024;
-  /// Returns the number of series whose rollups are in memory at the same time. This is the number
-  /// of series that have at most kIntervalsAtOnce intervals in total, but at least 1.
+  /// Returns the number of series whose rollups are in memory at the same time. These series have
+  /// at most kIntervalsAtOnce intervals in total. The number is at least 1 and at most kSeriesMax.
   [[nodiscard]] static size_t SeriesAtOnce(const RollupSpan& span, const Levels& levels);
 
   /// The references must outlive the object. The object calls `pause` between two batches of work.
@@ -61,9 +62,9 @@ class RollupFill {
         pause_(std::move(pause)) {}
 
   /// Recomputes the rollups of a metric. Adds to `odd` the hours whose data cannot be represented
-  /// completely by rollups. An hour with unreadable points gets no rollups; all other hours get
-  /// rollups. Fails if the store or `pause` reports an error. After an error, a part of the rollups
-  /// may be written.
+  /// completely by rollups. An interval that contains an hour with unreadable points gets no
+  /// rollups; all other intervals get rollups. Fails if the store or `pause` reports an error.
+  /// After an error, a part of the rollups may be written.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
   /// Deletes the cells in the table of the level. The cells of a metric for intervals before
   /// kept_before(metric) stay. Fails if the store or `pause` reports an error.

@@ -38,9 +38,10 @@ struct RollupStats {
   uint64_t rows_written = 0;
   // Number of dirty markers that were removed after the rollups of their hours were recomputed.
   uint64_t repaired = 0;
-  uint64_t failures = 0;  // number of rounds that have failed
+  uint64_t failures = 0;  // number of calls of Round that have failed
   uint64_t markers = 0;
-  // The delay of the slowest level in seconds, without the length of the interval of that level.
+  // The time in seconds by which the rollups of the slowest level are behind the current time. The
+  // length of one interval of the level, but at least an hour, is subtracted.
   int64_t lag_s = 0;
   uint64_t metrics_left = 0;  // number of known metrics whose older points have no rollups yet
 };
@@ -60,9 +61,10 @@ class RollupMaker {
   /// Ends the thread, even in the middle of a round. Further calls of Stop have no effect.
   void Stop();
   /// Does all work that is due: intervals that have ended, hours that have changed, and older data
-  /// without rollups. Recomputes at most kMarkersPerRound changed hours. Late points may arrive all
-  /// the time. Therefore, a day of a metric is recomputed again only after a pause that is nine
-  /// times as long as the previous recomputation of this day took.
+  /// without rollups. Recomputes at most kMarkersPerRound changed hours, and again as many from
+  /// time to time while it processes older data. Late points may arrive all the time. Therefore, a
+  /// day of a metric is recomputed again only after a pause that is nine times as long as the
+  /// previous recomputation of this day took.
   ///
   /// Fails if the store reports an error; the next round then repeats the work. Unavailable: Stop
   /// was called. Unsupported: the table of points has a TTL.
@@ -86,8 +88,10 @@ class RollupMaker {
   /// represented completely by rollups.
   Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels);
   Status MarkOdd(const Bytes& metric, const OddHours& odd);
-  /// Returns the time up to which intervals can be computed now. The intervals have the length
-  /// `step` and begin at `whole` or later. Returns `whole` if none of these intervals has ended.
+  /// Returns the end of the next intervals to compute. These intervals begin at `whole`, and `step`
+  /// is the length of one interval. Usually, the result is the end of one interval. If at least a
+  /// day is due, the result is the end of one or more whole days. Returns `whole` if the first
+  /// interval cannot be computed yet.
   [[nodiscard]] uint32_t NextStop(uint32_t whole, uint32_t step) const;
   Status GoForward();
   Status Repair();
@@ -111,9 +115,10 @@ class RollupMaker {
   int64_t resumed_ns_ = 0;     // monotonic time of the end of the last pause
   int64_t repaired_ns_ = 0;    // monotonic time of the last recomputation of changed hours
   bool markers_left_ = false;  // whether dirty markers remained after the work at repaired_ns_
-  /// The earliest time of the next recomputation, for each day of a metric that was recomputed.
+  /// Monotonic time in ns before which a day is not recomputed again. The key is a metric and the
+  /// number of the day since 1970.
   std::map<std::pair<Bytes, uint32_t>, int64_t> resting_;
-  std::set<Bytes> told_odd_;  // metrics whose odd hours were already reported to the log
+  std::set<Bytes> told_odd_;  // metrics for which an odd hour (OddHour) was already reported
   std::atomic<uint64_t> repaired_{0}, failures_{0}, metrics_left_{0};
 
   // Tells threads to stop. Stop sets stopped_ while it holds mutex_. A thread waits for stop_ with

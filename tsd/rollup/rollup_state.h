@@ -32,8 +32,8 @@ namespace hg::tsd {
 /// recomputed.
 enum class Odd : uint8_t {
   kNo,
-  // The hour has annotations, infinities or visible NaNs. The rollups of the hour represent only
-  // its finite numbers.
+  // The hour has annotations, infinities, or NaNs that queries show (IsSpecialDouble is false for
+  // these NaNs). The rollups of the hour represent only its finite numbers.
   kExtras,
   kUnreadable,  // the points of the hour cannot be read, so the hour has no rollups
 };
@@ -45,9 +45,10 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// hundred bytes. If there are more markers, this object discards the state, and the rollup maker
   /// recomputes all rollups, which is cheaper than recomputing so many hours.
   static constexpr size_t kMarkersMax = 500'000;
-  /// The maximum number of odd hours of one metric that have markers. This limit applies after
-  /// there are kMarkersMax odd hours in total. A metric that exceeds the limit gets no more markers
-  /// for odd hours. Instead, all hours of this metric from the next day on count as odd.
+  /// The maximum number of markers of one metric for odd hours, which are hours whose data rollups
+  /// cannot represent (Odd). This limit applies only while there are at least kMarkersMax such
+  /// markers in total. A metric that exceeds the limit gets no more markers for odd hours. Instead,
+  /// all its hours count as odd from the day of the first odd hour that got no marker.
   static constexpr size_t kOddOfMetric = 96;
 
   /// Reads the table, which must exist. The store and the levels must outlive the object. If the
@@ -95,21 +96,22 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// hour. `odd` is the reason; it must not be kNo. Recomputing the hour does not help until the
   /// hour changes.
   Status MarkOdd(const Bytes& metric, uint32_t base, Odd odd);
-  /// Returns whether the hour counts as odd although it has no marker. Such an hour counts as odd
-  /// until all rollups are recomputed.
+  /// Returns whether the hour counts as odd although it has no marker, because its metric has too
+  /// many odd hours (kOddOfMetric). Such an hour counts as odd until all rollups are recomputed.
   [[nodiscard]] bool CountsAsOdd(const Bytes& metric, uint32_t base) const;
 
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool Filled(const Bytes& metric) const;
   Status SetFilled(const Bytes& metric);
-  /// Records that all metrics have their rollups from before the start time. A metric that appears
-  /// later has no points from before the start time, except late points, and these set markers.
+  /// Records that the rollups from before the start time are complete for all metrics. A metric
+  /// that appears later has no points from before the start time, except late points, and these set
+  /// markers.
   Status SetComplete();
 
   struct DirtyHour {
     Bytes metric;
     uint32_t base = 0;
-    uint64_t changes = 0;  // counter of changes; pass it to Unmark without changes
+    uint64_t changes = 0;  // number of changes of the hour; Unmark compares it
   };
   /// Returns at most `most` dirty markers of hours that should be recomputed, ordered by metric and
   /// hour. The result has only hours for which no write is running and for which recomputing may
@@ -167,8 +169,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   // with a parameter `lock` release it while they wait. WaitWhileKeeping waits while KeepBefore
   // works on the hour `key`.
   void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
-  /// Sets the dirty marker of an hour that the caller will change. If the result is a marker, the
-  /// marker is already in the log. The result is nullptr if the function had to wait, or if the
+  /// Sets the dirty marker of an hour. `of_change` is true if the caller will change the hour, and
+  /// false if rollups cannot represent the data of the hour (MarkOdd). If the result is a marker,
+  /// the marker is already in the log. The result is nullptr if the function had to wait, or if the
   /// state was cleared; the caller must then start again.
   Result<DirtyMarker*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key,
                              bool of_change);
@@ -217,7 +220,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   // set by earlier processes.
   size_t uncounted_markers_ = 0;
   uint64_t times_forgotten_ = 0;
-  // Number of running writes of each hour above the horizon. These writes set no markers.
+  // Number of running writes, by hour, that set no marker. When these writes began, their hour was
+  // not before the horizon. When the state is cleared, all running writes move to this map.
   std::map<MetricHour, uint32_t> unmarked_;
 };
 

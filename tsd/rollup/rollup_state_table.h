@@ -50,15 +50,15 @@ struct KeptRollups {
   [[nodiscard]] KeptRollups UpTo(uint32_t later, const std::vector<Bytes>& places) const;
 };
 
-/// The state of a metric that has too many odd hours to give each of them a marker. All hours of
-/// the metric from a certain day on count as odd.
+/// The state of a metric that has too many odd hours (enum Odd in rollup_state.h) to give each of
+/// them a marker. All hours of the metric from a certain day on count as odd.
 struct OddFrom {
   uint32_t day = 0;  // start of the first day from which all hours count as odd
   /// The start of the first day that has an unreadable hour.
   uint32_t unreadable_day = std::numeric_limits<uint32_t>::max();
 };
 
-/// The UID bytes of a metric, and the base of a row.
+/// The id of a metric, and the base time in seconds of an hour.
 using MetricHour = std::pair<Bytes, uint32_t>;
 
 /// The state that earlier processes have stored in the table.

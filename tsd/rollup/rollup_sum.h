@@ -35,10 +35,11 @@ class RollupSum {
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] uint64_t count() const { return count_; }
 
-  /// Appends the cells of the interval. If all points are integers and the sum fits into 64 bits,
-  /// the values are exact integers. Otherwise they are doubles that were added in the order of the
-  /// points. If a row was added by means of its statistics, the sum of the row counts as one number
-  /// in this order. Each number is stored in its shortest form.
+  /// Appends the cells of the interval, which has the number `index` in its row of the rollup
+  /// table. If all points are integers and the sum fits into 64 bits, the values are exact
+  /// integers. Otherwise they are doubles that were added in the order of the points. If a row was
+  /// added by means of its statistics, the sum of the row counts as one number in this order. Each
+  /// number is stored in its shortest form.
   void AppendCells(uint16_t index, const RollupIds& ids, std::vector<Cell>* cells) const;
 
  private:

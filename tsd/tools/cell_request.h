@@ -61,10 +61,10 @@ struct CellRequest {
   bool json = false;
   ScanSpec scan;  // the rows and cells to read, for all verbs that read, including get
   points::TextFilter filter;
-  /// Whether the reader of the scan itself must remove cells and rows. This is necessary if the
-  /// request names columns of several families, or if it has a filter that counts rows, because the
-  /// store cannot evaluate such requests. In this case, scan.limit_rows, scan.first_cell_only and
-  /// scan.keys_only apply to the cells and rows that remain.
+  /// Whether the command itself must remove cells and rows from the rows that the scan returns.
+  /// This is necessary if the request names columns of several families, or if it has a filter that
+  /// counts rows, because the store cannot evaluate such requests. In this case, scan.limit_rows,
+  /// scan.first_cell_only and scan.keys_only apply to the cells and rows that remain.
   bool select_again = false;
 };
 

@@ -45,7 +45,7 @@ std::string CsvCell(std::string_view text);
 /// the tag key.
 std::string CsvTagColumn(std::string_view key);
 
-/// The positions of the columns in a CSV file, by the meaning of the columns.
+/// The indexes of the required columns of a CSV file, and the tag keys of all other columns.
 struct CsvColumns {
   size_t metric = 0, time = 0, value = 0;
   std::vector<std::string> tags;  // the tag key of each column; "": the column is not a tag

@@ -6,8 +6,8 @@
 
 namespace hg::tsd {
 
-/// The counters of fsck. Counters whose names end in "fixed", "deleted" and the like count repairs
-/// that were stored.
+/// The counters of fsck. Counters whose names end in "deleted", "resolved", "fixed" or "shortened"
+/// count repairs that were stored.
 struct FsckCounts {
   uint64_t cells = 0;
   uint64_t rows = 0;

@@ -3,8 +3,9 @@
 // opentsdb-tools.md §7; OpenTSDB class Fsck). All functions are pure; they use neither a clock nor
 // a store.
 //
-// A repair loses no other data. Puts come before deletes, and a column that is put is not deleted.
-// Integers that need 8 bytes stay in 8 bytes; OpenTSDB loses these integers when it rewrites a row.
+// A repair loses no data except the data that the options select for deletion. In the list of
+// changes, puts come before deletes, and a column that is put is not deleted. Integers that need
+// 8 bytes stay in 8 bytes; OpenTSDB loses these integers when it rewrites a row.
 
 #include <cstdint>
 #include <span>

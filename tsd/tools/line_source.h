@@ -35,8 +35,8 @@ class LineSource {
   static constexpr size_t kChunkBytes = 1 << 16;
 
   std::string buffer_;
-  size_t begin_ = 0;     // position of the first byte that was not returned yet
-  size_t searched_ = 0;  // position up to which buffer_ has no newline after begin_
+  size_t begin_ = 0;     // position in buffer_ of the first byte that was not returned yet
+  size_t searched_ = 0;  // buffer_ has no newline from begin_ up to this position
   bool at_end_ = false;
 };
 

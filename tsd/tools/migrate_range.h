@@ -22,7 +22,7 @@ struct RangeReport {
   /// The number of rows and items of the target, and their checksum, before the migration changed
   /// them.
   RowSum there;
-  uint64_t rows_different = 0;  // number of rows that differ; includes rows_missing
+  uint64_t rows_different = 0;  // source rows that differ in the target; includes rows_missing
   uint64_t rows_missing = 0;
   uint64_t rows_extra = 0;  // number of rows that only the target has
   // Number of items that only the target has. It includes the items in rows that only the target
@@ -40,9 +40,10 @@ enum class RangeWork : uint8_t {
   /// The migration writes the differences unconditionally. The target must have no other writers,
   /// or it must keep the cell with the newest timestamp, as HBase does.
   kWrite,
-  /// The migration writes to a target that has other writers. A row is changed only if the row is
-  /// still the same as when it was compared; otherwise, the row is compared again. So the migration
-  /// never overwrites a write of another client that it has not compared.
+  /// The migration writes to a target that has other writers. The cells of a row in one family are
+  /// changed only if they are still the same as when the row was compared; otherwise, the row is
+  /// compared again. So the migration never overwrites a write of another client that it has not
+  /// compared.
   kWriteBeside,
 };
 
@@ -68,7 +69,7 @@ class RangeWriter {
   struct Found;
 
   /// Runs `write`. If `write` fails because the memory of a local store is full, flushes the store
-  /// and runs `write` again.
+  /// and runs `write` again, at most kBusyRetries times.
   Status WithRoom(const std::function<Status()>& write) const;
   Status Settle(const SourceRows& source, Found* found) const;
   Status SettleBeside(const Row& source, Row there) const;

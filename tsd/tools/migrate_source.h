@@ -31,13 +31,13 @@ struct SourceRules {
 struct ExpiryRules {
   bool native = false;  // whether the target expires points by their own time, not by the cell time
   KeyLayout layout;
-  // The time for each family before which data has expired. A family that is not in the map has no
-  // TTL.
+  // The time for each family before which data has expired. A family is not in the map if it has no
+  // TTL, or if it keeps a minimum number of versions.
   std::map<Bytes, int64_t> oldest_ms = {};
 };
 
-/// Returns the rules for a table of the target. The rules have a margin of one minute, because data
-/// that expires while it is being written would be reported as missing.
+/// Returns the rules for a table of the target. Data counts as expired one minute before its TTL
+/// has passed, because data that expires while it is being written would be reported as missing.
 Result<ExpiryRules> ExpiryOf(Store& there, const std::string& table, bool native,
                              const KeyLayout& layout, int64_t now_ms);
 

@@ -15,7 +15,8 @@ namespace hg::tsd {
 
 /// A range of keys of one table. One worker processes a part in the order of the keys.
 struct MigratePart {
-  /// Name of the table in the source; its position in tsd/tables.h selects the target's table.
+  /// Name of the table in the source. The table of the target is the one at the same position in
+  /// the result of DescribeTables (tsd/tables.h).
   std::string table;
   Bytes start;
   Bytes stop;  // the key before which the range ends; "" = the end of the table

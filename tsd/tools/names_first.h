@@ -2,11 +2,10 @@
 // Copies names and ids to a store (the target) that may assign ids itself at the same time. A
 // migration copies names and ids before all rows that use them.
 //
-// The function first raises the counters, so that ids that the target assigns from now on differ
-// from the ids of the source. Then it writes each missing name and id with compare-and-set, first
-// the name and then the id. If a client of the target requests one of these names meanwhile, the
-// client gets the id of the source, or the name already has another id. Existing data is never
-// replaced.
+// BringNames first raises the counters, so that ids that the target assigns from now on differ from
+// the ids of the source. Then it writes each missing name and id with compare-and-set, first the
+// name and then the id. If a client of the target requests one of these names meanwhile, the client
+// gets the id of the source, or the name already has another id. Existing data is never replaced.
 
 #include <cstdint>
 #include <string>

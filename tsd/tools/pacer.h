@@ -16,8 +16,8 @@ class Pacer {
   explicit Pacer(uint64_t bytes_per_s) : bytes_per_s_(static_cast<double>(bytes_per_s)) {}
 
   /// Returns the time at which a reader may continue after it has read `bytes` bytes at the time
-  /// `now`. All readers share the rate. If they read less than the rate allows, they may not catch
-  /// up later.
+  /// `now`. All readers share the rate. If they read more slowly than the rate for some time, they
+  /// may not exceed the rate afterwards.
   Time TurnOf(size_t bytes, Time now) {
     const Time turn = std::max(next_, now);
     const std::chrono::duration<double> cost(static_cast<double>(bytes) / bytes_per_s_);

@@ -11,9 +11,9 @@
 
 namespace hg::tsd {
 
-/// Returns the scans for the times of `queries`: one scan for each salt bucket, in the order of its
-/// keys. A scan always ends at the next full hour, even if the end time itself is a full hour
-/// (opentsdb-schema.md §16.1).
+/// Returns the scans that read the metric of `selection` in the time range of `queries`: one scan
+/// for each salt bucket, in the order of its keys. A scan always ends at the next full hour, even
+/// if the end time itself is a full hour (opentsdb-schema.md §16.1).
 std::vector<ScanSpec> ScansOf(const KeyLayout& layout, const std::string& data_table,
                               const WordQueries& queries, const Selection& selection);
 
