@@ -32,7 +32,7 @@ struct RowQueueOptions {
 };
 
 struct RowQueueStats {
-  size_t rows = 0;  // number of rows that are waiting now
+  size_t rows = 0;  // number of rows that wait for compaction now
   // The number of rows that were dropped because the queue was full or memory was exhausted.
   uint64_t dropped = 0;
 };
