@@ -54,8 +54,8 @@ struct Command {
   /// such request.
   std::string_view http_instead;
   int (*run)(Invocation&);
-  /// Copies the values of those options that set a setting to the Config. nullptr: the command has
-  /// no such options.
+  /// Changes the settings in the Config to the values of the command's options. nullptr: no option
+  /// of the command changes a setting.
   void (*apply_options)(const CommandLine&, Config*) = nullptr;
 };
 

@@ -23,8 +23,9 @@ constexpr KnownSetting Ignored(std::string_view key, std::string_view default_va
 constexpr KnownSetting kSettings[] = {
     {"tsd.mode", "rw",
      "Mode of the daemon. With `rw`, clients may read and write. With `ro`, clients cannot write "
-     "over HTTP or telnet. With `wo`, clients cannot read. Any text except `ro` and `wo` means "
-     "`rw`."},
+     "data over HTTP or telnet, and the daemon does not open the ports of Graphite and of HBase's "
+     "Thrift2 protocol. With `wo`, clients cannot query points over HTTP. Any text except `ro` and "
+     "`wo` means `rw`."},
     {"tsd.no_diediedie", "false",
      "The command `diediedie` lets a client stop the daemon. Any text except `false` disables this "
      "command."},
@@ -52,18 +53,19 @@ constexpr KnownSetting kSettings[] = {
      "stopped."},
 
     {"tsd.http.staticroot", "",
-     "Folder with the files that the daemon serves below `/s/` and as `/favicon.ico`. If this "
+     "Folder with the files that the daemon serves under `/s/` and as `/favicon.ico`. If this "
      "setting is empty, the daemon serves only the files of its own web page, and answers 404 for "
-     "all other paths below `/s/`. OpenTSDB requires this setting."},
-    Ignored("tsd.http.cachedir", "", "the daemon draws each plot again and stores none"),
+     "all other paths under `/s/`. OpenTSDB requires this setting."},
+    Ignored("tsd.http.cachedir", "",
+            "the daemon draws a plot for each request and stores no plots"),
     Ignored("tsd.http.show_stack_trace", "false", "Hourglass has no stack traces to show"),
     {"tsd.http.query.allow_delete", "false",
      "If `true`, a query with the method `DELETE` or with `method_override=delete` deletes the "
      "rows that it reads. If `false`, the daemon refuses queries with these methods. As in "
      "OpenTSDB, `\"delete\":true` in the body of a query deletes with any value of this setting."},
     Ignored("tsd.http.header_tag", "",
-            "OpenTSDB reads the HTTP header that the setting names, but never adds a tag from the "
-            "header to points"),
+            "it has no effect in OpenTSDB either: OpenTSDB reads the HTTP header that the setting "
+            "names, but adds no tag to points"),
     {"tsd.http.request.enable_chunked", "true",
      "If `false`, the daemon refuses chunked bodies, bodies larger than 8 KiB, and bodies "
      "announced by the header `Expect` with 400. The default of OpenTSDB is `false`."},
@@ -109,7 +111,7 @@ constexpr KnownSetting kSettings[] = {
      "Maximum number of open connections. The daemon closes connections above this number at once. "
      "With 0, only the number of files that the process may open limits the connections."},
     {"tsd.core.enable_api", "true",
-     "Any text except `true` disables all paths below `/api` and the paths of other products, such "
+     "Any text except `true` disables all paths under `/api` and the paths of other products, such "
      "as `/write`. The disabled paths answer 404."},
     {"tsd.core.enable_ui", "true",
      "Any text except `true` disables the web page and OpenTSDB's paths outside `/api`, such as "
@@ -185,10 +187,11 @@ constexpr KnownSetting kSettings[] = {
      "If `true`, a client may set `overrideDataPointLimit` in the body of a query to lift "
      "`tsd.query.limits.data_points.default`."},
     {"tsd.query.limits.overrides.config", "",
-     "Limits on the bytes and cells that queries of single metrics read: the path of a JSON file, "
-     "or the JSON array itself. The array has the form `[{\"regex\":\"^sys\", "
-     "\"byteLimit\":1000000, \"dataPointsLimit\":100000}]`. If this setting is empty, "
-     "`tsd.query.limits.*.default` apply to all metrics."},
+     "Limits on the bytes and cells that one sub-query may read, for metrics whose names contain a "
+     "match of a regular expression. The value is the path of a JSON file with an array, or the "
+     "JSON array itself. The array has the form `[{\"regex\":\"^sys\", \"byteLimit\":1000000, "
+     "\"dataPointsLimit\":100000}]`. If this setting is empty, `tsd.query.limits.*.default` apply "
+     "to all metrics."},
     {"tsd.query.limits.overrides.interval", "60000",
      "Time in seconds after which the daemon reads the file `tsd.query.limits.overrides.config` "
      "again."},
@@ -206,8 +209,9 @@ constexpr KnownSetting kSettings[] = {
 
     Ignored("tsd.rpc.plugins", "", kPlugin),
     {"tsd.rpc.telnet.return_errors", "true",
-     "If `false`, the daemon does not tell a telnet client that the store refused a `put` line. "
-     "With any value of this setting, the daemon reports lines that are not valid."},
+     "If `false`, the daemon does not report errors of the store to telnet clients. Whatever the "
+     "value, the daemon reports `put` lines that are not valid, names that do not exist, and new "
+     "series that it refuses."},
     Ignored("tsd.rtpublisher.enable", "false", kPlugin),
     Ignored("tsd.rtpublisher.plugin", "", kPlugin),
     Ignored("tsd.search.enable", "false", kPlugin),
@@ -256,15 +260,16 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.storage.flush_interval", "1000",
             "the daemon does not delay writes (see `tsd.storage.durability`)"),
     {"tsd.storage.enable_compaction", "true",
-     "If `true`, the daemon shows a row whose hour is over as one cell, and rewrites the row as "
-     "one cell where necessary (OpenTSDB's row compaction)."},
+     "If `true`, a client that reads cells gets a row of points whose hour is over as one cell, "
+     "and the daemon rewrites stored rows as one cell where necessary (OpenTSDB's row compaction). "
+     "If `false`, row compaction only repairs rows with cells of OpenTSDB's append mode."},
     {"tsd.storage.compaction.flush_interval", "10",
      "Time in seconds between two rounds of row compaction. A round rewrites rows whose hour is "
      "over. This setting applies to HBase only, because the embedded store needs no rounds."},
     {"tsd.storage.compaction.min_flush_threshold", "100",
-     "A round of row compaction starts only if more than this number of rows wait. Even with a low "
-     "`tsd.storage.compaction.flush_speed`, a round may compact this number of rows. This setting "
-     "applies to HBase only."},
+     "A round of row compaction starts only if more than this number of rows wait. A round can "
+     "rewrite this number of rows even if `tsd.storage.compaction.flush_speed` allows fewer rows. "
+     "This setting applies to HBase only."},
     {"tsd.storage.compaction.max_concurrent_flushes", "10000",
      "Maximum number of rows that one round of row compaction rewrites. Values above 10000 count "
      "as 10000. This setting applies to HBase only."},
@@ -278,9 +283,10 @@ constexpr KnownSetting kSettings[] = {
      "points are not in order."},
     {"tsd.storage.fix_duplicates", "false",
      "This setting affects series that have different values for the same time. If `true`, a query "
-     "uses the value that was written last. If `false`, as in OpenTSDB, a query fails if the "
-     "values differ in type or size. `./run`, the Debian package and the container set this "
-     "setting to `true`."},
+     "uses the value that was written last. If `false`, which is OpenTSDB's default, a query fails "
+     "if the server stores these values in different formats (see "
+     "[duplicates](ingestion.md#duplicates)). `./run`, the Debian package and the container set "
+     "this setting to `true`."},
     {"tsd.storage.max_tags", "8",
      "Maximum number of tags of a series that is written over OpenTSDB's protocols (put, telnet, "
      "`tsdb import`). The daemon refuses a point with more tags. `tsd.ingest.max_tags` is the "
@@ -358,16 +364,17 @@ constexpr KnownSetting kSettings[] = {
 
     // Settings of Hourglass.
     {"tsd.storage.backend", "embedded",
-     "Place where the daemon stores its data. `embedded` is the data directory `tsd.storage.path`. "
-     "`hbase` means the tables of an HBase cluster (see [HBase](hbase.md))."},
+     "Place where the daemon stores its data. With `embedded`, the daemon stores its data in the "
+     "data directory `tsd.storage.path`. With `hbase`, the daemon stores its data in the tables of "
+     "an HBase cluster (see [HBase](hbase.md))."},
     {"tsd.storage.path", "data", "Path of the data directory."},
     {"tsd.storage.durability", "logged",
-     "Time at which the daemon acknowledges a write. With `synced`, the write is on the disk "
-     "(fdatasync) and survives a power failure. With `logged`, the operating system has the write "
-     "in the log file, so the write survives the end of the process; the daemon syncs the log in "
-     "the background. With `buffered`, the write is in memory and reaches the log file within a "
-     "second. With `none`, the daemon does not log points, and points that are not flushed to "
-     "files are lost when the process ends."},
+     "Safety of a write that the daemon has acknowledged. With `synced`, the daemon has written "
+     "the log to the disk (fdatasync), and the write survives a power failure. With `logged`, the "
+     "daemon has written the write to the log file, and the write survives the end of the process; "
+     "the daemon syncs the log in the background. With `buffered`, the write is in memory and "
+     "reaches the log file within a second. With `none`, the daemon does not log points, and "
+     "points that are not flushed to files are lost when the process ends."},
     {"tsd.storage.sync_interval", "1000",
      "Time in milliseconds between two syncs of the log if `tsd.storage.durability` is `logged`."},
     {"tsd.storage.log.max", "536870912",
@@ -399,7 +406,7 @@ constexpr KnownSetting kSettings[] = {
      "`tsd.storage.region.max_size`. `increasing`: a region is split at 2 · R³ flush sizes, where "
      "R is the number of regions of its table, but not later than at "
      "`tsd.storage.region.max_size`. `increasing2`: a region is split like with `increasing`, but "
-     "at 2 · R² flush sizes. `none`: regions are never split automatically. A table can have a "
+     "at R² flush sizes. `none`: regions are never split automatically. A table can have a "
      "split policy of its own (`tsdb table alter --split-policy`)."},
     {"tsd.storage.region.max_size", "10737418240",
      "Maximum size in bytes of the files of a region. A larger region is split. The actual limit "
@@ -408,9 +415,9 @@ constexpr KnownSetting kSettings[] = {
      "Size in bytes that `tsd.storage.region.split_policy` uses. This setting does not control "
      "flushes."},
     {"tsd.storage.merge.throughput", "52428800",
-     "Number of bytes per second that all background merges together may write. The rate rises to "
-     "twice this value with the number of files that wait for a merge. The rate is not limited "
-     "while flushes wait for merges. 0 means no limit."},
+     "Number of bytes per second that all background merges together may write. The rate rises up "
+     "to twice this value if a region has many files. The rate is not limited while flushes wait "
+     "for merges. 0 means no limit."},
     {"tsd.storage.merge.large", "2684354560",
      "Size in bytes above which a merge runs on a second thread, so that smaller merges do not "
      "wait for the large merge."},
@@ -419,16 +426,16 @@ constexpr KnownSetting kSettings[] = {
      "merges even files whose sizes differ too much for a merge in the rest of the day. If this "
      "setting is empty, the daemon merges in the same way at all hours."},
     {"tsd.storage.merge.major_period", "604800",
-     "Time in seconds after which the daemon merges all files of a region that contain tombstones. "
-     "The actual time differs at random by up to a half. With 0 the daemon merges all files of a "
-     "region only on request."},
+     "Time in seconds after which the daemon merges files that contain tombstones, in order to "
+     "remove the deleted data. The time counts from the writing of the oldest of these files. The "
+     "actual time differs at random by up to a half. With 0, tombstones alone cause no merge."},
     {"tsd.storage.merge.interval", "60",
      "Time in seconds between two checks for background work: files to merge, expired files to "
      "remove, and regions to split. In addition, the daemon checks after each flush."},
     {"tsd.http.query.omit_nan", "false",
      "Fill policies and arithmetic can produce NaN. If this setting is `true`, responses of "
-     "`/api/query` omit NaN. If `false`, the responses contain NaN as `\"NaN\"` or `null` (see "
-     "[Grafana](grafana.md))."},
+     "`/api/query` omit NaN. If `false`, the responses contain NaN as the text `\"NaN\"`, or as "
+     "`null` if the query has the fill policy `null` (see [Grafana](grafana.md))."},
     {"tsd.http.lookup.distinct_first", "false",
      "If `true`, a request to `/api/search/lookup` with a limit returns first the series whose tag "
      "values are not in the response yet, and then all other series (see [Grafana](grafana.md))."},
@@ -437,7 +444,7 @@ constexpr KnownSetting kSettings[] = {
      "machine of the daemon may use `/api/admin`."},
     {"tsd.ingest.default_tag", "source=unknown",
      "Tag, as `KEY=VALUE`, that the daemon adds to points without tags, because every series needs "
-     "a tag. The daemon adds the tag over all protocols except those of OpenTSDB (see "
+     "a tag. The daemon adds the tag to points of all protocols except those of OpenTSDB (see "
      "[ingestion](ingestion.md))."},
     {"tsd.ingest.influx.separator", ".",
      "Character between measurement and field in the metric of a field of InfluxDB's line "
@@ -494,8 +501,9 @@ constexpr KnownSetting kSettings[] = {
      "the daemon uses `tsd.network.bind`."},
     {"tsd.network.tls.clients", "none",
      "Whether clients need a certificate. With `none`, the daemon does not ask for a certificate. "
-     "With `optional`, a client that sends a certificate is authenticated as the user that the "
-     "certificate names. With `required`, the daemon refuses clients without a certificate."},
+     "With `optional`, clients may connect with or without a certificate. If authentication is on, "
+     "a valid certificate authenticates the user that the certificate names. With `required`, the "
+     "daemon refuses clients without a certificate."},
     {"tsd.network.tls.authorities", "",
      "Path of the PEM file with the certificates of the authorities that sign client "
      "certificates."},

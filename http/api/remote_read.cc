@@ -20,6 +20,7 @@ namespace hg::http {
 namespace {
 
 using query::promql::MatchKind;
+using query::promql::RolledValue;
 
 std::string_view FilterType(MatchKind kind) {
   switch (kind) {
@@ -56,6 +57,13 @@ query::Request Shown(const std::vector<RemoteQuery>& queries) {
   return out;
 }
 
+/// Returns the value of the sample for an hour without raw points. Prometheus gives all samples the
+/// same weight, so an average needs means. PromQL in Hourglass divides sums by numbers of points.
+RolledValue RolledValueOf(const RemoteQuery& asked) {
+  if (asked.function == "avg_over_time") return RolledValue::kMean;
+  return query::promql::RolledValueFor(asked.function);
+}
+
 Result<std::string> Answer(const std::vector<RemoteQuery>& queries, Services& services,
                            query::RunningRequest& running) {
   query::promql::StoredSeries stored(
@@ -64,7 +72,7 @@ Result<std::string> Answer(const std::vector<RemoteQuery>& queries, Services& se
   for (;;) {
     ReadResponseBody body(&running);
     for (const RemoteQuery& asked : queries) {
-      body.BeginResult(query::promql::RolledValueFor(asked.function));
+      body.BeginResult(RolledValueOf(asked));
       RETURN_IF_ERROR(stored.Read(asked.matchers, asked.start_ms, asked.end_ms, &body));
       RETURN_IF_ERROR(body.EndResult());
     }
@@ -82,8 +90,8 @@ Result<std::vector<std::unique_ptr<ChunkedReadResult>>> Chunks(
     std::vector<std::unique_ptr<ChunkedReadResult>> results;
     for (size_t i = 0; i < queries.size(); ++i) {
       const RemoteQuery& asked = queries[i];
-      auto& result = results.emplace_back(std::make_unique<ChunkedReadResult>(
-          &running, i, query::promql::RolledValueFor(asked.function)));
+      auto& result = results.emplace_back(
+          std::make_unique<ChunkedReadResult>(&running, i, RolledValueOf(asked)));
       RETURN_IF_ERROR(stored.Read(asked.matchers, asked.start_ms, asked.end_ms, result.get()));
       RETURN_IF_ERROR(result->Finish());
     }

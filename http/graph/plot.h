@@ -36,7 +36,7 @@ enum class Place : uint8_t { kBegin, kCenter, kEnd };
 struct ValueAxis {
   std::optional<double> low, high;  // limits of the axis; nullopt: the points determine the limit
   std::string label;
-  std::string format;  // format of the tick labels that ReadStyle has validated; "" = short form
+  std::string format;  // format of the tick labels, validated by ReadStyle; "" = short form
   bool logarithmic = false;
 };
 

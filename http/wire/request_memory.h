@@ -52,8 +52,8 @@ class RequestMemory::Share {
     held_ += bytes;
     return held_ <= granted_ || Ask(bytes);
   }
-  /// If the share has fewer than `bytes` bytes in total, charges the difference. Returns false if
-  /// Take returns false for the difference.
+  /// If fewer than `bytes` bytes are charged to the share, calls Take for the missing bytes and
+  /// returns its result. Otherwise returns true.
   bool Cover(uint64_t bytes) { return bytes <= held_ || Take(bytes - held_); }
   /// Give returns bytes to this share, so that the share can use them again. GiveAll returns all
   /// bytes of the share to the budget.

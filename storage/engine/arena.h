@@ -1,6 +1,6 @@
 #pragma once
-// Containers for memory that only grows and is freed all at once. They hold the rows of a memtable
-// and the TSUIDs of a block of series.
+// Two containers whose memory only grows and is freed all at once. A memtable uses both for its
+// rows. A table of TSUIDs uses an Arena for each block.
 
 #include <algorithm>
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace hg::engine {
 
-/// An allocator for one writer. Any thread may call bytes(). The allocator takes memory from the
-/// heap in areas. Each area is twice as large as the previous one, from 64 KiB up to the maximum.
+/// An allocator that one thread at a time may use. Any thread may call bytes(). The arena takes
+/// memory from the heap in areas. Each area is twice as large as the one before, up to a maximum.
 class Arena {
  public:
   /// `alignment` is the alignment of all allocations in bytes: a power of two, at most 16.
@@ -20,7 +20,7 @@ class Arena {
   explicit Arena(size_t alignment = 8, size_t area_max = 2 << 20)
       : alignment_(alignment), area_max_(area_max), next_size_(std::min(kAreaMin, area_max)) {}
 
-  /// Returns uninitialised memory, which stays valid as long as the arena exists.
+  /// Returns uninitialised memory, valid as long as the arena exists. May throw std::bad_alloc.
   char* Take(size_t bytes) {
     bytes = (bytes + alignment_ - 1) & ~(alignment_ - 1);
     if (bytes > left_) Grow(bytes);
@@ -52,9 +52,9 @@ class Arena {
   std::atomic<size_t> bytes_{0};
 };
 
-/// An array indexed by series number. Its slots never move, and slots that were not set contain
-/// null. One thread at a time may write, while any number of threads read. BlockOf describes when
-/// several threads may write at the same time.
+/// An array of pointers, indexed by series number. The array does not own the objects. A slot that
+/// was not set is null. One thread at a time may call Set, while any number of threads read (see
+/// also BlockOf). Set may throw std::bad_alloc, and then changes nothing.
 template <typename T>
 class SlotTable {
  public:

@@ -35,16 +35,16 @@ namespace hg::engine {
 class PartWriter;
 struct MergeInput;
 
-/// Runs flushes, merges and other changes of files. Thread-safe. Requests return Unavailable once
-/// the store is closed.
+/// Runs flushes, merges and other changes of files. Thread-safe. Once the store is closed,
+/// functions start no work, and most of them return Unavailable.
 ///
 /// Lock order: regions_mutex_ or sweep_mutex_ → the locks of FileSet and Memstore. No thread holds
 /// both regions_mutex_ and sweep_mutex_. A thread takes work_mutex_ while it holds no lock, or only
 /// regions_mutex_ or sweep_mutex_. A thread that holds work_mutex_ may take only the FileSet's
-/// version lock. background_mutex_ is a leaf lock: a thread that holds it takes no other lock.
-/// Threads wait for work with background_mutex_. No lock is held while the files of a merge are
-/// written. sweep_mutex_ is held while a sweep writes the list of series. regions_mutex_ is held
-/// while the files of a flush are written.
+/// version lock. background_mutex_ is a leaf lock: a thread that holds it takes no other lock. A
+/// sweep holds sweep_mutex_, and a flush holds regions_mutex_, while it writes files. A merge
+/// writes files without a lock. MergeRegions holds regions_mutex_ while it rewrites parts that
+/// flushes have added meanwhile. Split holds it while it reads some keys.
 class Compactor {
  public:
   /// All arguments must outlive the object.
@@ -55,31 +55,31 @@ class Compactor {
   /// Starts the background threads. Without this call, flushes, merges and splits run only when
   /// they are requested.
   void Start();
-  /// Ends the threads and waits for all work. Call this function once, after the store was marked
-  /// as closed. If `flush` is true, Stop flushes the memtables at the end.
+  /// Joins the threads and waits for all other work. Call Stop once, after Environment::Close. If
+  /// `flush` is true, Stop then flushes the memtables and returns the error of this flush.
   Status Stop(bool flush) EXCLUDES(regions_mutex_);
   /// Wakes the flush thread, which then checks for flush requests and the size of the memtables.
   void WakeFlush() EXCLUDES(background_mutex_);
 
-  /// Flushes all memtables.
+  /// Flushes all memtables. Waits for a running flush, and for changes of tables and regions.
   Status Flush() EXCLUDES(regions_mutex_);
-  /// Callers that write much and may wait, such as deletes, call this function. If unflushed memory
-  /// exceeds an eighth of its limit, LeaveRoom flushes the memtables and returns after the flush.
-  /// Returns Busy if the flush failed.
+  /// Callers that write much and may wait, such as deletes, call this function. If the active
+  /// memtable exceeds an eighth of Environment::memory_max, LeaveRoom calls Flush. Returns Busy if
+  /// the flush failed, and Unavailable if it returned Unavailable.
   Status LeaveRoom();
-  /// Merges all parts of each region of all tables.
+  /// Removes expired parts, merges all parts of each region of all tables, and sweeps series.
   Status Compact();
   Status Compact(const Table& table);
-  /// Removes files. Points::DropFiles describes which files are removed.
+  /// Removes files as Points::DropFiles describes. Skips regions that other work has locked.
   Status DropFiles(const EndOfRows& end_of);
 
-  // The following functions change regions. They may wait for merges of the region. Reads and
-  // writes continue while a region changes.
-  /// Splits the region that contains `key_of_region` and returns the boundary between the new
-  /// regions. The boundary is `at` if it is set, and the middle of the region's files otherwise. In
-  /// a points table, the boundary is moved to the start of a group of rows (the rows of one metric
-  /// and hour). Returns InvalidArgument if `at` is not inside the region. Returns Conflict if the
-  /// region still shares files after an earlier split, or has fewer than two groups of rows.
+  // The following functions change regions. They wait for merges of the region and for flushes, and
+  // return NotFound if the table was dropped. Reads and writes continue while a region changes.
+  /// Splits the region that contains `key_of_region` and returns the boundary between the two new
+  /// regions: `at` if it is set, and else about the middle of the region's files. The boundary is
+  /// moved to the start of a group of rows (metric and hour in a points table, or a prefix of the
+  /// split policy). Returns InvalidArgument if it is not inside the region, Conflict if the region
+  /// shares files after a split or has no two groups, LimitExceeded if there are too many regions.
   Result<Bytes> Split(const Table& table, ByteView key_of_region, const std::optional<Bytes>& at);
   /// Merges the region that begins with `boundary` with the region before it. Returns
   /// InvalidArgument if no region begins at `boundary`, or if the two regions belong to different
@@ -88,7 +88,7 @@ class Compactor {
 
   // Each of the following functions does the work of one round of a background thread. Tests
   // without background threads call these functions directly.
-  enum class MergePool : uint8_t { kAny, kSmall, kLarge };
+  enum class MergePool : uint8_t { kAny, kSmall, kLarge };  // kLarge: above merge.large_bytes
   /// Removes the series that have no rows in memory or in files from the registry
   /// (Registry::Forget). Keeps series whose registration was not flushed yet. Rollups count as
   /// rows. Deleted or expired rows also count as rows until a merge removes them. Reads at most one
@@ -101,16 +101,16 @@ class Compactor {
   Status SplitWhereDue();
 
   // The following functions are for code that changes tables or repairs files.
-  /// Runs `change`. No flush runs at the same time, and no other thread changes tables or regions.
+  /// Runs `change` under regions_mutex_: no flush and no other change of tables or regions runs.
   template <typename Change>
   Status ChangeTables(const Change& change) EXCLUDES(regions_mutex_) {
     MutexLock lock(regions_mutex_);
     RETURN_IF_ERROR(env_.CheckOpen());
     return change();
   }
-  /// Runs `work` while the regions in `places` are locked, so that no merge, split or other work
-  /// runs in them. Flushes may add parts to the regions meanwhile. The regions are unlocked even if
-  /// `work` fails or throws.
+  /// Waits for other work in the regions `places`, locks these regions and runs `work`. Meanwhile,
+  /// only flushes may add parts to the regions. The regions are unlocked even if `work` fails or
+  /// throws; an exception becomes Unavailable.
   template <typename Work>
   Status WhileHeld(const std::vector<RegionPlace>& places, const Work& work) EXCLUDES(work_mutex_) {
     RETURN_IF_ERROR(HoldRegions(places));
@@ -118,8 +118,8 @@ class Compactor {
     ReleaseRegions(places);
     return status;
   }
-  /// Replaces the files of the list of series by one file without the forgotten series. Calls
-  /// `prepare` before the change takes effect. Returns the number of series in the new file.
+  /// Replaces the files of the list of series by one file without forgotten series. Calls `prepare`
+  /// first; if this fails, changes nothing. Returns the number of series in the new file.
   Result<uint32_t> RewriteSeries(const std::function<Status(const Edit&)>& prepare)
       EXCLUDES(work_mutex_);
   /// Call this function after files were repaired. Merges that failed because of damaged files are
@@ -139,7 +139,7 @@ class Compactor {
   }
   [[nodiscard]] const KeyLayout& layout() const { return env_.layout(); }
 
-  // The background threads. Each of them has a flag that wakes it, and the error of its last round.
+  // The background threads. Each has a flag that wakes the thread, and the error of its last round.
   enum Worker : size_t { kFlush, kSmallMerges, kLargeMerges, kSeriesSweep, kWorkers };
   struct WorkerState {
     bool wanted = false;
@@ -185,7 +185,7 @@ class Compactor {
     RegionPlace place;
     Parts parts;          // the parts to merge, newest first
     bool bottom = false;  // whether no older part has rows in common with `parts`
-    bool paced = false;
+    bool paced = false;   // whether pace_ limits the write rate
   };
   struct RegionWork {
     std::set<uint64_t> merging;  // numbers of the parts that merges have reserved
@@ -198,11 +198,11 @@ class Compactor {
     /// Numbers of the merge's input parts. When one of these parts is removed, the failure is
     /// forgotten.
     std::set<uint64_t> parts;
-    /// The number of free bytes on the disk at which the merge is retried, if it failed because the
-    /// disk was full. 0 if the merge failed for another reason.
+    /// If the disk had too little space for the merge: the number of free bytes with which it
+    /// is retried, even before again_ms. 0 means that the merge failed for another reason.
     uint64_t room_bytes = 0;
     int64_t wait_ms = 0;   // pause before a retry, in ms; doubles with each failure, up to a limit
-    int64_t again_ms = 0;  // no retry before this time of the monotonic clock, in ms
+    int64_t again_ms = 0;  // time of the next retry on the monotonic clock, in ms
   };
   Status HoldRegions(const std::vector<RegionPlace>& places) EXCLUDES(work_mutex_);
   void ReleaseRegions(const std::vector<RegionPlace>& places) EXCLUDES(work_mutex_);
@@ -228,10 +228,10 @@ class Compactor {
   /// failed.
   [[nodiscard]] Status MergeFailure() const EXCLUDES(work_mutex_);
   // The following functions are in compactor_drop.cc.
-  // Key: a metric. Value: the time before which rows of the metric may be dropped.
+  // Maps the UID of a metric to the time, in seconds, before which its rows may be dropped.
   using MetricEnds = std::map<Bytes, uint32_t>;
   Status DropFilesHeld(RegionPlace place, const MetricEnds& ends);
-  /// Returns the time before which all rows of the region may be dropped.
+  /// Returns the time, in seconds, before which all rows of the region may be dropped. 0 = no rows.
   [[nodiscard]] uint32_t EndIn(const region::RegionMap& regions, size_t region,
                                const MetricEnds& ends) const;
   // The following functions are in compactor_expiry.cc.
@@ -265,7 +265,7 @@ class Compactor {
   // writes files per region, so only one flush may run, and regions must not change during the
   // flush. Merges and file drops continue.
   Mutex regions_mutex_;
-  // The time at which the flush that is now due was first postponed.
+  // The time (Clock::NowMs) at which the flush that is now due was first postponed, if it was.
   std::optional<int64_t> flush_put_off_ms_ GUARDED_BY(regions_mutex_);
 
   // A thread holds this lock during a sweep. The thread must hold no other lock of the engine when

@@ -23,10 +23,10 @@ inline constexpr uint32_t kIndexedDayS = 86'400;
 /// Collects the day index of one file. Not thread-safe.
 class DayIndexWriter {
  public:
-  /// Records that the file has a row of this series (`number`, `tsuid`) at `base`. Calls are
-  /// fastest if rows of the same series and the same day are added one after the other.
+  /// Records that the file has a row of this series with the base time `base`, in seconds. Calls
+  /// are fastest if rows of the same series and the same day are added one after the other.
   void Add(uint32_t number, ByteView tsuid, uint32_t base);
-  /// Records another row, at `base`, of the series that was passed to Add last.
+  /// Records another row of the series that was passed to Add last. Add must have been called.
   void AddAgain(uint32_t base);
   /// Returns the encoded day index. Call this function once, after all rows were added.
   [[nodiscard]] Bytes Encode();
@@ -59,15 +59,15 @@ class DayIndexWriter {
   Numbers* numbers_ = nullptr;  // the entry of day_ in days_; null if no row was recorded yet
 };
 
-/// Adds to `series` the numbers of the series that have rows on any day from first_day to last_day,
-/// both included. Returns false if `index` is not a valid day index.
+/// Adds to `series` the series that have rows from first_day to last_day, both included (days since
+/// 1970, UTC). Returns false if `index` is not valid; `series` may then have some of the numbers.
 bool AddSeriesOfDays(ByteView index, uint32_t first_day, uint32_t last_day, Roaring* series);
 
 /// Returns whether `index` is a valid day index.
 bool IsDayIndex(ByteView index);
 
-/// Returns whether each number in a valid day index means the same series as in this registry.
-/// Returns false if a repair has assigned new numbers since the file was written.
+/// Returns whether each number in `index` means the same series as in the registry. Returns false
+/// if a repair has assigned new numbers, or a series was forgotten. `watch` may be null.
 Result<bool> HasNumbersOf(ByteView index, const Registry& registry, RequestContext* watch);
 
 }  // namespace hg::engine

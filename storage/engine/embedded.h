@@ -34,7 +34,7 @@ struct EmbeddedOptions {
   std::string path = "data";  // path of the data directory, which is created if it is missing
   KeyLayout layout;
   Durability durability = Durability::kLogged;
-  int sync_interval_ms = 1000;  // interval in ms of the background fdatasync; only with kLogged
+  int sync_interval_ms = 1000;  // interval of background fdatasync calls; kBuffered: at most 1000
   uint64_t memory_limit_bytes = uint64_t{1} << 30;  // the setting tsd.memory.limit
   /// memory_share and cache_share are shares of memory_limit_bytes. Their sum is at most 0.8.
   double memory_share = 0.4;  // share of the limit for unflushed data, names and series
@@ -45,7 +45,7 @@ struct EmbeddedOptions {
   // added, so that stores that were started together do not flush together.
   int64_t flush_age_ms = 3'600'000;
   /// The maximum time in milliseconds for which a flush is postponed. A flush is postponed while a
-  /// region has merge.parts_blocking parts or more.
+  /// region has merge.parts_blocking parts or more, unless memory is scarce.
   int64_t flush_put_off_max_ms = 90'000;
   /// Whether background threads flush, merge and split. If `background` is false, the store does
   /// this work only on request, so that a tool can read a store without changing its files.
@@ -81,12 +81,12 @@ struct EmbeddedOptions {
 
 struct EmbeddedStats {
   uint64_t series = 0;
-  uint64_t memory_bytes = 0;        // memory that is not flushed to files yet
-  uint64_t memory_limit_bytes = 0;  // when memory_bytes reaches this limit, Append returns Busy
+  uint64_t memory_bytes = 0;        // size of all memtables, also of flushed ones that readers use
+  uint64_t memory_limit_bytes = 0;  // while memory_bytes exceeds this limit, Append returns Busy
   uint64_t registry_bytes = 0;
   uint64_t name_bytes = 0;         // memory of names that the process keeps outside the store
   uint64_t file_memory_bytes = 0;  // memory of block indexes and filters of all open files
-  uint64_t refused_series = 0;     // number of new series and names rejected for lack of memory
+  uint64_t refused_series = 0;     // number of calls that were denied memory for series or names
   /// Whether series, names and indexes of files need so much memory that new names are rejected,
   /// even after a flush.
   bool series_full = false;
@@ -113,7 +113,7 @@ struct EmbeddedStats {
   uint64_t regions_unmerged = 0;   // number of regions whose last merge failed
   uint64_t replayed_records = 0;   // number of log records replayed when the store was opened
   uint64_t observer_failures = 0;  // number of exceptions that observers threw
-  std::string background_error;    // error of the last failed flush or merge; "" = no error
+  std::string background_error;    // error of a background thread's last round; "" = no error
 };
 
 /// An open embedded store. Thread-safe after Open. Exactly one table of the options must have
@@ -123,10 +123,10 @@ class Embedded {
   virtual ~Embedded() = default;  // the destructor closes the store
 
   /// Opens the store, or creates the store in an empty directory. Returns Busy if another process
-  /// uses the directory; the error message contains the lock_note of that process. Returns
-  /// InvalidArgument if the directory was created with another layout; the message names the width
-  /// that differs. Returns Corruption if a file is damaged; the message names the file and the
-  /// offset. `files` and `clock` must outlive the object.
+  /// uses the directory; the message contains the lock_note of that process. Returns
+  /// InvalidArgument if an option is invalid, or if the directory has another layout; the message
+  /// names the width that differs. Returns Corruption if a file is damaged; the message names the
+  /// file and the offset. `files` and `clock` must outlive the object.
   static Result<std::unique_ptr<Embedded>> Open(const EmbeddedOptions& options,
                                                 FileSystem& files = PosixFileSystem(),
                                                 const Clock& clock = SystemClock());
@@ -139,13 +139,13 @@ class Embedded {
   /// names of the series need. Call this function before any of these names gets an id, so that a
   /// rejected point leaves no name behind. Returns Exhausted if there is no memory for new series,
   /// although points of known series are accepted. The message says whether a flush will free
-  /// memory. Returns Busy and Unavailable in the same cases as Points::Append. Never blocks.
+  /// memory. Returns Busy and Unavailable in the same cases as Points::Append. Does no I/O.
   virtual Status MayAddSeries(uint64_t name_bytes) = 0;
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
   virtual Maintenance& maintenance() = 0;
   /// Rejects new writes, stops the threads, writes and syncs the log, and releases the lock of the
   /// directory. Flushes memtables only with the durability kNone, because only then the points are
-  /// not in the log. After Close, other functions return Unavailable. Idempotent.
+  /// not in the log. After Close, writes return Unavailable, and further calls of Close return ok.
   virtual Status Close() = 0;
 };
 

@@ -103,8 +103,9 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   FoundSeries series = engine.registry().Match(spec.metric, spec.matcher);
   if (MaySkip(engine, series.numbers.size())) {
     const auto version = engine.Pin();
-    const RunningScans::Registration registration(
-        engine.running_scans(), version->memtables.back()->after_sequence, spec.watch);
+    const RunningScans::Registration registration(engine.running_scans(),
+                                                  version->memtables.back()->after_sequence,
+                                                  may_end == MayEnd::kYes ? spec.watch : nullptr);
     const Status kept =
         KeepSeriesWithin(engine, *version, spec.metric, seen.rows, spec.watch, &series.numbers);
     // A damaged day index is no reason to refuse the query: the rows can be found without it.

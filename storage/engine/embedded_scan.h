@@ -1,8 +1,8 @@
 #pragma once
 // A scan of the embedded point store. It returns the rows of one series after the other, and the
-// rows of each series in ascending order of hours. embedded_scan.cc finds the rows and iterates
-// over them. embedded_scan_columns.cc returns rows that contain only points.
-// embedded_scan_stored.cc returns all other rows.
+// rows of each series in ascending order of hours. Rows whose keys are not regular come last.
+// embedded_scan.cc finds the rows and iterates over them. embedded_scan_columns.cc returns rows
+// that contain only points. embedded_scan_stored.cc returns all other rows.
 
 #include <map>
 #include <memory>
@@ -25,12 +25,12 @@ namespace hg::engine {
 /// Returns the part of `rows` without the hours in which all rows have expired.
 RowRange NotExpired(const Engine& engine, const RowRange& rows);
 
-/// A scan of one embedded store. Not thread-safe. The engine must outlive the scan. The scan calls
-/// `listener` for rows that should be rewritten (UnsettledRowListener). `listener` may be empty.
+/// A scan of one embedded store. Not thread-safe. The engine must outlive the scan. `listener` may
+/// be empty (UnsettledRowListener). Open may wait for other queries (RequestContext::Step).
 class EmbeddedScan : public PointScan {
  public:
-  /// Whether the store may end the request of a scan (RequestContext::GiveUp) that keeps flushed
-  /// memtables whose memory writes need.
+  /// Whether the store may end the request of the scan (RequestContext::GiveUp), if the scan keeps
+  /// flushed memtables in memory and writes need this memory.
   enum class MayEnd : uint8_t { kNo, kYes };
   static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
                                                     const ReconcileOptions& options,
@@ -111,8 +111,8 @@ class EmbeddedScan : public PointScan {
   const UnsettledRowListener listener_;
   const points::RenderOptions render_options_;  // the options at the time when the scan was created
   const int64_t oldest_ms_;                     // points before this time have expired
-  // The scan is registered until the version is released, because the store asks the next request
-  // to end if the memory is still in use and no scan that keeps it is registered.
+  // Declared before version_, so that the scan stays registered until it has released the version.
+  // Otherwise the store could end another request while this scan still keeps the memory.
   const RunningScans::Registration registration_;
   const std::shared_ptr<const Version> version_;
   std::vector<uint32_t> series_;  // numbers of the matching series, in the order of their TSUIDs
@@ -121,14 +121,14 @@ class EmbeddedScan : public PointScan {
   std::vector<uint32_t> bases_;  // base times of the rows of the current series
   size_t next_base_ = 0;
 
-  // The cells that are stored in addition to points, in memory and in cell files. The scan reads
-  // these cells when it is opened, because most stores have few of them. The number in each pair is
-  // the number of the source of the cells. Sources are numbered from newest to oldest: first the
-  // memtables, and then the parts of the region.
+  // The rows that have cells in addition to points. Open reads the cells of cell files, because
+  // most stores have few of them. For cells in memtables, Open only notes the row, and the CellRow
+  // is empty. The number in each pair is the source of the cells. Sources are numbered from newest
+  // to oldest: first the memtables, and then the parts of the region.
   std::map<RowId, std::vector<std::pair<size_t, lsm::CellRow>>> cells_;
   std::vector<IrregularRow> irregular_;
   size_t next_irregular_ = 0;
-  Status misfit_;
+  Status misfit_;  // the error for the first key that does not fit the layout; returned at the end
 
   MemoryTally memory_;      // memory charged for series, cells, and rows of the current series
   MemoryTally row_memory_;  // memory charged for the cells of the current row in memtables
@@ -169,11 +169,11 @@ class EmbeddedScan : public PointScan {
     bool beyond = false;
   };
   std::map<const Part*, PartCursor> cursors_;  // cursors of the parts that were read so far
-  std::vector<region::SeriesSlice> slices_;    // the current series: one slice per region
+  std::vector<region::SeriesSlice> slices_;    // slices of the current series, one per region
   std::set<uint32_t> regions_read_;            // ids of the regions that were counted as read
   points::RowColumns columns_;
   RowStatistics statistics_;  // statistics of the last row that was returned
-  ByteView unloaded_;         // encoded form of the last returned row; view of file_rows_
+  ByteView unloaded_;         // encoded form of the last returned row; a view of file_blocks_
   // Whether each row of the current series is in exactly one file and in no memtable.
   bool in_files_alone_ = false;
   // Statistics of consecutive rows of file_rows_. hours_begin_ is the index of the first of these

@@ -63,7 +63,7 @@ class EmbeddedStore : public Store {
   }
 
   Engine& engine_;
-  const std::unique_ptr<EmbeddedStore> later_;  // null in a store that is the later_ of another one
+  const std::unique_ptr<EmbeddedStore> later_;  // the store of CommittedLater; null in that store
 };
 
 }  // namespace hg::engine

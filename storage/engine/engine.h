@@ -39,7 +39,7 @@ class Engine {
   static Result<std::unique_ptr<Engine>> Open(const EmbeddedOptions& options, FileSystem& files,
                                               const Clock& clock);
   ~Engine();
-  Status Close();
+  Status Close();  // described in Embedded::Close
 
   [[nodiscard]] const EmbeddedOptions& options() const { return env_.options; }
   [[nodiscard]] const KeyLayout& layout() const { return env_.layout(); }
@@ -58,8 +58,8 @@ class Engine {
   /// Returns whether the points table has a TTL, which hides old rows.
   [[nodiscard]] bool RowsExpire() const;
   Status CreateTable(const TableDescriptor& descriptor);
-  /// Returns whether the table has changed. If it already has the wanted attributes, nothing is
-  /// written. Returns LimitExceeded after kAlterationsMax changes.
+  /// Returns whether the table has changed; it has not if it already has these attributes. Returns
+  /// InvalidArgument if stored rows do not fit them, LimitExceeded after kAlterationsMax changes.
   Result<bool> AlterTable(const TableDescriptor& descriptor);
   Status DropTable(const std::string& name);
 
@@ -117,7 +117,7 @@ class Engine {
   /// Check and Repair are described in storage/maintenance.h.
   Result<CheckReport> Check();  // defined in engine_check.cc
   Result<RepairReport> Repair();
-  // Backup is defined in engine_backup.cc.
+  // Maintenance::Backup describes Backup, which is defined in engine_backup.cc.
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch);
   [[nodiscard]] EmbeddedStats Stats() const;
 

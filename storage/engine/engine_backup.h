@@ -5,10 +5,10 @@
 //   IDENTITY          identifies the store that was backed up
 //   000000042.cells…  the files of one version, as hard links if the file system supports them;
 //                     files of a namespace are below namespaces/NAME, as in the store
-//   BACKUP            the manifest that names them. It is written last: a folder without it is not
-//                     a complete backup
+//   BACKUP            the manifest that names these files. BACKUP is written last: a folder without
+//                     BACKUP is not a complete backup
 //
-// A backup has no log, because the backup flushes the memtables first. A backup has no MANIFEST, so
+// A backup has no log, because Engine::Backup flushes the memtables first. It has no MANIFEST, so
 // it cannot be opened as a data directory. Restore makes a data directory from a backup.
 
 #include <string>
@@ -29,20 +29,20 @@ struct BackupHead {
   lsm::Manifest manifest;
 };
 
-/// Loads the manifest of a backup. Returns NotFound if there is no complete backup, and Corruption
-/// if the manifest is damaged.
+/// Loads the manifest of a backup. Returns NotFound if there is no complete backup, Corruption if
+/// the manifest is damaged, and Unsupported if the backup or its manifest has another version.
 Result<BackupHead> LoadBackupHead(FileSystem& files, const std::string& backup);
 
-/// Updates the folder `backup` to the files of `manifest`. The files are in `source` and must stay
-/// there until the call returns. Does not copy files that the backup already has. At the end,
-/// removes files of an older backup. See Maintenance::Backup.
+/// Makes the folder `backup` a backup of the files of `manifest`, which must stay in `source` until
+/// the call returns. Keeps files that the backup already has, and at the end removes files of older
+/// backups. Returns the errors of Maintenance::Backup, and Busy if another process uses `backup`.
 Result<CopyProgress> WriteBackup(FileSystem& files, const std::string& source,
                                  const lsm::Manifest& manifest, int64_t now_ms,
                                  const std::string& backup, const CopyWatch& watch);
 
-/// Makes a data directory in `folder` from a backup and verifies each file. Returns InvalidArgument
-/// if `folder` is not empty, or if `backup` is not a complete backup. A repeated call completes an
-/// interrupted restore.
+/// Makes a data directory in `folder` from a backup and verifies each file. A repeated call resumes
+/// an interrupted restore. Returns InvalidArgument if `folder` has other files or `backup` is not
+/// complete, Busy if a process uses either folder, and Unavailable if `watch` stopped the restore.
 Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
                              const std::string& folder, const CopyWatch& watch);
 

@@ -10,13 +10,13 @@
 
 namespace hg::engine {
 
-/// Verifies one file in `folder`: its length, every block and every row. Adds damage to `report`.
+/// Verifies one file in `folder`: length, day index, each block and row. Adds damage to `report`.
 void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& layout,
                const StoredFile& file, CheckReport* report);
 
-/// Verifies the manifest, every file, the series and the log of a data directory or a backup.
-/// Returns Busy if another process has the directory open. Returns InvalidArgument if `folder` is
-/// neither a data directory nor a backup.
+/// Verifies the manifest, every file, the series and (of a data directory) the log. Returns Busy if
+/// another process has the directory open, InvalidArgument if `folder` is neither a data directory
+/// nor a backup, and Unsupported if its manifest has another version.
 Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder);
 
 }  // namespace hg::engine

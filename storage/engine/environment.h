@@ -16,7 +16,7 @@
 
 namespace hg::engine {
 
-/// The shared state of one engine. Thread-safe. Everything except `closed` is constant. The engine
+/// The shared state of one engine. Thread-safe. Only `closed` and the counters change. The engine
 /// owns this object, which outlives the engine's other components.
 class Environment {
  public:
@@ -43,8 +43,8 @@ class Environment {
   bool Close() { return !closed_.exchange(true); }
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
   /// Returns Unavailable if Close was called. Engine::Close first marks the store as closed and
-  /// then takes each lock of the engine's components. Call CheckOpen while you hold one of these
-  /// locks. If CheckOpen returns ok, Engine::Close waits until you release the lock.
+  /// then takes Compactor::work_mutex_, Compactor::regions_mutex_ and Memstore::write_. If a thread
+  /// that holds one of these locks gets ok, Engine::Close waits until the thread releases the lock.
   [[nodiscard]] Status CheckOpen() const {
     if (closed()) return Status::Unavailable("the store is closed");
     return {};
@@ -56,7 +56,7 @@ class Environment {
   const std::shared_ptr<WorkCounters> work_counters = std::make_shared<WorkCounters>();
   const std::shared_ptr<RegionLoads> region_loads = std::make_shared<RegionLoads>();
   const ObserverChain observers;  // work_counters is one of the observers
-  const uint64_t memory_max;      // limit of unflushed memory, in bytes
+  const uint64_t memory_max;      // limit for unflushed data, names and series, in bytes
 
  private:
   static StoreObservers WithOwn(StoreObservers observers, std::shared_ptr<StoreObserver> own) {

@@ -1,6 +1,6 @@
 #pragma once
-// The set of files that a store consists of. The FileSet owns the manifest, the current version and
-// the open files. FileSet::Apply is the only way to change which part files exist.
+// The files of a store. The FileSet owns the manifest, the current version and the open files.
+// After the start, only FileSet::Apply changes which part files belong to the store.
 
 #include <atomic>
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Flushed {
   // The log file and the position in the log where the records of the next memtable begin.
   uint64_t log_file = 0;
   LogPosition log_position = 0;
-  int64_t stamp_floor_ms = 0;
+  int64_t stamp_floor_ms = 0;  // lower bound for all later server times, in ms
 };
 
 /// The content of the list of series after its files were rewritten. SeriesList is a plain value.
@@ -51,9 +51,9 @@ struct Edit {
   /// The parts to remove from the current version.
   Parts remove;
   /// The parts to add, newest first within a region. The files of these parts are written and
-  /// synced, or are the files of a part in `remove`. In the list of parts, the new parts replace
-  /// the newest part that is removed from their region. If no part of the region is removed, the
-  /// new parts become its newest parts.
+  /// synced, or are the files of a part in `remove`. In the list of parts of their region, the new
+  /// parts take the place of the newest removed part. If no part of the region is removed, the new
+  /// parts become its newest parts.
   std::vector<lsm::PartEntry> add;
   /// If set, the complete list of tables after the change. Only one thread at a time may change
   /// tables, under Compactor::regions_mutex_.
@@ -87,8 +87,8 @@ struct FileSetState {
 /// of log files. A thread holds version_mutex_ only while it copies a pointer.
 class FileSet {
  public:
-  /// `files`, `cache` and `counters` must outlive the FileSet. Readers may use files longer than
-  /// the FileSet exists, so `cache` and `counters` must outlive these files, too.
+  /// Readers may use files longer than the FileSet exists. Therefore `files` must outlive these
+  /// readers, and the open files share the ownership of `cache` and `counters`.
   FileSet(FileSystem& files, std::string folder, std::shared_ptr<lsm::BlockCache> cache,
           std::shared_ptr<lsm::ReadCounters> counters)
       : files_(files),
@@ -97,16 +97,16 @@ class FileSet {
         counters_(std::move(counters)) {}
 
   // At the start, call LoadManifest and then OpenFiles on one thread, before any other function.
-  /// Loads the manifest. If the folder has no file of a store, creates a manifest with this layout.
-  /// Returns InvalidArgument if the stored layout differs from `layout`. lsm::LoadManifest
-  /// describes when Corruption and Unsupported are returned.
+  /// Loads the manifest, or creates one if the folder has no files of a store. Returns the errors
+  /// of lsm::LoadManifest, Corruption if the manifest is missing or a restore was interrupted, and
+  /// InvalidArgument if `layout` differs from the stored layout or has too many salt buckets.
   Status LoadManifest(const KeyLayout& layout);
-  /// Opens the files of the manifest. Removes part files and log files that are not in the
-  /// manifest.
+  /// Opens the files of the manifest. Removes other part files, and log files before the first one
+  /// in the manifest. Returns Corruption if a file is missing or damaged.
   Status OpenFiles();
 
-  [[nodiscard]] std::shared_ptr<const Version> Pin() const;
-  [[nodiscard]] FileSetState State() const;
+  [[nodiscard]] std::shared_ptr<const Version> Pin() const;  // returns the current version
+  [[nodiscard]] FileSetState State() const;                  // may wait for Apply, like Tables
   [[nodiscard]] TableList Tables() const;
   /// Returns a number for the files of a new part. NewNumber never returns a number twice.
   uint64_t NewNumber() { return next_number_++; }
@@ -129,8 +129,8 @@ class FileSet {
 
   /// Makes `memory` the new active memtable. Calls `freeze` while commit_ is held. `freeze` takes
   /// the locks that keep writers from the previous memtable. While `freeze` holds these locks, it
-  /// calls `publish`, which makes the new memtable active. If `freeze` fails, it returns without
-  /// calling `publish`. `publish` only swaps a pointer and cannot fail.
+  /// calls `publish`, which makes the new memtable active. If `freeze` returns without a call of
+  /// `publish`, nothing changes. `publish` only swaps a pointer and cannot fail.
   void AddMemory(std::shared_ptr<Memtable> memory,
                  const std::function<void(const std::function<void()>& publish)>& freeze);
 

@@ -14,15 +14,15 @@ namespace hg::engine {
 class IdleReader {
  public:
   virtual ~IdleReader() = default;
-  /// Releases the version that this reader holds, unless the reader is in use or was used after
-  /// `time_ms`. Any thread may call this function.
+  /// Releases the reader's version, unless the reader is in use or was used after `time_ms` (ms
+  /// since 1970). Any thread may call this function. The function must not wait for a lock.
   virtual void ReleaseIfIdleSince(int64_t time_ms) = 0;
 };
 
 /// The readers that are registered with one engine. Thread-safe.
 class IdleReaders {
  public:
-  /// Registers a reader as long as the Registration exists.
+  /// Registers a reader until it is destroyed. The destructor waits for a running ReleaseIdleSince.
   class Registration {
    public:
     Registration(IdleReaders& all, IdleReader* reader) : all_(all), reader_(reader) {

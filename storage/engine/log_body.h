@@ -1,6 +1,6 @@
 #pragma once
-// Bodies of log records (storage/lsm/FORMAT.md "Bodies"). Every change of a memtable is in one log
-// record.
+// Encodes and decodes the bodies of log records (storage/points/FORMAT.md "Log records"). A record
+// has points, one new series, or one change of a row.
 
 #include <cstdint>
 #include <span>
@@ -29,16 +29,16 @@ inline constexpr size_t kEntryBytesMax = 1 + 4 + 4 + 4 + 8;
 /// be available for n entries. Returns the size of the body, or 0 if a qualifier does not belong to
 /// a canonical single point.
 size_t EncodePoints(std::span<const PointEntry> entries, char* out);
-/// Decodes the body of a kPoints record. Returns false if EncodePoints did not produce these bytes.
+/// Decodes the body of a kPoints record. Returns false if `in` is not a valid body.
 bool DecodePoints(ByteView in, std::vector<PointEntry>* entries);
 
 void EncodeSeries(uint32_t number, ByteView tsuid, Bytes* out);
-bool DecodeSeries(ByteView in, uint32_t* number, ByteView* tsuid);
+bool DecodeSeries(ByteView in, uint32_t* number, ByteView* tsuid);  // *tsuid is a view of `in`
 
 /// One change of a cell or row. The change has its final timestamps and can be applied.
 struct StampedChange {
   CellChange::Kind kind = CellChange::Kind::kPut;
-  uint8_t family = 0;
+  uint8_t family = 0;  // index in Table::families
   Bytes qualifier;
   Bytes value;
   bool operand = false;                     // for a put: append to the stored value

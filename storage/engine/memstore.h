@@ -1,8 +1,8 @@
 #pragma once
-// Holds the data of a store that is not in files yet: the registry of series, the memtables, the
-// log, and the sequence of changes. All writes of the cell store and of the point store go through
-// the Memstore. Therefore the points and the cells of a row share one log, one sequence and one
-// write lock.
+// Holds the registry of series, and the data of a store that is not in files yet: the memtables,
+// the log, and the sequence numbers of changes. All writes of the cell store and of the point store
+// go through the Memstore. Therefore the points and the cells of a row share one log, one sequence
+// and one write lock.
 
 #include <algorithm>
 #include <atomic>
@@ -43,10 +43,10 @@ inline constexpr int64_t kLargeChangeBytes = 1 << 20;
 /// The unflushed data of one store. Thread-safe after Replay. The versions of the FileSet own the
 /// frozen memtables, so a reader that pins a version may keep a memtable after its flush.
 ///
-/// Lock order: the FileSet's commit lock (Freeze only) → register_ → write_ → a leaf lock. The leaf
-/// locks are the locks inside memtables, log, registry, table catalog and FileSet (its version
-/// lock), and the lock that `wake_flush` takes. A thread that holds write_ does no I/O and calls no
-/// listener. ReadModifyWrite calls `decide` while it holds write_.
+/// Lock order: the FileSet's commit lock (Freeze only) or large_changes_ → register_ → write_ → a
+/// leaf lock. The leaf locks are those inside memtables, log, registry, table catalog and FileSet
+/// (its version lock), and the lock of `wake_flush`. A thread that holds write_ does no I/O and
+/// calls no listener. ReadModifyWrite calls `decide` while it holds write_.
 class Memstore {
  public:
   /// All arguments must outlive the object. `wake_flush` wakes the flush thread. The Memstore may
@@ -56,7 +56,7 @@ class Memstore {
 
   // At the start, call Load and then Replay on one thread, before any other function. `stored` is
   // the manifest with which the FileSet was opened.
-  /// Reads the series from the files of the current version, and makes the first memtable.
+  /// Reads the series (Corruption if one is missing in the files), and makes the first memtable.
   Status Load(const lsm::Manifest& stored);
   /// Replays the log, and then opens the log for writing.
   Status Replay(const lsm::Manifest& stored);
@@ -64,8 +64,8 @@ class Memstore {
   /// so that each TSUID has only one number. Returns Exhausted if there is no memory for the new
   /// index. Call this function after Replay.
   Status ForgetDuplicates() EXCLUDES(register_);
-  /// Writes, syncs and closes the log. Call this function after the store was marked as closed and
-  /// WaitForWriters has returned.
+  /// Writes, syncs and closes the log, and returns the error of the log. Call this function after
+  /// Environment::Close, when WaitForWriters has returned.
   Status Close();
 
   [[nodiscard]] const Registry& registry() const { return registry_; }
@@ -79,8 +79,8 @@ class Memstore {
   /// limit of Register, so a series whose names were just created can still be registered.
   Status MayAddSeries(uint64_t name_bytes);
   Result<LogPosition> Append(std::span<const PointEntry> batch);
-  /// Applies changes that do not depend on stored data. The caller must have checked that the
-  /// changes are valid for this table.
+  /// Applies changes, which must be valid for the table. For a delete of a newest version or of a
+  /// compacted cell, the call first reads the row, as ReadModifyWrite does.
   Result<LogPosition> Write(const Table& table, ByteView key,
                             const std::vector<CellChange>& changes);
   /// Appends to the append cell (codec::kAppendQualifier) of a regular row of the points table.
@@ -88,11 +88,11 @@ class Memstore {
   /// or a merge joins them with the stored cell.
   Result<LogPosition> AppendToRow(const Table& table, ByteView key, ByteView bytes);
   /// ReadModifyWrite reads the selected columns of the row, calls `decide` and applies the changes
-  /// of `decide` atomically. `decide` sees at least the selected columns. `decide` fills `changes`,
-  /// or returns false to change nothing. ReadModifyWrite may call `decide` more than once, and
-  /// under the write lock, so `decide` must be fast. ReadModifyWrite returns LimitExceeded if it
-  /// would read more than kChangeReadsMax bytes. Columns that `changes` deletes must be among the
-  /// selected columns.
+  /// of `decide` atomically. It may read files. `decide` sees at least the selected columns, and
+  /// fills `changes` or returns false to change nothing. `decide` may be called more than once, and
+  /// under the write lock, so it must be fast and take no lock. Columns that `changes` deletes must
+  /// be among the selected columns. ReadModifyWrite returns the error of `decide`, or LimitExceeded
+  /// if it would read more than kChangeReadsMax bytes.
   using Decide =
       std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
   struct Outcome {
@@ -113,12 +113,12 @@ class Memstore {
   Status CommitAndWait(LogPosition position);
   Status Sync() { return log_->WaitSynced(log_->End()); }
 
-  // After this call, changes of rows with base times below `base` are reported to listeners.
+  // WatchedPoints describes RaiseHorizon and horizon. `base` is a base time in seconds.
   void RaiseHorizon(uint32_t base);
   [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
 
-  // active_bytes returns the size of the active memtable in bytes. MemoryBytes returns the total
-  // size of all memtables in bytes.
+  // active_bytes returns the size of the active memtable in bytes. MemoryBytes returns the size of
+  // all memtables, including flushed memtables that readers still use.
   [[nodiscard]] uint64_t active_bytes() const { return active_bytes_; }
   [[nodiscard]] uint64_t MemoryBytes() const {
     const uint64_t frozen = *frozen_bytes_;  // read first: Freeze changes it last
@@ -131,10 +131,10 @@ class Memstore {
   /// Starts to record which series change. Returns a series number. Only series numbers below the
   /// returned number may be passed to EndSweep, because changes of later series are not recorded.
   uint32_t BeginSweep() EXCLUDES(write_);
-  /// Forgets those series of `absent` that did not change since BeginSweep. The registration of
-  /// each of these series must be in files, so that the log does not contain it. `absent` is null
-  /// if the search failed or found nothing. EndSweep creates a new index while other threads
-  /// register series. It blocks these threads only while it adds the last new series to the index.
+  /// Forgets those series of `absent` that did not change since BeginSweep, or none if memory is
+  /// exhausted. The registration of each of these series must be in files, not in the log. `absent`
+  /// is null if the search failed or found nothing. Other threads may register series while
+  /// EndSweep builds a new index; they wait only while it adds the last new series.
   void EndSweep(const NumberSet* absent) EXCLUDES(register_);
 
   // The following functions are for flushes. Only one flush may run at a time.
@@ -145,8 +145,8 @@ class Memstore {
     bool urgent = false;
   };
   /// Returns whether the active memtable should be flushed because of its size, its age, a long
-  /// row, or the length of the log. Clears the flush request (AskForFlush), because the caller will
-  /// flush.
+  /// row, or the length of the log. Clears the flush request (AskForFlush), because the caller now
+  /// decides whether to flush.
   FlushDue TakeFlushDue(const Memtable& active);
   /// Makes a new memtable the active one and freezes the previous one. Does nothing if the previous
   /// memtable is empty or too many memtables are frozen. Only pointers change under the write lock,
@@ -159,8 +159,8 @@ class Memstore {
   /// Removes the log files of a memtable whose contents were flushed to files.
   void ReleaseLog(const Memtable& flushed);
 
-  /// Waits until no write is in progress. Close calls this function after the store was marked as
-  /// closed.
+  /// Waits until no write is in progress. Compactor::Stop calls this function after the store was
+  /// marked as closed.
   void WaitForWriters() EXCLUDES(write_) { MutexLock lock(write_); }
   /// Returns whether the store accepts writes, because the log was replayed and opened.
   [[nodiscard]] bool has_log() const { return log_ != nullptr; }
@@ -199,8 +199,8 @@ class Memstore {
   /// together exceed `percent` of the memory limit. In this case, requests a flush if
   /// FlushAdmitsSeries returns true.
   Status CheckSeriesMemory(uint64_t more, uint64_t percent);
-  /// Returns whether CheckSeriesMemory would succeed if UrgentFlushBytes() bytes of memory were
-  /// unflushed.
+  /// Returns whether CheckSeriesMemory would succeed if only UrgentFlushBytes() bytes of memory
+  /// were unflushed.
   [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;
   [[nodiscard]] bool SeriesFull() const;  // computes EmbeddedStats::series_full
   /// Returns the memory in bytes that no flush frees: series, names and the indexes of files.
@@ -240,7 +240,7 @@ class Memstore {
   // The following functions are in memstore_series.cc.
   /// Returns NotFound if the series of an entry was forgotten.
   [[nodiscard]] Status CheckNumbers(std::span<const PointEntry> entries) const REQUIRES(write_);
-  // Records the row as changed. Callers call NoteRow before they change a row, if a sweep runs.
+  // Records the series of the row as changed. If a sweep runs, call NoteRow before a row changes.
   void NoteRow(const Table& table, ByteView key) REQUIRES(write_);
   void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
                        SeriesNumber series, uint32_t base) REQUIRES(write_);
@@ -293,8 +293,8 @@ class Memstore {
   std::atomic<FlushRequest> flush_request_{FlushRequest::kNone};  // TakeFlushDue clears the request
   std::atomic<uint64_t> log_released_{0};  // records up to this log position are flushed to files
   std::atomic<uint64_t> replayed_{0};
-  // Held by a read-modify-write that reads more than kLargeChangeBytes, from before it reads until
-  // its change is committed. It is taken before write_.
+  // A read-modify-write that reads more than kLargeChangeBytes holds this lock, from before it
+  // reads until its change is committed. Such a read-modify-write may register a series meanwhile.
   std::mutex large_changes_;
   std::atomic<uint32_t> horizon_{0};  // only rises; changed under write_
 
@@ -302,11 +302,11 @@ class Memstore {
 
   mutable Mutex write_;
   uint64_t sequence_ GUARDED_BY(write_) = 0;
-  // Lower bound for all later server times. It is the highest server time so far, or one
-  // millisecond more if that time belonged to a delete.
+  // Lower bound for all later server times: the highest server time so far, or a later time if a
+  // put must not have the same time as an earlier delete or version (Table::needs_strict_times).
   int64_t stamp_floor_ms_ GUARDED_BY(write_) = 0;
   Memtable* active_ GUARDED_BY(write_) = nullptr;  // the first memtable of the current version
-  Bytes body_ GUARDED_BY(write_);
+  Bytes body_ GUARDED_BY(write_);                  // working memory to encode a log record
   bool sweeping_ GUARDED_BY(write_) = false;
   NumberSet changed_ GUARDED_BY(write_);  // series that changed since BeginSweep
 };

@@ -1,6 +1,6 @@
 #pragma once
-// A memtable holds the row-hours, the generic rows of every table and the new series of consecutive
-// log records. One memtable is active. Frozen memtables wait to be flushed.
+// A memtable holds the row-hours, the rows of cells of every table and the new series of
+// consecutive sequence numbers. One memtable is active. Frozen memtables wait to be flushed.
 
 #include <array>
 #include <atomic>
@@ -14,12 +14,12 @@
 
 namespace hg::engine {
 
-/// Upper limit for table ids. A table id is never reused, so a write to a dropped table cannot
-/// change another table.
+/// All table ids are below this number. A table id is never reused, so a write to a dropped table
+/// cannot change another table.
 inline constexpr uint32_t kTablesMax = 1 << 20;
 
-/// The engine holds its write lock while it changes the memtable. Other threads may read the
-/// memtable within the limits that the comments of its members state.
+/// The engine holds its write lock while it changes the memtable, except during log replay. Other
+/// threads may read the memtable meanwhile, as RowMemory and CellMemory describe.
 class Memtable {
  public:
   explicit Memtable(int64_t made_ms) : made_ms(made_ms) {}
@@ -33,8 +33,8 @@ class Memtable {
     }
     if (counted_in_ != nullptr) *counted_in_ -= counted_;
   }
-  /// Adds the size of the memtable to `total`. The size is subtracted when the last reader releases
-  /// the memtable. Call this function once, when the memtable is frozen.
+  /// Adds the size of the memtable to `total`. The destructor subtracts the size again, after the
+  /// last reader has released the memtable. Call this function once, when the memtable is frozen.
   void CountIn(std::shared_ptr<std::atomic<uint64_t>> total) {
     counted_ = bytes();
     *total += counted_;
@@ -55,7 +55,7 @@ class Memtable {
     return rows.bytes() + cell_bytes_.load(std::memory_order_relaxed);
   }
 
-  const int64_t made_ms;
+  const int64_t made_ms;  // time at which the memtable was created (Clock::NowMs)
 
   // The following members are set before the memtable becomes active.
   uint64_t after_sequence = 0;  // all records of the memtable have greater sequence numbers
@@ -65,8 +65,8 @@ class Memtable {
 
   // The following members are set when the memtable is frozen, before readers can see that it is
   // frozen.
-  uint64_t last_sequence = 0;
-  uint32_t series_end = 0;
+  uint64_t last_sequence = 0;  // the greatest sequence number in the memtable
+  uint32_t series_end = 0;     // all series that were created in the memtable have lower numbers
   lsm::Log::Switch log_end{};  // where the log records of the next memtable begin
 
  private:

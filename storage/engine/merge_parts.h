@@ -27,14 +27,14 @@ struct MergeTask {
   // Whether no part older than the inputs has any of their rows, so that the merge can drop
   // tombstones.
   bool bottom = false;
-  int64_t now_ms = 0;
-  /// A function that is called between two rows. It may block. If it returns an error, the merge
-  /// ends with this error.
+  int64_t now_ms = 0;  // the time that decides which data has expired
+  /// A function that the merge calls at least once per row. It must be set, and may block. If it
+  /// returns an error, the merge ends with this error.
   std::function<Status()> between;
 };
 
-/// Writes the merged rows of all inputs to `writer`. In a points table, all input regions must
-/// belong to one salt bucket.
+/// Writes the merged rows of all inputs to `writer`, without PartSet::Finish. In a points table,
+/// all input regions must belong to one salt bucket. Returns Corruption if an input is damaged.
 Status MergeParts(const KeyLayout& layout, const MergeTask& task, PartSet* writer);
 
 }  // namespace hg::engine

@@ -28,7 +28,7 @@ class NumberSlots {
     }
     return kNone;
   }
-  /// Allocates memory for `more` further numbers, so that the next calls of Add cannot fail.
+  /// Allocates memory, so that the next `more` calls of Add cannot fail. May throw std::bad_alloc.
   void Reserve(size_t more) {
     size_t slots = std::max(kFirstSlots, slots_.size());
     while (used_ + more > slots / 10 * 7) slots += slots / 2;

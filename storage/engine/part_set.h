@@ -13,7 +13,7 @@
 namespace hg::engine {
 
 /// Writes the rows of one flush or merge to several parts. Use a PartSet on one thread at a time.
-/// After a failure, the files of all its parts are unusable.
+/// After a failure, the files of all its parts are unusable, and the caller must remove them.
 class PartSet {
  public:
   /// A function that returns a number, which selects the part for a row. Rows with the same number
@@ -24,8 +24,8 @@ class PartSet {
   /// first row.
   using NewEntry = std::function<lsm::PartEntry()>;
 
-  /// `folder`, `table`, `registry` and `density` are passed to the PartWriter of each part. The
-  /// manifest entries of the parts are appended to `entries`.
+  /// The PartSet passes `folder`, `table`, `registry` and `density` to the PartWriter of each part.
+  /// It appends the manifest entry of each part to `entries`, which must outlive the PartSet.
   PartSet(FileSystem& files, std::string folder, const KeyLayout& layout, const Table* table,
           const Registry& registry, RowDensity density, Choose choose, NewEntry new_entry,
           std::vector<lsm::PartEntry>* entries);

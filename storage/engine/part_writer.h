@@ -35,8 +35,8 @@ class PartWriter {
 
   /// Adds a row of cells. The caller must add rows in ascending order of keys.
   Status AddCells(ByteView key, const lsm::CellRow& row);
-  /// Adds further columns to the row of cells that was added last, which had the key `key`. The
-  /// columns are as for lsm::AddColumns.
+  /// Adds further columns to the row of cells that was added last, which had the key `key`.
+  /// lsm::AddColumns describes which columns are allowed.
   Status AddColumns(ByteView key, const lsm::CellRow& columns);
   /// Adds a row of the table of series.
   Status AddSeries(uint32_t number, ByteView tsuid);
@@ -45,8 +45,8 @@ class PartWriter {
   /// the number of the series, or nullopt if the caller does not know the number.
   Status AddPoints(ByteView tsuid, std::optional<uint32_t> number, uint32_t base,
                    const points::RowPart& row_part);
-  /// Adds a row of points whose encoded value was read from another points file. The order of rows
-  /// is as for AddPoints.
+  /// Adds a row of points whose encoded value was read from another points file, in the order of
+  /// AddPoints. With kPacked, returns Corruption if `value` is not an encoded row.
   Status AddEncodedPoints(ByteView file_key, ByteView value);
   /// Completes and syncs the files of the part, but not their folder. Sets the members of `entry`
   /// that describe the files: sizes, checksums, whether the files have tombstones, and the range of
@@ -76,7 +76,7 @@ class PartWriter {
   // The day indexes of the cell file and the points file. nullopt means that the file gets no day
   // index.
   std::optional<DayIndexWriter> cell_days_, point_days_;
-  Bytes last_series_;  // the file key of the last row, without its base time
+  Bytes last_series_;  // the file key of the last row of points, without its base time
   Bytes value_;
   bool tombstones_ = false;
   region::RowSpan rows_ = region::RowSpan::None();

@@ -28,8 +28,8 @@ std::map<uint64_t, std::vector<Damage>> FindDamage(FileSystem& files, const std:
                                                    const KeyLayout& layout,
                                                    const std::vector<lsm::PartEntry>& parts);
 
-/// Visits all readable entries of the file in order and skips damaged blocks. Returns false if it
-/// skipped a block.
+/// Visits all readable entries of the file in order, and skips the rest of a block after
+/// Corruption. Returns false if it skipped something. Any other error ends the visit.
 Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit);
 
 /// Writes the readable rows of a cell file and a points file to a new part, which has the number of

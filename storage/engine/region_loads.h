@@ -16,7 +16,7 @@ class RegionLoads {
  public:
   struct Load {
     uint64_t writes = 0;  // number of points and cells that flushes wrote to files
-    uint64_t reads = 0;   // number of gets and scans that read the region
+    uint64_t reads = 0;   // number of gets, scans and read-modify-writes that read the region
   };
 
   RegionLoads() = default;

@@ -2,7 +2,7 @@
 // Maps series numbers to TSUIDs and TSUIDs to series numbers, with an index that finds series
 // numbers by tags. A number is assigned once and never reused. A series that no longer has rows is
 // forgotten: its number becomes invalid, and the series gets a new number when it is registered
-// again. Readers that found the number before can still read its TSUID; other readers cannot.
+// again. Readers that keep an older TsuidTable can still read the TSUID of the number.
 
 #include <atomic>
 #include <cstdint>
@@ -32,8 +32,8 @@ struct FoundSeries {
   std::shared_ptr<const TsuidTable> tsuids;
 };
 
-/// The registry of all series of a store. One thread at a time may call Add, while any number of
-/// threads read.
+/// The registry of all series of a store. One thread at a time may change the registry (Reserve,
+/// Add, AddAll, Skip, Forget), while any number of threads read.
 class Registry {
  public:
   /// The data structures that find the numbers and the TSUIDs of series.
@@ -75,7 +75,7 @@ class Registry {
   /// Adds several TSUIDs in order. AddAll is faster than a call of Add for each TSUID, because
   /// memory accesses overlap. For an empty TSUID, AddAll calls Skip(1).
   void AddAll(std::span<const ByteView> tsuids);
-  /// Assigns the next `count` numbers to no series, and marks these numbers as forgotten.
+  /// Marks the next `count` numbers as forgotten. No series gets these numbers.
   void Skip(uint32_t count);
 
   // The following functions are for forgotten series. Functions that search for series never find a
@@ -106,11 +106,11 @@ class Registry {
 
   /// Returns the matching series of the metric ("" = all metrics), ordered by TSUID.
   [[nodiscard]] FoundSeries Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// Returns Busy if more than kFewSeries series may match and `context` may not wait. Otherwise
-  /// returns ok. If `context` is nullptr, the caller may wait.
+  /// Returns Busy if `context` may not wait, and more than kFewSeries series may match or another
+  /// thread is adding series. Otherwise returns ok. `context` may be nullptr.
   [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher,
                                 RequestContext* context) const;
-  [[nodiscard]] std::vector<Bytes> Metrics() const;
+  [[nodiscard]] std::vector<Bytes> Metrics() const;  // returns the UIDs of all metrics, ascending
   /// Returns the memory of the registry in bytes, including forgotten series that readers still
   /// use.
   [[nodiscard]] size_t bytes() const;

@@ -1,14 +1,14 @@
 #pragma once
-// Packed blocks of points files, which merges write. A packed block stores each kind of field as a
-// column over all rows of the block. Columns are compressed with zstd if compression saves space
-// (storage/points/FORMAT.md "Packed block").
+// Packed blocks of points files, which merges and repairs write. A packed block stores each kind of
+// field as a column over all rows of the block. Columns are compressed with zstd if compression
+// saves space (storage/points/FORMAT.md "Packed block").
 
 #include "storage/lsm/block_file.h"
 
 namespace hg::engine {
 
-/// Returns the encoding of the blocks of points files. Readers need it for all points files,
-/// including files that a flush wrote without packing.
+/// Returns the encoding of packed blocks. Set BlockReading::packer to it for every points file,
+/// because the manifest does not tell whether a file has packed blocks.
 const lsm::BlockPacker& RowBlockPacker();
 
 }  // namespace hg::engine

@@ -49,12 +49,12 @@ void EncodeFileRow(const points::RowPart& row_part, Bytes* out);
 /// stored without their own sequence number get `sequence`.
 bool DecodeFileRow(ByteView in, uint64_t sequence, points::RowPart* row_part);
 
-/// Charges the work and memory of decoding `count` points and of making a cell of each. If `memory`
-/// is nullptr, charges nothing.
+/// Charges the work and memory of decoding `count` points and converting each point to a cell.
+/// Returns the error of the charge. If `memory` is nullptr, charges nothing.
 Status ChargePoints(uint64_t count, MemoryTally* memory);
-/// Reads one row from a points file, and sets the points and the form of *row_part. Returns false
-/// if the file does not have the row. Points that were stored without their own sequence number get
-/// `sequence`. Calls ChargePoints before the row is decoded. `memory` may be nullptr.
+/// Reads one row from a points file as DecodeFileRow does. Returns false if the file lacks the row,
+/// Corruption if the row is damaged, and Busy if it would read the disk and the context of `memory`
+/// may not wait. Calls ChargePoints before the row is decoded. `memory` may be nullptr.
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
                          uint32_t base, uint64_t sequence, points::RowPart* row_part,
                          MemoryTally* memory);

@@ -3,15 +3,15 @@
 // tail of a row holds up to eight recent entries. A full tail is encoded as a compressed chunk and
 // then reused. Chunks are stored one after the other in pages, so that a reader of a row accesses
 // few places in memory. Within a chunk, points may be sorted by time if readers cannot notice the
-// difference. A row with many entries is compacted in memory: of the entries with the same
-// qualifier, only the last is kept. Therefore, repeated writes of the same points do not make reads
-// slower and slower.
+// difference. A row with many entries is compacted in memory: the writer keeps only the last entry
+// of each operation on each qualifier. Therefore, repeated writes of the same points do not make
+// reads slower and slower.
 //
-// Readers take no lock. A new entry becomes visible through the entry count of the tail. The
-// version of a row is odd during a change that moves entries: encoding the tail, compacting the
-// row, or publishing several changes together. A reader that sees an odd version, or another
-// version after reading, reads the row again. This protocol needs three conditions: Only one writer
-// at a time changes a row. The slots of the tail are atomics, and chunks never change. All memory,
+// Readers of a row take no lock. The writer publishes an entry by raising the entry count of the
+// tail. The version of a row is odd while the writer encodes the tail, compacts the row, or makes
+// several changes that become visible together. A reader reads the row again if the version is odd,
+// or if the version changes during the read. This protocol has three rules. Only one writer at a
+// time changes a row. The slots of the tail are atomics, and chunks never change. All memory,
 // including chunks that a compaction replaced, is freed only with the memtable.
 
 #include <array>
@@ -29,8 +29,8 @@
 
 namespace hg::engine {
 
-/// The points of one series in one hour. Only the writer creates and changes this object. Readers
-/// may use only the functions that are marked for readers.
+/// The points of one series in one hour. RowMemory owns this object, and only the writer changes
+/// it. Readers may use only the functions that are marked for readers.
 class RowHourMemory {
  public:
   enum Flag : uint8_t {
@@ -142,8 +142,8 @@ class RowHourMemory {
   std::atomic<uint32_t> ops_[kSlots];
 };
 
-/// The row-hours of one memtable. Readers may use only Newest and FindToRead. Series are divided
-/// into shards, and each shard has one writer at a time.
+/// The row-hours of one memtable. Any thread may call the const functions; only a writer may call
+/// the others. Series are divided into shards, and each shard has one writer at a time.
 class RowMemory {
  public:
   static constexpr size_t kShards = 2;

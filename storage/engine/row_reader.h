@@ -1,6 +1,6 @@
 #pragma once
 // Reads a row: collects the RowParts and cells of the row from the memtables and files of a
-// version, newest first, and merges them. The cell store, the point store, writes that read first,
+// version, newest first, and merges them. The cell store, the point store, read-modify-writes,
 // flushes and the listing of keys use this file.
 
 #include <cstdint>
@@ -27,7 +27,7 @@ inline FilesRead FilesFor(const Table& table, ByteView family) {
   return points ? FilesRead::kAll : FilesRead::kCells;
 }
 
-/// The decoded key of a row.
+/// The decoded key of a row. `key` is a view of the key that was decoded.
 struct RowPlace {
   ByteView key;
   bool regular = false;  // if true, tsuid and base are set from the key
@@ -58,9 +58,9 @@ class RowReader {
   [[nodiscard]] RowPlace PlaceOf(const Table& table, ByteView key) const;
   /// Reads at least the selected columns of the row from memory and files. With FilesRead::kCells,
   /// the points files are not read. Points of a regular row are not read if no selected column
-  /// depends on them. The memory of cells is charged to `memory` before cells are copied. If the
-  /// charge fails, Read returns its error. If `memory` is null, there is no limit. Returns Busy if
-  /// Read would read the disk and the context of `memory` may not wait.
+  /// depends on them. The memory of cells is charged to `memory` before cells are copied; null
+  /// means no limit. Returns the error of the charge, Corruption if a file is damaged, and Busy if
+  /// it would read the disk and the context of `memory` may not wait.
   Result<StoredRow> Read(const Version& version, const Table& table, ByteView key,
                          FilesRead files = FilesRead::kAll, const lsm::ColumnChoice& columns = {},
                          MemoryTally* memory = nullptr) const;
@@ -73,13 +73,13 @@ class RowReader {
   Result<StoredRow> ReadFiles(const Version& version, const Table& table, const RowPlace& place,
                               FilesRead files, const lsm::ColumnChoice& columns,
                               MemoryTally* memory) const;
-  /// Reads the content of a regular row in one memtable, as of one moment. Returns false if the
-  /// memtable has no content of the row. `memory` is as for Read, for the cells of the row.
+  /// Reads a regular row in one memtable, as of one moment. Returns false if the memtable lacks it.
+  /// `row` may be null. If `with_objects` is false, cells that do not affect points may be missing.
   Result<bool> ReadMemoryRow(const Memtable& memtable, const RowHourMemory* row, ByteView key,
                              bool with_objects, MemoryTally* memory, StoredRow* out) const;
-  /// Sets `bases` to the base times of those rows of the series that are in `range` and may have
-  /// points. The base times are ascending and without duplicates. `tsuid` is the TSUID of the
-  /// series.
+  /// Adds to `bases` the base times of those rows of the series that are in `range` and may have
+  /// points. Then sorts `bases` and removes duplicates. `tsuid` is the TSUID of the series. Reads
+  /// files, and may wait for the disk.
   Status ListBases(const Version& version, SeriesNumber series, ByteView tsuid,
                    const RowRange& range, std::vector<uint32_t>* bases) const;
 

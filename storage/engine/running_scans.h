@@ -42,10 +42,10 @@ class RunningScans {
   };
 
   /// Ends the requests of the scans that hold the oldest memtable (RequestContext::GiveUp), if this
-  /// memtable was flushed. If none of these requests can end early, ends those of the scans that
-  /// hold the next flushed memtable, and so on. `flushed` is the sequence number up to which memory
-  /// was flushed. The function does not wait. While the requests have not ended, further calls end
-  /// no other requests.
+  /// memtable was flushed. If none of these requests can end early, ends the requests of the scans
+  /// that hold the next flushed memtable, and so on. `flushed` is the sequence number up to which
+  /// memory was flushed. The function calls GiveUp under mutex_ and does not wait. While the
+  /// requests have not ended, further calls end no other requests.
   void EndOldest(uint64_t flushed) {
     std::lock_guard lock(mutex_);
     for (auto scan = scans_.begin(); scan != scans_.end() && scan->first < flushed;) {

@@ -13,11 +13,11 @@
 namespace hg::engine {
 
 /// Removes from `series` the numbers of those series that have no rows of the points table in
-/// `rows`. All series must belong to `metric` ("" = any metric). Rows in memory are compared by
-/// their hours, and rows in files by their days (UTC). If a file has rows in the range but no valid
-/// day index, no series is removed. Does not check the TTL: the caller must first remove expired
-/// hours from `rows` with NotExpired (embedded_scan.h). Does not read rows of files. Returns Busy
-/// if the search would read the disk and `watch` may not wait.
+/// `rows`. All series must belong to `metric` ("" = any metric). Compares rows in memory by hours,
+/// and rows in files by days (UTC). If a file has rows in the range but no usable day index, no
+/// series is removed. Does not check the TTL: the caller must first remove expired hours from
+/// `rows` with NotExpired (embedded_scan.h). Returns Busy if `watch` (may be null) may not wait for
+/// the disk. After Corruption (a damaged day index), `series` is unchanged.
 Status KeepSeriesWithin(const Engine& engine, const Version& version, ByteView metric,
                         const RowRange& rows, RequestContext* watch, std::vector<uint32_t>* series);
 

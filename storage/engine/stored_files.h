@@ -18,8 +18,8 @@ struct StoredFile {
   uint64_t bytes = 0;
   uint32_t crc = 0;     // checksum of the file's trailer
   bool points = false;  // true for a points file, false for a cell file
-  // The first manifest entry that uses this file. After a split, other manifest entries use the
-  // file, too.
+  // A manifest entry that uses this file. After a split, the manifest entries of several regions
+  // may use the same file.
   lsm::PartEntry part;
 };
 
@@ -27,9 +27,9 @@ struct StoredFile {
 /// result once.
 std::vector<StoredFile> FilesOf(const std::vector<lsm::PartEntry>& parts);
 
-/// Returns the names of all part files in the folder of a store or backup, and of unfinished
-/// temporary part files. It does not matter whether a manifest names these files. Ignores all other
-/// files.
+/// Returns the names, relative to `folder`, of all part files of a store or backup, and of
+/// temporary files that a crash left behind. It does not matter whether a manifest names these
+/// files. Ignores all other files.
 Result<std::vector<std::string>> PartFilesIn(FileSystem& files, const std::string& folder);
 
 /// Returns the names of all log files in the folder of a store, including log files that are no
@@ -46,8 +46,8 @@ std::set<std::string> FoldersOf(const std::string& folder,
                                 const std::vector<lsm::PartEntry>& parts);
 Status SyncFolders(FileSystem& files, const std::set<std::string>& folders);
 
-/// Opens a file that a manifest names. Returns Corruption if the file is missing, or if its length
-/// or checksum differs from the manifest. The error message has the path.
+/// OpenNamed and OpenStored open a file that a manifest names. They return Corruption, with the
+/// path, if the file is missing, or if its length or checksum differs from the manifest.
 Result<std::shared_ptr<const lsm::BlockFile>> OpenNamed(FileSystem& files, const std::string& path,
                                                         uint64_t bytes, uint32_t crc,
                                                         const lsm::BlockReading& reading);

@@ -34,9 +34,9 @@ struct Table {
 inline constexpr uint32_t kSeriesTable = 0;
 inline constexpr uint32_t kFirstTable = 1;
 
-/// Returns whether the key identifies an hour of a series. A key does so if it fits the layout, its
-/// metric is not zero, it has at least one tag pair, and it has the salt of its series. A row with
-/// any other key is irregular and has only cells.
+/// Returns whether the key identifies an hour of a series, and sets *tsuid and *base in this case.
+/// Such a key fits the layout, its metric is not zero, it has at least one tag pair, and it has the
+/// salt of its series. A row with any other key is irregular and has only cells.
 bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
 
 /// The content of a row. It comes from one source, or was merged from several sources.
@@ -48,7 +48,7 @@ struct StoredRow {
 };
 
 /// Stores a raw cell of the points family in `cells`. The sequence number of the cell is stored in
-/// the field for the time of a tombstone (FORMAT.md).
+/// the field for the time of a tombstone (storage/lsm/FORMAT.md "Row").
 void PutRaw(uint8_t points_family, const points::RawCell& cell, lsm::CellRow* cells);
 /// Moves the cells of the points family from `cells` to `row_part`, as raw cells and tombstones.
 void CellsIntoRowPart(uint8_t points_family, lsm::CellRow* cells, points::RowPart* row_part);

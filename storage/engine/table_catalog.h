@@ -16,8 +16,8 @@
 
 namespace hg::engine {
 
-/// Maximum number of changes to tables until the store is closed. The catalog keeps each replaced
-/// Table, which takes up to about 40 kB, until then.
+/// Maximum number of alterations of tables until the store is closed. The catalog keeps each
+/// replaced Table, which takes up to about 40 kB, until the store is closed.
 inline constexpr uint32_t kAlterationsMax = 4096;
 
 /// The tables of an open store. Thread-safe. Pointers that the catalog returns are valid as long as
@@ -43,7 +43,7 @@ class TableCatalog {
     const Table* const table = points();
     return table != nullptr && table->id == id;
   }
-  /// Returns the namespace whose folder gets the new files of the table.
+  /// Returns the namespace whose folder gets the new files of the table; "" = the default one.
   [[nodiscard]] std::string SpaceOf(uint32_t id) const;
   /// Returns the name of a region for messages, such as "table tsdb, region [, \x00\x00\x02)".
   [[nodiscard]] std::string NameOf(const Version& version, RegionPlace place) const;

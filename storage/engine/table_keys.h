@@ -10,13 +10,13 @@
 
 namespace hg::engine {
 
-/// Returns the keys in [start, stop) of those regular rows of a points table that have points, in
-/// ascending order. Use the object on one thread at a time. The object lists the rows of one metric
-/// and a time range in one step, so rows that are added after the step are not found. A step lists
-/// at most 65,536 rows, or four rows per series of the metric if that is more.
+/// Returns the keys in [start, stop) of those regular rows of a points table that may have points,
+/// in ascending order. Use the object on one thread at a time. The object lists the rows of one
+/// metric and a time range in one step, so rows that are added after the step are not found. A step
+/// lists about 65,536 rows, or four rows per series of the metric if that is more.
 class PointKeys {
  public:
-  /// `context` must outlive the object. If `context` is null, there are no limits.
+  /// `engine` and `context` must outlive the object. If `context` is null, there are no limits.
   PointKeys(const Engine& engine, std::shared_ptr<const Version> version, Bytes start, Bytes stop,
             RequestContext* context);
 

@@ -21,8 +21,8 @@ std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const Ce
                               const lsm::ColumnChoice& columns,
                               const points::RenderOptions& options);
 
-/// Opens a scan. The caller must have checked that `spec` is valid. The engine must outlive the
-/// returned cursor.
+/// Opens a scan. The caller must have checked that `spec` is valid. The engine, the table and
+/// spec.context must outlive the returned cursor.
 Result<std::unique_ptr<ScanCursor>> OpenTableScan(const Engine& engine, const Table& table,
                                                   const ScanSpec& spec);
 

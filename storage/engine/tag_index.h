@@ -104,7 +104,7 @@ class TagIndex {
   /// Returns the numbers of the series of the metric ("" = all metrics) that match all clauses, in
   /// ascending order. The caller must also check matcher.exact_tags and matcher.tsuids.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// Returns an upper bound for the number of matching series. Does not search.
+  /// Returns an upper bound for the number of matching series. Costs much less than Match.
   [[nodiscard]] uint64_t MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
   /// Returns the ids of the metrics that have series, in ascending order.
   [[nodiscard]] std::vector<Bytes> Metrics() const;
@@ -117,8 +117,8 @@ class TagIndex {
   /// Returns the postings of the tag sets that have the tag key of the clause, one for each value
   /// of the clause.
   [[nodiscard]] std::vector<const Postings*> ListsOf(const TagClause& clause) const;
-  /// Returns the same tag sets as MatchSets, but as ascending numbers. Returns nullopt if there may
-  /// be too many tag sets to return them as a list of numbers.
+  /// Returns the tag sets that match all clauses, as ascending numbers. Returns nullopt if there
+  /// may be too many tag sets for a list of numbers; call MatchSets in this case.
   [[nodiscard]] std::optional<std::vector<uint32_t>> MatchFewSets(
       const std::vector<TagClause>& clauses) const;
   /// Returns the series of the metric (nullptr = all metrics) whose tag set is in `sets`, in

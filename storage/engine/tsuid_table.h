@@ -60,8 +60,8 @@ class TsuidTable {
     for (size_t at = blocks_.size(); at < blocks.size(); ++at) Use(at, blocks[at]);
   }
   /// Adds blocks to this table, as ShareNew does. This table must be empty. Leaves out each block
-  /// in which at least an eighth of the series are forgotten. The caller must add the other series
-  /// of these blocks itself. Series numbers from `end` on may not be assigned yet.
+  /// in which at least an eighth of the series are forgotten; the caller must add the other series
+  /// of these blocks. The block of the number `end`, which may be unassigned, is always shared.
   void ShareWithout(const Blocks& blocks, const NumberSet& forgotten, uint32_t end) {
     for (size_t at = 0; at < blocks.size(); ++at) {
       const auto begin = static_cast<uint32_t>(at << kBits);

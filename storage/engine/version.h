@@ -1,6 +1,6 @@
 #pragma once
-// A version is a snapshot of memory and files. As long as a reader holds the version, no memory or
-// file of the version is freed or reused.
+// A version lists the memtables and files of a store at one moment. As long as a reader holds the
+// version, no memory or file of the version is freed or reused.
 
 #include <atomic>
 #include <map>
@@ -24,8 +24,8 @@ class Registry;
 /// the files any more, the thread that drops the last reference removes the files.
 class PartFiles {
  public:
-  /// Opens the files of a part. `folder` is the folder of the store. As long as the files are open,
-  /// the memory of their indexes and filters, in bytes, is added to `total`.
+  /// Opens the files of a part, with the errors of OpenNamed. `folder` is the folder of the store.
+  /// `total` includes the bytes of the indexes and filters as long as the files are open.
   static Result<std::shared_ptr<const PartFiles>> Open(
       FileSystem& files, const std::string& folder, const lsm::PartEntry& entry,
       lsm::BlockReading reading, std::shared_ptr<std::atomic<uint64_t>> total);
@@ -38,9 +38,9 @@ class PartFiles {
   /// Advises the operating system to drop the files from its page cache. Call this function after a
   /// merge has read or written the files completely.
   void ForgetCached() const;
-  /// Returns the day index of `file`, which is cells() or points(). Returns null if the file has no
-  /// day index, or if the numbers in the day index are not the numbers of the registry. All calls
-  /// must pass the same registry.
+  /// Returns the day index of `file`, which is cells() or points(). Returns null if there is none,
+  /// or if its numbers are not those of the registry, which must be the same in all calls. Returns
+  /// Busy if it would wait and `watch` may not, and Corruption if the day index is damaged.
   Result<std::shared_ptr<const Bytes>> DayIndexOf(const lsm::BlockFile& file,
                                                   const Registry& registry,
                                                   RequestContext* watch) const;
@@ -113,7 +113,7 @@ class Part {
 using Parts = std::vector<std::shared_ptr<const Part>>;  // newest part first
 using RegionPlace = std::pair<uint32_t, uint32_t>;       // table id and region id
 
-/// A snapshot of the memory and the files of a store. Immutable.
+/// The memtables and files of a store at one moment. Only the active memtable still changes.
 struct Version {
   std::vector<std::shared_ptr<Memtable>> memtables;  // newest first; memtables[0] is active
   std::map<RegionPlace, Parts> parts;

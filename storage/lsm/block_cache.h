@@ -26,8 +26,8 @@ struct BlockCacheStats {
 };
 
 /// A cache of blocks. Thread-safe. The cache is divided into shards. Each shard has a lock, which a
-/// thread holds only for one look-up. Therefore readers of different blocks rarely wait for each
-/// other. No thread reads the disk or decompresses a block while it holds the lock of a shard.
+/// thread holds only to find, insert or remove a block, and not while it reads the disk or
+/// decompresses. Therefore readers of different blocks rarely wait for each other.
 class BlockCache {
  public:
   /// `capacity_bytes` is the maximum memory of the cache. 0 means that the cache stores no blocks.
@@ -38,9 +38,9 @@ class BlockCache {
 
   /// Returns the block, or null if the block is not cached.
   std::shared_ptr<const Bytes> Find(uint64_t file, size_t block);
-  /// Adds the block if it is not in the cache yet, and evicts other blocks if necessary.
+  /// Adds the block unless it is cached or very large, and evicts other blocks if necessary.
   void Insert(uint64_t file, size_t block, std::shared_ptr<const Bytes> bytes, bool in_memory);
-  /// Removes the blocks of a file that has `blocks` blocks.
+  /// Removes the blocks of a file that have numbers below `blocks`.
   void Drop(uint64_t file, size_t blocks);
 
   [[nodiscard]] BlockCacheStats Stats() const;

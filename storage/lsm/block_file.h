@@ -25,8 +25,8 @@ namespace hg::lsm {
 class BlockPacker {
  public:
   virtual ~BlockPacker() = default;
-  /// Appends the packed entries of a block to `packed`. Returns false if the packer is not for
-  /// entries of this kind.
+  /// Appends the packed entries of a block to `packed`. Returns false if the packer cannot pack
+  /// these entries; the content of `packed` is then undefined.
   virtual bool Pack(ByteView entries, Bytes* packed) const = 0;
   /// Sets *entries to the unpacked entries. Returns false if `packed` is not a valid packed block.
   virtual bool Unpack(ByteView packed, Bytes* entries) const = 0;
@@ -109,7 +109,7 @@ struct BlockEntry {
 };
 
 /// Writes a block file. Use a writer on one thread at a time. Add entries in ascending order of
-/// keys, and then call Finish. A file is unusable if Finish was not called.
+/// keys, and then call Finish. The file is unusable if Finish was not called or a call has failed.
 class BlockFileWriter {
  public:
   /// Creates the file. If `writing` has a packer, readers of the file need the same packer
@@ -161,22 +161,22 @@ class BlockFileWriter {
   std::vector<BlockEntry> index_;
 };
 
-/// An open block file. Immutable and thread-safe. The index and the filter of the file are in
-/// memory as long as the object exists.
+/// An open block file. Immutable and thread-safe. Open loads the index and the filter into memory,
+/// and returns Corruption if they or the trailer are damaged.
 class BlockFile {
  public:
   static Result<std::shared_ptr<const BlockFile>> Open(FileSystem& files, const std::string& path,
                                                        const BlockReading& reading = {});
   ~BlockFile();
 
-  // Reads of entries return Busy if they would read the disk and `context` may not wait
-  // (RequestContext::MayWait). If `context` is nullptr, reads may wait. If an entry has several
-  // pieces, Get and Find return the first piece.
+  // Get, Find, VisitPieces and ReadMeta return Corruption if a block is damaged, and Busy if they
+  // would read the disk and `context` may not wait (RequestContext::MayWait). If `context` is
+  // nullptr, they may wait. If an entry has several pieces, Get and Find return the first piece.
 
   /// Copies the value of the entry to *value. Returns false if there is no entry with this key.
   Result<bool> Get(ByteView key, Bytes* value, RequestContext* context = nullptr) const;
-  /// Finds the value of the entry without copying it: `value` is a view of `block`. Returns false
-  /// if there is no entry with this key.
+  /// Finds the value of the entry without copying it: `value` is a view of `block`, which the
+  /// caller must keep. Returns false if there is no entry with this key.
   Result<bool> Find(ByteView key, std::shared_ptr<const Bytes>* block, ByteView* value,
                     RequestContext* context = nullptr) const;
   /// Visits the first piece of an entry and the selected other pieces, in order. Does not read the
@@ -286,11 +286,11 @@ class BlockFileScan {
   /// Moves to the next selected piece of the current entry. value() then returns this piece.
   /// Returns false if there are no more selected pieces.
   Result<bool> NextPiece(const PieceChoice& wanted);
-  /// Moves to the first entry with key ≥ start. If this entry is in the current block, nothing is
-  /// read.
+  /// Makes the next call of Next return the first entry with key ≥ start. Seek may go backwards,
+  /// and reads nothing.
   void Seek(Bytes start);
   /// key() and value() return the key and the value of the current entry. They are valid until the
-  /// next call of Next.
+  /// next call of Next, NextPiece or Seek.
   [[nodiscard]] const Bytes& key() const { return key_; }
   [[nodiscard]] ByteView value() const { return value_; }
   /// Returns the block of which value() is a view. The view is valid while the caller holds the
@@ -306,9 +306,9 @@ class BlockFileScan {
   const Bytes stop_;
   const CacheUse use_;
   RequestContext* const context_;
-  size_t next_;
-  std::shared_ptr<const Bytes> block_;  // null if no block was read yet
-  ByteView in_;
+  size_t next_;                         // index of the block after block_, or of the block to read
+  std::shared_ptr<const Bytes> block_;  // the current block; null if it is not read
+  ByteView in_;                         // the entries of block_ after the current entry
   Bytes key_;
   ByteView value_;
 };

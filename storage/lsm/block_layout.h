@@ -25,15 +25,15 @@ constexpr size_t kTrailerBytes = kTrailerHeadBytes + 8 + 8 + 8 + 4 + 4 + kMagicB
 // block.
 constexpr size_t kTrailerMetaBytes = 8 + 8 + 4;
 
-// Maximum size of a decompressed block. It limits the memory that a reader allocates for a damaged
-// block.
+// Maximum size of a block that zstd compresses (Packing::kZstd). It limits the memory that a reader
+// allocates for a damaged block.
 constexpr size_t kZstdBlockMax = 64 << 20;
 
 inline void AppendLittle(Bytes* out, uint64_t v, int width) {
   for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
 }
 
-/// Removes a little-endian number from the front of `in`, which must have at least `width` bytes.
+/// Removes and returns a little-endian number. `in` must have at least `width` (0 to 8) bytes.
 inline uint64_t TakeLittle(ByteView* in, int width) {
   uint64_t v = 0;
   std::memcpy(&v, in->data(), static_cast<size_t>(width));
@@ -41,8 +41,8 @@ inline uint64_t TakeLittle(ByteView* in, int width) {
   return v;
 }
 
-/// Decodes one entry from the front of a block. Returns false if the entry is incomplete. On entry,
-/// `key` must be the key of the previous entry.
+/// Removes an entry from the front of `in`, and sets *value to a view of `in`. Before the call,
+/// *key must be the key of the previous entry, or empty. Returns false if the entry is incomplete.
 inline bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
   uint64_t shared;
   uint64_t rest;

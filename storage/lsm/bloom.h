@@ -14,8 +14,8 @@ namespace hg::lsm {
 uint64_t BloomHash(ByteView key);
 
 /// Returns the bits of a Bloom filter for keys with these hashes. The filter has ten bits per key,
-/// and each key sets seven bits. About one in a hundred absent keys passes the filter. Pure
-/// function.
+/// and each key sets up to seven bits. About one in a hundred absent keys passes the filter.
+/// Without keys, the result is empty.
 Bytes MakeBloom(std::span<const uint64_t> hashes);
 /// Returns false if the key with this hash is certainly absent. An empty filter returns true for
 /// every key.

@@ -11,7 +11,7 @@
 
 namespace hg::lsm {
 
-/// Maximum size of a piece of a wide row that has more than one cell, in bytes.
+/// Usual maximum size in bytes of a piece. It is larger for a large cell or for long column names.
 inline constexpr size_t kPieceBytes = 8 << 10;
 
 /// Adds a row. If the row is wide, AddRow stores it in pieces.

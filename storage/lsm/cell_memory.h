@@ -1,5 +1,5 @@
 #pragma once
-// The memtable of a cell table: sorted rows that are not in a file yet.
+// The rows of cells that a memtable has for one table, sorted by key.
 
 #include <atomic>
 #include <cstdint>
@@ -34,16 +34,16 @@ class HeldRow {
   HeldRow& operator=(HeldRow&&) noexcept;
 
   [[nodiscard]] bool wide() const;
-  /// Returns the number of cells and tombstones in the row.
+  /// Returns the number of cells in the row, including tombstones of columns.
   [[nodiscard]] size_t cells() const;
   [[nodiscard]] CellRow Get(const ColumnChoice& wanted = {}) const;
   /// Returns all columns of the row, and may leave the row empty. Call Take instead of Get if you
   /// then replace the row with Set.
   CellRow Take();
   void Set(CellRow row);
-  /// For wide rows. TakeColumn returns a column, or an empty row if the column does not exist, and
-  /// removes the column from the row. Then PutColumn can put back the changed column, even if no
-  /// other column is left.
+  /// TakeColumn and PutColumn are only for wide rows. TakeColumn removes a column from the row and
+  /// returns it, or returns an empty row if the column does not exist. Then PutColumn can put back
+  /// the changed column, even if no other column is left.
   CellRow TakeColumn(uint8_t family, ByteView qualifier);
   void PutColumn(uint8_t family, ByteView qualifier, CellRow column);
   /// Adds cells with lsm::AddVersions. Only the changed columns of a wide row are accessed, unless
@@ -66,9 +66,9 @@ class HeldRow {
   std::unique_ptr<Large> large_;
 };
 
-/// The rows of one table in a memtable. One thread at a time may write (under the engine's write
-/// lock), while any number of threads read. Rows are changed only through a Writer, so readers see
-/// each mutation completely or not at all.
+/// The rows of one table in a memtable. Thread-safe. Rows are changed only through a Writer, which
+/// holds the lock of this object, so readers see each mutation completely or not at all. The engine
+/// creates a Writer under its write lock, except during log replay.
 class CellMemory {
  public:
   using Rows = std::map<Bytes, HeldRow, std::less<>>;
@@ -76,8 +76,8 @@ class CellMemory {
   /// `total` counts the bytes of several memtables. It must outlive this object.
   explicit CellMemory(std::atomic<size_t>* total) : total_(*total) {}
 
-  /// Exclusive access to the memtable for one row mutation. Keep the access short and without I/O.
-  /// A reference that a Writer returns is valid until the next call or the end of the Writer.
+  /// Changes one row. A Writer holds the lock of the CellMemory. Keep it briefly and without I/O. A
+  /// reference that a Writer returns is valid until the next call or the end of the Writer.
   class Writer {
    public:
     explicit Writer(CellMemory& memory)
@@ -89,14 +89,14 @@ class CellMemory {
     CellRow& Row(ByteView key);
     /// Returns the row, or null if the row does not exist.
     CellRow* Find(ByteView key);
-    /// For tables with the order kByArrival. Returns the row for a change of only this column, and
-    /// creates the row if it does not exist. If the row is wide, the result may contain only this
-    /// column.
+    /// Returns the row for a change of only this column, and creates the row if it does not exist.
+    /// If the row is wide, the result may contain only this column. Only tables with the order
+    /// kByArrival may use Column and FindColumn.
     CellRow& Column(ByteView key, uint8_t family, ByteView qualifier);
     /// Returns the row for a change of only this column, or null if the row does not exist.
     CellRow* FindColumn(ByteView key, uint8_t family, ByteView qualifier);
-    /// For tables with the order kByTime. Adds cells to the row with lsm::AddVersions, and creates
-    /// the row if it does not exist.
+    /// Adds cells to the row with lsm::AddVersions, and creates the row if it does not exist. Only
+    /// tables with the order kByTime may use this function.
     void AddVersions(ByteView key, Families families, CellVersions added);
 
    private:
@@ -143,8 +143,8 @@ class CellMemory {
   static constexpr size_t kCopiedBytes = 16 << 10;
   /// Appends every n-th key in [start, stop) to *keys.
   void SampleKeys(ByteView start, ByteView stop, size_t n, std::vector<Bytes>* keys) const;
-  /// Runs f while other threads may read and writers wait. Readers use this function if they also
-  /// read other state that changes together with this memtable.
+  /// Runs f(rows) while other threads may read and writers wait, so f must be short. Readers use
+  /// this function if they also read other state that changes together with these rows.
   template <typename F>
   void WithShared(F&& f) const {
     std::shared_lock lock(mutex_);

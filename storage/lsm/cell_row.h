@@ -1,6 +1,6 @@
 #pragma once
 // The values and tombstones that one memtable or file has for a row of cells. The complete row is
-// the merge of these contents in all memtables and files, newer contents over older ones.
+// the merge of these contents in all memtables and files. Newer contents replace older ones.
 
 #include <cstdint>
 #include <limits>
@@ -29,7 +29,7 @@ inline constexpr int64_t kNoTombstone = std::numeric_limits<int64_t>::min();
 /// kByArrival. The content is a value, a tombstone, or both. The tombstone hides only values in
 /// older memtables and files.
 struct StoredCell {
-  uint8_t family = 0;  // index in the table descriptor
+  uint8_t family = 0;  // number of the family: its index in TableEntry::families
   bool has_value = false;
   bool operand = false;  // whether to append the value to the value in older memtables or files
   Bytes qualifier;
@@ -59,9 +59,9 @@ struct CellRow {
 
   // The following functions are for tables with the order kByArrival.
   void Put(uint8_t family, ByteView qualifier, ByteView value, int64_t timestamp_ms);
-  /// Appends bytes to the value of the column. If this row has no value of the column, a merge will
-  /// append the bytes to the value in an older row. `tombstone_ms` is the time of the tombstone, if
-  /// the column has one.
+  /// Appends bytes to the value of the column. If this row has neither a value nor a tombstone of
+  /// the column, a merge will append the bytes to the value in an older row. Sets
+  /// StoredCell::tombstone_ms of the column to `tombstone_ms`.
   void Append(uint8_t family, ByteView qualifier, ByteView more, int64_t timestamp_ms,
               int64_t tombstone_ms);
   void DeleteColumn(uint8_t family, ByteView qualifier, int64_t tombstone_ms);
@@ -70,8 +70,8 @@ struct CellRow {
   void Keep(const ColumnChoice& wanted);
   /// Removes a column without adding a tombstone.
   void Erase(uint8_t family, ByteView qualifier);
-  /// Removes the tombstones. After DropTombstones, the row is complete if no older memtable or file
-  /// has the row.
+  /// Removes the tombstones, and makes operands complete values. Call DropTombstones only if no
+  /// older memtable or file has the row.
   void DropTombstones();
   /// Returns whether the row has a tombstone that no newer value replaces. A merge with the oldest
   /// file can drop such tombstones.
@@ -89,9 +89,9 @@ struct CellRow {
 /// Returns the merge of `older` and `newer`. MergeRows is associative.
 CellRow MergeRows(CellOrder order, CellRow newer, CellRow older);
 
-/// EncodeCellRow encodes a row (FORMAT.md "Row"), and DecodeCellRow decodes it. DecodeCellRow
-/// returns false if `in` is not an encoded row. It also checks columns that are not selected, but
-/// does not return them.
+/// EncodeCellRow appends an encoded row to *out (FORMAT.md "Row"), and DecodeCellRow decodes it.
+/// DecodeCellRow returns false if `in` is not an encoded row. It also checks columns that are not
+/// selected, but does not return them.
 void EncodeCellRow(const CellRow& row, Bytes* out);
 bool DecodeCellRow(ByteView in, CellRow* row, const ColumnChoice& wanted = {});
 /// Returns the number of cells and tombstones in an encoded row. Returns 0 if the row has none, or
@@ -103,7 +103,7 @@ uint64_t CellsIn(ByteView in);
 inline constexpr int64_t kRowCopies = 2;
 
 /// Reports the work and charges the memory for copying a row with `cells` cells and tombstones and
-/// `bytes` bytes. Call this function before the copy. If `memory` is null, there is no limit.
+/// `bytes` bytes. Call it before the copy. If it fails, do not copy. `memory` may be null.
 Status ChargeRow(uint64_t cells, uint64_t bytes, MemoryTally* memory);
 
 /// Returns the value of an encoded row that consists of exactly one put, so that such a row need

@@ -30,7 +30,7 @@ inline constexpr int64_t kNeverExpires = std::numeric_limits<int64_t>::max();
 
 /// One put or one tombstone. A tombstone of a family has no qualifier.
 struct CellVersion {
-  uint8_t family = 0;  // index in the table descriptor
+  uint8_t family = 0;  // number of the family: its index in TableEntry::families
   CellKind kind = CellKind::kPut;
   Bytes qualifier;
   Bytes value;
@@ -79,7 +79,7 @@ struct TidyOptions {
   bool whole_row = true;
 };
 /// Removes all cells that no reader will see: hidden cells, expired cells, versions above the
-/// limit, and the tombstones that `options` selects. This function is used to write files.
+/// limit, and the tombstones that `options` selects. Flushes, merges and AddVersions use it.
 void TidyVersions(Families families, const TidyOptions& options, CellVersions* row);
 
 /// Selects the versions that a reader requests, out of those that the family keeps.
@@ -94,7 +94,7 @@ struct VersionRange {
   }
 };
 /// Returns those puts of a whole row that a reader sees, sorted by family and qualifier, with the
-/// newest version of each column first.
+/// newest version of each column first. The pointers are valid until `row` changes.
 std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_ms,
                                                 const VersionRange& range, const CellVersions& row);
 

@@ -49,14 +49,14 @@ struct LogStart {
 /// waiting threads, but only a few times in a row. After that, the log's writer thread continues
 /// the writing. A third thread calls fdatasync.
 ///
-/// After a failed write, for example on a full disk, every call fails with the error of the write
-/// until the log has written the same bytes. The log retries the write by itself. After any
-/// failure, the records of failed calls may still be written to the log later.
+/// After a failed write, for example on a full disk, Commit, WaitSynced and WaitWritten fail with
+/// the error of the write until the log has written the same bytes. The log retries the write by
+/// itself. After any failure, the records of failed calls may still be written to the log later.
 ///
-/// After a failed sync, the state of the disk is unknown, and every call fails until the store is
-/// reopened. Running out of memory while writing or syncing counts as a failed sync. Add, Commit
-/// and Release may throw if memory cannot be allocated. If one of them throws, it has changed
-/// nothing, and the log stays usable.
+/// After a failed sync, the state of the disk is unknown, and the same calls fail until the store
+/// is reopened. Running out of memory counts as a failed write or a failed sync. Add, Commit and
+/// Release may throw std::bad_alloc. Then Add and Commit have changed nothing, Release may have
+/// left unneeded files on disk, and the log stays usable.
 class Log {
  public:
   /// A function that the log calls with the result of a commit. It must not throw, because no
@@ -67,31 +67,31 @@ class Log {
   /// must outlive the log.
   Log(FileSystem& files, LogOptions options, LogStart start);
   ~Log();  // the destructor calls Close
-  /// Writes and syncs all added records. If the write or the sync fails, waiting callbacks get
-  /// Unavailable. After Close, the log does no I/O, and all calls fail. Idempotent. Only one thread
-  /// at a time may call Close.
+  /// Writes and syncs all added records, and joins the threads. If the write or the sync fails,
+  /// Close returns the error, and waiting callbacks get Unavailable. After Close, the log does no
+  /// I/O, and commits fail. Idempotent. Only one thread at a time may call Close.
   Status Close();
 
-  /// Copies a record to the buffer and returns the log position after the record. The caller must
-  /// add records in ascending order of sequence numbers. Does no I/O.
+  /// Copies a record to the buffer and returns the log position after it. Does no I/O. Records need
+  /// ascending sequence numbers, a `kind` other than 0, and `body_crc` = crc32c::Value(body).
   LogPosition Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc);
-  /// The result of SwitchFile. After SwitchFile, the next record begins a new file. The members are
-  /// the number of the new file and the position at which it starts.
+  /// The result of SwitchFile: the number of the file in which the next record begins, and the
+  /// position of this record. SwitchFile makes the next record begin a new file. It does no I/O.
   struct Switch {
     uint64_t file_number;
     LogPosition position;
   };
   Switch SwitchFile();
 
-  /// Makes all records up to `position` durable at the configured level. Calls `done` once, on this
-  /// thread or on another thread, possibly before Commit returns.
+  /// Makes all records up to `position` (at most End()) durable at the configured level. Calls
+  /// `done` once, on this thread or on another thread, possibly before Commit returns.
   void Commit(LogPosition position, Done done);
-  /// Blocks until all records up to `position` survive a power failure.
+  /// Blocks until all records up to `position` survive a power failure, or the log has failed.
   Status WaitSynced(LogPosition position);
-  /// Blocks until all records up to `position` are written to the files.
+  /// Blocks until all records up to `position` are written to the files, or the log has failed.
   Status WaitWritten(LogPosition position);
-  [[nodiscard]] LogPosition End() const;
-  [[nodiscard]] Status Failure() const;
+  [[nodiscard]] LogPosition End() const;  // returns the position after the last added record
+  [[nodiscard]] Status Failure() const;   // returns the error with which commits fail now, or ok
   /// Returns whether the log failed permanently, because it is unknown which unsynced records are
   /// on disk. After a permanent failure, the store must be reopened.
   [[nodiscard]] bool NeedsReopening() const;
@@ -163,9 +163,9 @@ class Log {
   // not added yet.
   uint64_t next_file_used_ = 0;
   uint64_t next_file_key_ = 0;  // LogFileHeader::key of this file
-  LogPosition end_;
-  LogPosition written_;
-  LogPosition synced_;
+  LogPosition end_;             // end of the added records
+  LogPosition written_;         // end of the records that are written to the files
+  LogPosition synced_;          // end of the records that are durable
   bool writing_ = false;
   bool hand_over_ = false;  // whether the writer thread must write pending_
   bool sync_wanted_ = false;
@@ -179,7 +179,7 @@ class Log {
   Status refused_;
   Waiters write_waiters_;
   Waiters sync_waiters_;
-  std::vector<std::shared_ptr<File>> unsynced_;
+  std::vector<std::shared_ptr<File>> unsynced_;  // files with bytes that are not synced yet
   // The files whose first record is written, but which name_files has not recorded yet.
   std::list<LogFile> unnamed_;
   std::shared_ptr<Folder> folder_;     // opened with the first file and kept open

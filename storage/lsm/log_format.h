@@ -19,9 +19,9 @@ using LogPosition = uint64_t;
 inline constexpr char kLogMagic[8] = "HGLOG\0\0";
 inline constexpr size_t kLogMagicBytes = 7;
 inline constexpr char kLogVersion = 2;
-inline constexpr size_t kLogFileHeaderBytes = 44;  // of a file of kLogVersion
-inline constexpr size_t kLogKeyOffset = 32;        // of LogFileHeader::key in an encoded header
-/// Files of version 1 have a shorter header without a key. They are only read.
+inline constexpr size_t kLogFileHeaderBytes = 44;  // size of the header in version kLogVersion
+inline constexpr size_t kLogKeyOffset = 32;        // offset of the encoded LogFileHeader::key
+/// Files of version 1 have a shorter header without a key. No program writes them any more.
 inline constexpr char kLogVersionWithoutKey = 1;
 inline constexpr size_t kLogFileHeaderBytesWithoutKey = 36;
 inline constexpr size_t kLogRecordHeaderBytes = 29;
@@ -35,10 +35,10 @@ struct LogFileHeader {
   uint64_t number = 0;
   LogPosition start = 0;   // position of the first record of the file
   LogPosition synced = 0;  // position that was known to be durable when the file was started
-  /// The checksums of record headers begin with this number. It is random, and each file gets a new
-  /// one when it is started, recycled files too. So neither older records of a recycled file nor
-  /// bytes that a client sends can look like records. In a file of version 1, it is the number of
-  /// the file.
+  /// The checksums of record headers begin with the key. The key is random, and each file, also a
+  /// recycled file, gets a new key when it is started. Therefore neither older records of a
+  /// recycled file nor bytes that a client sends can look like records. In a file of version 1, the
+  /// key is the number of the file.
   uint64_t key = 0;
   size_t bytes = kLogFileHeaderBytes;  // size of the header in the file that was read
 };
@@ -109,7 +109,7 @@ inline bool DecodeLogFileHeader(ByteView in, LogFileHeader* h) {
   return internal::TakeLittle<uint32_t>(&p) == crc32c::Value(in.substr(0, h->bytes - 4));
 }
 
-/// `key` is the member of the file's LogFileHeader.
+/// Encodes kLogRecordHeaderBytes bytes at `out`. `key` is LogFileHeader::key of the file.
 inline void EncodeLogRecordHeader(uint64_t key, const LogRecordHeader& h, char* out) {
   char* p = out;
   internal::PutLittle(&p, h.body_bytes);
@@ -135,7 +135,7 @@ inline bool DecodeLogRecordHeader(uint64_t key, ByteView in, LogRecordHeader* h)
 }
 
 /// Decodes a record. Returns true if `in` begins with a complete, undamaged record of the log file
-/// with this key.
+/// with this key. *body is a view of `in`.
 inline bool DecodeLogRecord(uint64_t key, ByteView in, LogRecordHeader* h, ByteView* body) {
   if (!DecodeLogRecordHeader(key, in, h)) return false;
   if (h->body_bytes > in.size() - kLogRecordHeaderBytes) return false;

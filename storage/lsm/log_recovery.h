@@ -43,7 +43,7 @@ enum class AtBreak {
 /// Visits the records with sequence > after_sequence in the log files with numbers ≥ first_file.
 /// The file first_file begins at the log position `first_position`. The message of Corruption names
 /// the file and the offset. A failure of `visit` ends the recovery. If the recovery succeeds with
-/// kCut, the files end at the position where `next` begins.
+/// kCut, the files are synced and end at the position where `next` begins.
 ///
 /// `named` lists, in ascending order, files that must exist and begin with the record in the list.
 /// A file in `named` that is missing, empty, overwritten or another file counts as damage. With
@@ -55,8 +55,8 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
                                AtBreak at_break = AtBreak::kCut,
                                std::span<const LogFile> named = {});
 
-/// Returns whether the file is a log file, or the beginning of a log file. The first bytes of the
-/// file must match the magic bytes at the front of log files.
+/// Returns whether the file may be a log file: its first bytes match the magic bytes of log files,
+/// but bytes may be missing or zero, as after a power failure, and one byte may be wrong.
 Result<bool> IsLogFile(FileSystem& files, const std::string& path);
 
 }  // namespace hg::lsm

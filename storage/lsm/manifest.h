@@ -46,8 +46,8 @@ struct PartEntry {
   uint32_t table = 0;
   uint32_t region = 0;
   uint64_t number = 0;  // number in the names of the part's files
-  // Sequence numbers of the first and the last record in the part. The ranges of sequence numbers
-  // of two parts of a region never overlap.
+  // Sequence numbers of the first and the last record. Parts of a region of a points table may have
+  // overlapping ranges. Of two parts with the same row, the newer has the greater last number.
   uint64_t first_sequence = 0;
   uint64_t last_sequence = 0;
   uint64_t cells_bytes = 0;  // size of the whole cell file in bytes; 0 = no cell file
@@ -108,9 +108,9 @@ struct Manifest {
   uint32_t next_region = 1;  // greater than all region ids of all tables
   std::vector<TableEntry> tables;
   std::vector<PartEntry> parts;
-  // All series numbers below series_end are assigned, even if the table of series has no greater
-  // number. forgotten_series of these numbers have no row in the table of series, because their
-  // series were forgotten.
+  // All series numbers below series_end were assigned, even numbers that have no row in the table
+  // of series. forgotten_series is the count of assigned numbers without a row. Their series were
+  // forgotten.
   uint32_t series_end = 0;
   uint32_t forgotten_series = 0;
 };
@@ -119,15 +119,15 @@ struct Manifest {
 /// with the first key, and each other region begins where the previous region ends. Also checks
 /// that region ids are unique.
 bool Tiles(const std::vector<RegionEntry>& regions);
-/// Returns whether the regions of all tables satisfy Tiles, every part belongs to a region, and the
-/// log files are in ascending order. This is true for every manifest that was saved.
+/// Returns whether the regions of all tables satisfy Tiles, every part belongs to a region, the log
+/// files are ascending, and ids and counts are within their limits. Every saved manifest is whole.
 bool IsWhole(const Manifest& manifest);
 /// Returns one region for each salt bucket of the layout. The id of the region is the number of the
 /// bucket. If the layout has no salt, returns one region.
 std::vector<RegionEntry> SaltRegions(const KeyLayout& layout);
 
 Bytes EncodeManifest(const Manifest& manifest);
-/// Decodes a manifest. Returns false if `in` is not a complete, undamaged manifest of this version.
+/// Decodes a manifest. Returns false if `in` is damaged, or has a version that is not supported.
 bool DecodeManifest(ByteView in, Manifest* manifest);
 
 /// Decodes the manifest in `content`. `path` is for error messages. Returns Corruption if the

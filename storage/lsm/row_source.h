@@ -15,12 +15,12 @@ namespace hg::lsm {
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  /// Moves to the next row. Returns false if there are no more rows.
+  /// Moves to the next row. Returns false if there are no more. Fails as BlockFileScan::Next does.
   virtual Result<bool> Next() = 0;
   /// Makes the next call of Next return the first row with key ≥ start. `start` must be after the
   /// key of the current row.
   virtual void Seek(Bytes start) = 0;
-  /// Returns the key of the current row, which is valid until the next call of Next.
+  /// Returns the key of the current row, which is valid until the next call of Next or Seek.
   [[nodiscard]] virtual const Bytes& key() const = 0;
   /// Appends the selected columns of the next piece of the current row to `row`, which has the
   /// columns of the previous pieces or is empty. Returns whether the row has more pieces. Only wide

@@ -54,17 +54,17 @@ struct FamilyAttribute {
 };
 std::span<const FamilyAttribute> FamilyAttributes();
 
-/// Sets the attribute of FamilyAttributes with this name, in upper or lower case. For an attribute
-/// of HBase that has no effect in Hourglass, only the value that turns it off is allowed.
+/// Sets the attribute with this name (upper or lower case). Attributes that only HBase has can only
+/// be turned off. Returns InvalidArgument or Unsupported for any other name or value.
 Status SetAttribute(std::string_view name, std::string_view text, FamilyDescriptor* family);
 
 /// The attributes of a table, as pairs of name and value.
 using TableAttributes = std::vector<std::pair<std::string, std::string>>;
 
 /// Applies the attributes that set the split policy, and ignores all other attributes. SPLIT_POLICY
-/// is DEFAULT or the name of a class of HBase, whose package and ending "RegionSplitPolicy" may be
-/// missing. SPLIT_POLICY removes the previous length and delimiter. Returns Unsupported if there is
-/// no such policy, and InvalidArgument if a length is not a number.
+/// is DEFAULT or the name of a class of HBase, with or without its package and ending
+/// "RegionSplitPolicy". It removes the previous length and delimiter. Returns Unsupported for an
+/// unknown policy, and InvalidArgument for a bad length. After an error, *policy is unchanged.
 Status SetSplitPolicy(const TableAttributes& attributes, TableSplitPolicy* policy);
 
 /// Checks that a split policy by prefix has a length or a delimiter, and that no other policy has
@@ -78,8 +78,8 @@ TableAttributes DescribeSplitPolicy(const TableSplitPolicy& policy);
 /// Returns the text in single quotes, with a backslash before each single quote in the text.
 std::string Quoted(std::string_view text);
 
-/// Returns all attributes of the family as text that SetAttribute can parse: "NAME => 't', VERSIONS
-/// => '1', …".
+/// Returns the name and all attributes of the family as one text: "NAME => 't', VERSIONS => '1',
+/// …". SetAttribute can parse each value.
 std::string DescribeFamily(const FamilyDescriptor& family);
 
 /// Returns whether the point store can store the points of the family. The family must keep one

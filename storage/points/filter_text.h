@@ -39,16 +39,16 @@ struct TextFilter {
   bool counts_rows = false;
 };
 
-/// Parses a filter and restricts the scan to it. ApplyFilterText may set the columns, the range of
-/// rows, the number of rows, the selection of values, and spec->filter. Filters of columns,
-/// KeyOnlyFilter and FirstKeyOnlyFilter select cells before conditions on values are evaluated.
-/// They are allowed only outside of OR. In a quoted text, \xHH is a byte, \\ is a backslash, and ''
-/// is a quotation mark.
+/// Parses a filter and changes *spec so that the scan applies the filter. Conditions on columns are
+/// evaluated before conditions on values. KeyOnlyFilter and FirstKeyOnlyFilter are evaluated after
+/// conditions on values. Conditions on columns, KeyOnlyFilter and FirstKeyOnlyFilter are allowed
+/// only outside of OR. In a quoted text, \xHH is a byte, \\ is a backslash, and '' is a quotation
+/// mark.
 ///
-/// Returns InvalidArgument if `text` is not a filter; the message has the position of the error.
-/// Returns LimitExceeded if the text is too long or nested too deeply. Returns Unsupported if the
-/// store does not have a filter or comparator; the message has its name and lists the supported
-/// ones.
+/// Returns InvalidArgument if `text` is not a valid filter. The message of a syntax error contains
+/// its position. Returns LimitExceeded if the text is too long or nested too deeply. Returns
+/// Unsupported if a filter, or its use in this text, is not supported. The message names the
+/// unsupported part.
 Result<TextFilter> ApplyFilterText(std::string_view text, ScanSpec* spec);
 
 }  // namespace hg::points

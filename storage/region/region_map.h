@@ -63,8 +63,8 @@ struct SeriesSlice {
   RowRange bases;
 };
 
-/// Appends the regions in which a points table stores the rows of a series with base times in
-/// `bases`. Each region gives one slice. The slices are in the order of time.
+/// Sets *slices to one slice for each region of a points table that may store rows of a series with
+/// base times in `bases`. The slices are in ascending order of time.
 void SlicesOf(const RegionMap& map, ByteView prefix, const RowRange& bases,
               std::vector<SeriesSlice>* slices);
 

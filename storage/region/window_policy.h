@@ -41,9 +41,9 @@ bool IsBottom(std::span<const PartFacts> newest_first, const Picked& picked);
 /// Returns the maximum number of parts in which the same row may occur.
 size_t Depth(std::span<const RowSpan> parts);
 
-/// Returns how long, in ms, a merge waits after the end of a window until the last regular flush of
-/// the window is over. The wait differs between regions. `number` is the number of the window's
-/// oldest part.
+/// Returns the time, in ms, from the end of a window until the window counts as over. In this time,
+/// regular flushes write the rest of the window's data. The time depends on `number`, which is the
+/// number of the window's oldest part, so that regions do not all merge at the same time.
 int64_t WindowRestMs(const Window& window, uint64_t number);
 
 }  // namespace hg::region

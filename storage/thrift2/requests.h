@@ -67,7 +67,7 @@ class CellChoice {
   void SetFilterText(const std::string& text, const std::string& method);
 
   CellSelection selection_;
-  std::vector<wire::TColumn> columns_;  // empty if the store selects the columns
+  std::vector<wire::TColumn> columns_;  // empty if selection_ selects the requested columns
   std::unique_ptr<CellFilter> filter_;  // may be null
   size_t filter_bytes_ = 0;
   int32_t limit_ = -1;  // maximum number of cells of each family; below 0 = all cells

@@ -42,9 +42,13 @@ void WriteFile(FaultyFileSystem* disk, const std::string& path, ByteView content
   INVARIANT(file.ok() && (*file)->WriteAt(0, content).ok());
 }
 
-void Manifest(ByteView body) {
+/// The magic and the version come from the encoder, so the decoder always reads the body. With
+/// `extended`, the version is the newest one.
+void Manifest(ByteView body, bool extended) {
   lsm::Manifest manifest, again;
-  if (!lsm::DecodeManifest(WithCrc(Bytes("HGMAN\0\0\1", 8) + Bytes(body)), &manifest)) return;
+  manifest.forgotten_series = extended ? 1 : 0;
+  const Bytes header = lsm::EncodeManifest(manifest).substr(0, 8);
+  if (!lsm::DecodeManifest(WithCrc(header + Bytes(body)), &manifest)) return;
   const Bytes written = lsm::EncodeManifest(manifest);
   INVARIANT(lsm::DecodeManifest(written, &again));
   INVARIANT(lsm::EncodeManifest(again) == written);
@@ -256,7 +260,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const hg::ByteView rest(reinterpret_cast<const char*>(data) + 2, size - 2);
   switch (data[0] % 7) {
     case 0:
-      hg::Manifest(rest);
+      hg::Manifest(rest, data[1] % 2 == 1);
       break;
     case 1:
       hg::Log(rest, data[1]);

@@ -83,7 +83,7 @@ class TracingStore final : public ModelStore {
   }
 
   std::mutex mutex_;
-  /// MutateRows and IncrementColumns use it without mutex_, so only one thread may call them.
+  /// MutateRows and IncrementColumns change trace_ without mutex_. Only one thread may call them.
   std::vector<std::string> trace_;
   int failures_ = 0;
 };

@@ -27,11 +27,11 @@ struct SourceRules {
   int64_t time_max_ms = std::numeric_limits<int64_t>::max();
 };
 
-/// Describes the data that the target would not show, because the TTL of its family has passed.
+/// Describes which data the target would hide, because the TTL of the target's family has passed.
 struct ExpiryRules {
   bool native = false;  // whether the target expires points by their own time, not by the cell time
   KeyLayout layout;
-  // The time for each family before which data has expired. A family is not in the map if it has no
+  // For each family: data before this time has expired. A family is not in the map if it has no
   // TTL, or if it keeps a minimum number of versions.
   std::map<Bytes, int64_t> oldest_ms = {};
 };

@@ -281,6 +281,44 @@ TEST_CASE("deletes leave memory for writers, however many rows they delete") {
   CHECK_FALSE(*(*store->points().Scan(spec, {}))->Next(&row));
 }
 
+// The context of a request. At its first step, it fills the memory with points and flushes them.
+class FlushBeside : public FakeWatch {
+ public:
+  explicit FlushBeside(Embedded& store) : store_(store) {}
+
+  Status Step(uint64_t more) override {
+    if (flushes++ == 0) {
+      for (int64_t hour = 2; AppendPoint(store_, 0, hour * 3600).ok(); ++hour) {
+      }
+      CHECK(store_.cells().Flush().ok());
+    }
+    return FakeWatch::Step(more);
+  }
+
+  int flushes = 0;
+
+ private:
+  Embedded& store_;
+};
+
+TEST_CASE("a delete does not end when it keeps flushed memory, also while it reads day indexes") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  const auto store = std::move(*Embedded::Open(Options(), disk, clock));
+  for (uint64_t host = 0; host < 5000; ++host) {
+    REQUIRE(AppendPoint(*store, *store->points().Register(Tsuid(host)), 3600).ok());
+  }
+  REQUIRE(store->cells().Flush().ok());
+  FlushBeside beside(*store);
+  PointScanSpec spec;
+  spec.metric = kMetric;
+  spec.rows.end = 7200;
+  spec.watch = &beside;
+  CHECK(store->points().DeleteRows(spec).ok());
+  CHECK(beside.flushes > 0);
+  CHECK_FALSE(beside.gave_up);
+}
+
 TEST_CASE("deletes of single rows during a scan are not refused") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);

@@ -111,7 +111,8 @@ def main():
         before = ask(server, start, end, "1d-sum")[0]
         whole_hours = [prometheus(server, expression, start + HOUR, today, HOUR) for expression in WHOLE_HOURS]
         samples = remote_read.read(server.port, "m", start, start + DAY - 1)["a"]
-        mean_of = hours_of(samples, lambda values: sum(values) / len(values))
+        mean = lambda values: sum(values) / len(values)  # noqa: E731
+        mean_of = hours_of(samples, mean)
         check("remote read gives points", len(samples) > 200, True)
         server.stop()
         server.settings.update({"tsd.retention.config": '[{"metric": "m", "keep": "2d"}]', "tsd.retention.interval": 1})
@@ -126,7 +127,7 @@ def main():
         check("no instant is without", len(shown), DAY // 600)
         check("remote read gives the mean at the end of an hour", remote_read.read(server.port, "m", start, start + DAY - 1).get("a"),
               [((hour + HOUR) * 1000 - 1, mean_of[hour]) for hour in sorted(mean_of)][:23])
-        for function, fold in (("rate", max), ("sum_over_time", sum), ("min_over_time", min)):
+        for function, fold in (("rate", max), ("sum_over_time", sum), ("avg_over_time", mean), ("min_over_time", min)):
             check(f"remote read for {function}", hours_of(remote_read.read(server.port, "m", start, start + DAY, function).get("a", []), lambda v: v[0]),
                   hours_of(samples, fold))
         server.kill()
