@@ -10,7 +10,7 @@
 // The four components share an Environment (environment.h) and a TableCatalog (table_catalog.h).
 // Each header of a component states its locks and their order. The lock order of the engine, from
 // the outermost lock to the innermost, is: Compactor::regions_mutex_ or Compactor::sweep_mutex_ →
-// FileSet::commit_ → Memstore::register_ → Memstore::write_ → a leaf lock.
+// FileSet::commit_ or Memstore::large_changes_ → Memstore::register_ → Memstore::write_ → a leaf.
 
 #include <memory>
 #include <string>
