@@ -26,7 +26,7 @@ class Heap {
 
  private:
   const uint64_t growth_bytes_;
-  uint64_t lowest_bytes_ = 0;  // minimum of the resident memory since the last trim; 0 = no trim
+  uint64_t lowest_bytes_ = 0;  // minimum resident memory since the last trim; 0 = no trim yet
 };
 
 }  // namespace hg::tsd

@@ -32,12 +32,12 @@ constexpr KnownSetting kSettings[] = {
 
     {"tsd.network.port", "4242",
      "TCP port for HTTP and the telnet protocol. With 0 the daemon uses any free port and logs the "
-     "number of the port. OpenTSDB has no default."},
+     "number of the port. OpenTSDB has no default port."},
     {"tsd.network.bind", "127.0.0.1",
      "Address or host name on which the daemon listens. The default of OpenTSDB is `0.0.0.0`."},
     {"tsd.network.backlog", "3072",
-     "Maximum number of connections that wait until the daemon accepts them. The operating system "
-     "makes connections above this number wait longer."},
+     "Maximum number of connections that wait until the daemon accepts them. If more connections "
+     "wait, further clients need more time to connect."},
     {"tsd.network.worker_threads", "",
      "Number of network threads. If this setting is empty or 0, there is one network thread per "
      "core. OpenTSDB uses two network threads per core."},
@@ -61,14 +61,15 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.http.show_stack_trace", "false", "Hourglass has no stack traces to show"),
     {"tsd.http.query.allow_delete", "false",
      "If `true`, a query with the method `DELETE` or with `method_override=delete` deletes the "
-     "rows that it reads. If `false`, the daemon refuses queries with these methods. As in "
-     "OpenTSDB, `\"delete\":true` in the body of a query deletes with any value of this setting."},
+     "rows that it reads. If `false`, the daemon refuses queries with `DELETE` or "
+     "`method_override=delete`. As in OpenTSDB, `\"delete\":true` in the body of a query deletes "
+     "with any value of this setting."},
     Ignored("tsd.http.header_tag", "",
             "it has no effect in OpenTSDB either: OpenTSDB reads the HTTP header that the setting "
             "names, but adds no tag to points"),
     {"tsd.http.request.enable_chunked", "true",
-     "If `false`, the daemon refuses chunked bodies, bodies larger than 8 KiB, and bodies "
-     "announced by the header `Expect` with 400. The default of OpenTSDB is `false`."},
+     "If `false`, the daemon answers 400 to requests with a chunked body, with a body larger than "
+     "8 KiB, or with the header `Expect: 100-continue`. The default of OpenTSDB is `false`."},
     {"tsd.http.request.max_chunk", "67108864",
      "Maximum size of a request body in bytes. The maximum applies to the compressed and to the "
      "uncompressed body. The daemon refuses a larger body with 413 and closes the connection. The "
@@ -101,7 +102,8 @@ constexpr KnownSetting kSettings[] = {
      "daemon refuses points with new tag values."},
     {"tsd.core.authentication.enable", "false",
      "If `true`, every client must authenticate and may do only what the roles of its user allow "
-     "(see [security](security.md)). This setting needs `tsd.core.authentication.users`."},
+     "(see [security](security.md)). The daemon starts with `true` only if "
+     "`tsd.core.authentication.users` is set."},
     Ignored("tsd.core.authentication.plugin", "",
             "the daemon has its own authentication (`tsd.core.authentication.users`)"),
     {"tsd.core.bulk.allow_out_of_order_timestamps", "false",
@@ -139,7 +141,8 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.core.preload_uid_cache", "false",
      "If `true`, the daemon reads names and ids into its cache at its start."},
     {"tsd.core.preload_uid_cache.max_entries", "300000",
-     "Maximum number of rows of the table of ids that `tsd.core.preload_uid_cache` reads."},
+     "Maximum number of rows that the daemon reads from the table of ids at its start, if "
+     "`tsd.core.preload_uid_cache` is `true`."},
     Ignored("tsd.core.response.async", "true", "responses are always sent asynchronously"),
     {"tsd.core.response.worker.num", "10",
      "Number of threads that handle requests other than writes of known series. If all these "
@@ -158,8 +161,8 @@ constexpr KnownSetting kSettings[] = {
      "daemon uses the time zone of its process."},
     {"tsd.core.tree.enable_processing", "false",
      "If `true`, the daemon adds each new series to the trees when it stores the series for the "
-     "first time. This setting needs `tsd.core.meta.enable_tsuid_tracking` and "
-     "`tsd.core.meta.enable_realtime_ts`."},
+     "first time. The daemon ignores this setting unless `tsd.core.meta.enable_tsuid_tracking` and "
+     "`tsd.core.meta.enable_realtime_ts` are both `true`."},
     {"tsd.core.uid.random_metrics", "false",
      "If `true`, new metrics get random ids. If `false`, new metrics get consecutive ids."},
     Ignored("tsd.core.flushinterval", "", "OpenTSDB does not read it either"),
@@ -167,9 +170,9 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.query.allow_simultaneous_duplicates", "true",
      "If `false`, the daemon refuses a query while an equal query of the same client is running."},
     {"tsd.query.enable_fuzzy_filter", "true",
-     "This setting affects queries with `explicitTags` and lists of values for several tag keys. "
-     "If `true`, some combinations of values are missing in the results of these queries, as with "
-     "OpenTSDB's row filter. If `false`, the results of these queries are complete."},
+     "If `true`, a query with `explicitTags` and lists of values for several tag keys misses some "
+     "combinations of the values, as with OpenTSDB's row filter. If `false`, the result of such a "
+     "query is complete."},
     {"tsd.query.filter.expansion_limit", "4096",
      "Maximum number of values of a `literal_or` filter that the daemon looks up as ids. If a "
      "filter has more values, the daemon compares the names of the stored series instead. This "
@@ -190,8 +193,8 @@ constexpr KnownSetting kSettings[] = {
      "Limits on the bytes and cells that one sub-query may read, for metrics whose names contain a "
      "match of a regular expression. The value is the path of a JSON file with an array, or the "
      "JSON array itself. The array has the form `[{\"regex\":\"^sys\", \"byteLimit\":1000000, "
-     "\"dataPointsLimit\":100000}]`. If this setting is empty, `tsd.query.limits.*.default` apply "
-     "to all metrics."},
+     "\"dataPointsLimit\":100000}]`. If this setting is empty, the limits "
+     "`tsd.query.limits.*.default` apply to all metrics."},
     {"tsd.query.limits.overrides.interval", "60000",
      "Time in seconds after which the daemon reads the file `tsd.query.limits.overrides.config` "
      "again."},
@@ -201,15 +204,15 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.query.multi_get.concurrent", "20", kMultiGet),
     Ignored("tsd.query.multi_get.get_all_salts", "false", kMultiGet),
     {"tsd.query.skip_unresolved_tagvs", "false",
-     "If `true`, a `literal_or` filter ignores values that do not exist. If `false`, the daemon "
-     "refuses a query with a value that does not exist."},
+     "If `true`, a `literal_or` filter ignores tag values that do not exist. If `false`, the "
+     "daemon refuses a query whose `literal_or` filter contains a tag value that does not exist."},
     {"tsd.query.timeout", "300000",
      "Maximum duration of a request in milliseconds. A request that takes longer ends with 413. 0 "
      "means no limit."},
 
     Ignored("tsd.rpc.plugins", "", kPlugin),
     {"tsd.rpc.telnet.return_errors", "true",
-     "If `false`, the daemon does not report errors of the store to telnet clients. Whatever the "
+     "If `false`, the daemon does not report errors of the store to telnet clients. With either "
      "value, the daemon reports `put` lines that are not valid, names that do not exist, and new "
      "series that it refuses."},
     Ignored("tsd.rtpublisher.enable", "false", kPlugin),
@@ -222,31 +225,32 @@ constexpr KnownSetting kSettings[] = {
      "If `true`, the statistics of the daemon have the tag `fqdn` instead of the tag `host`."},
 
     {"tsd.rollups.enable", "false",
-     "If `true`, clients can write and query rollups and pre-aggregates. This setting needs "
-     "`tsd.rollups.config`."},
+     "If `true`, clients can write and query rollups and pre-aggregates. The daemon starts with "
+     "`true` only if `tsd.rollups.config` is set."},
     {"tsd.rollups.config", "",
-     "Intervals and tables of the rollups: a JSON document, or the path of a file with this "
-     "document; the path must end in `.json`."},
+     "Intervals and tables of the rollups: a JSON document, or the path of a file that contains "
+     "the document; the path must end in `.json`."},
     {"tsd.rollups.automatic", "false",
      "If `true`, the daemon computes the rollups from the points and keeps them correct when "
      "points change (see [rollups](rollups.md)). Automatic rollups work with the embedded store "
      "only."},
     {"tsd.rollups.automatic.delay", "600",
-     "Time in seconds between the end of an interval and the computation of its rollups. The delay "
-     "lets points arrive late without a second computation."},
+     "Time in seconds between the end of an interval and the computation of its rollups. If a "
+     "point arrives late, but before the end of the delay, the daemon does not compute the rollups "
+     "a second time."},
     {"tsd.rollups.tag_raw", "false",
-     "If `true`, not only pre-aggregates but also rollups of a single series get the tag "
-     "`tsd.rollups.agg_tag_key`."},
+     "If `true`, not only pre-aggregates but also rollups of a single series get the tag whose key "
+     "is the value of `tsd.rollups.agg_tag_key`."},
     {"tsd.rollups.agg_tag_key", "_aggregate",
      "Key of the tag that names the aggregator of a pre-aggregate."},
     {"tsd.rollups.raw_agg_tag_value", "RAW",
-     "Value of the tag `tsd.rollups.agg_tag_key` for data that is not pre-aggregated."},
+     "Value of the tag that `tsd.rollups.agg_tag_key` names, for data that is not pre-aggregated."},
     {"tsd.rollups.block_derived", "true",
      "If `true`, the daemon refuses pre-aggregates with the aggregators `avg` and `dev`."},
     {"tsd.rollups.split_query.enable", "false",
      "The value `delaySla` in `tsd.rollups.config` is the time for which the newest rollups may be "
-     "missing. If this setting is `true`, a query reads raw points for the time of `delaySla` and "
-     "rollups for earlier times."},
+     "missing. If this setting is `true`, a query reads raw points for the last `delaySla` before "
+     "now, and rollups for all earlier times."},
 
     {"tsd.storage.hbase.data_table", "tsdb", "Name of the table of points."},
     {"tsd.storage.hbase.uid_table", "tsdb-uid", "Name of the table of names and ids."},
@@ -260,9 +264,10 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.storage.flush_interval", "1000",
             "the daemon does not delay writes (see `tsd.storage.durability`)"),
     {"tsd.storage.enable_compaction", "true",
-     "If `true`, a client that reads cells gets a row of points whose hour is over as one cell, "
-     "and the daemon rewrites stored rows as one cell where necessary (OpenTSDB's row compaction). "
-     "If `false`, row compaction only repairs rows with cells of OpenTSDB's append mode."},
+     "If `true`, a row of points becomes one cell after its hour is over (OpenTSDB's row "
+     "compaction). Clients that read cells then get one cell for the row, and the daemon rewrites "
+     "stored rows where necessary. If `false`, row compaction only repairs rows with cells of "
+     "OpenTSDB's append mode."},
     {"tsd.storage.compaction.flush_interval", "10",
      "Time in seconds between two rounds of row compaction. A round rewrites rows whose hour is "
      "over. This setting applies to HBase only, because the embedded store needs no rounds."},
@@ -284,7 +289,7 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.fix_duplicates", "false",
      "This setting affects series that have different values for the same time. If `true`, a query "
      "uses the value that was written last. If `false`, which is OpenTSDB's default, a query fails "
-     "if the server stores these values in different formats (see "
+     "if it reads two values of the same time in different formats (see "
      "[duplicates](ingestion.md#duplicates)). `./run`, the Debian package and the container set "
      "this setting to `true`."},
     {"tsd.storage.max_tags", "8",
@@ -325,7 +330,7 @@ constexpr KnownSetting kSettings[] = {
      "Class name of the filter for new names (`tsd.uidfilter.enable`). The only possible value is "
      "`net.opentsdb.uid.UniqueIdWhitelistFilter`. With any other value the daemon does not start."},
     {"tsd.uidfilter.whitelist.delimiter", ",",
-     "Regular expression for the text that separates the patterns of the lists "
+     "Regular expression for the text that separates the patterns in the lists "
      "`tsd.uidfilter.whitelist.*_patterns`."},
     {"tsd.uidfilter.whitelist.metric_patterns", "",
      "List of regular expressions. A new metric gets an id only if the name of the metric contains "
@@ -344,12 +349,12 @@ constexpr KnownSetting kSettings[] = {
      "of names and ids. If `false`, only `tsd.memory.limit` limits these caches."},
     {"tsd.uid.lru.name.size", "5000000",
      "Maximum number of entries in each cache of names by id. There is one cache for metrics, one "
-     "for tag keys and one for tag values. If a cache is full, the daemon removes the entries that "
-     "were not used for the longest time."},
+     "for tag keys and one for tag values. If a cache is full, the daemon removes the least "
+     "recently used entries."},
     {"tsd.uid.lru.id.size", "5000000",
      "Maximum number of entries in each cache of ids by name. There is one cache for metrics, one "
-     "for tag keys and one for tag values. If a cache is full, the daemon removes the entries that "
-     "were not used for the longest time."},
+     "for tag keys and one for tag values. If a cache is full, the daemon removes the least "
+     "recently used entries."},
 
     // Settings that only the single-JAR build (fat JAR) of OpenTSDB has.
     Ignored("tsd.logback.file", "", kLogging),
@@ -371,10 +376,10 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.durability", "logged",
      "Safety of a write that the daemon has acknowledged. With `synced`, the daemon has written "
      "the log to the disk (fdatasync), and the write survives a power failure. With `logged`, the "
-     "daemon has written the write to the log file, and the write survives the end of the process; "
-     "the daemon syncs the log in the background. With `buffered`, the write is in memory and "
+     "log file contains the write, and the write survives the end of the process. The daemon then "
+     "syncs the log to the disk in the background. With `buffered`, the write is in memory and "
      "reaches the log file within a second. With `none`, the daemon does not log points, and "
-     "points that are not flushed to files are lost when the process ends."},
+     "points that are not flushed to files are lost when the process is killed."},
     {"tsd.storage.sync_interval", "1000",
      "Time in milliseconds between two syncs of the log if `tsd.storage.durability` is `logged`."},
     {"tsd.storage.log.max", "536870912",
@@ -382,9 +387,9 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.ttl", "",
      "Time in seconds for which the store keeps a point, counted from the time of the point (HBase "
      "counts from the time of writing). Annotations and histograms are removed when their whole "
-     "hour has expired. A file whose content has expired completely is removed without being read. "
-     "`0` means that the store keeps points for ever. If this setting is empty, the `TTL` in the "
-     "descriptor of the table applies, which is for ever in a new table."},
+     "hour has expired. The store removes a file whose content has expired completely, without "
+     "reading the file. `0` means that the store keeps points for ever. If this setting is empty, "
+     "the `TTL` attribute of the table applies. In a new table, the `TTL` attribute is `FOREVER`."},
     {"tsd.retention.config", "",
      "Rules for how long points are kept: the path of a JSON file, or the JSON array itself. "
      "Example: `[{\"metric\": \"sys.*\", \"tags\": {\"host\": \"web*\"}, \"keep\": \"30d\"}]` (see "
@@ -394,23 +399,24 @@ constexpr KnownSetting kSettings[] = {
      "`tsd.retention.config`."},
     {"tsd.storage.memstore.percent", "40",
      "Share of `tsd.memory.limit`, in percent, for points that are not flushed yet, for names and "
-     "for series. While this memory is full, writes get 503."},
+     "for series. While the memory for unflushed points, names and series is full, writes get 503."},
     {"tsd.storage.block_cache.percent", "15",
      "Share of `tsd.memory.limit`, in percent, for the cache of uncompressed file blocks. 0 means "
      "no cache. The sum of this setting and `tsd.storage.memstore.percent` must not exceed 80, "
      "because queries need the rest."},
     {"tsd.storage.region.split_policy", "stepping",
-     "Rule that decides when a region is split in two. `stepping`: the only region of a table is "
-     "split at twice `tsd.storage.region.flush_size`, and the regions of a table with several "
-     "regions at `tsd.storage.region.max_size`. `constant`: each region is split at "
-     "`tsd.storage.region.max_size`. `increasing`: a region is split at 2 · R³ flush sizes, where "
-     "R is the number of regions of its table, but not later than at "
-     "`tsd.storage.region.max_size`. `increasing2`: a region is split like with `increasing`, but "
-     "at R² flush sizes. `none`: regions are never split automatically. A table can have a "
-     "split policy of its own (`tsdb table alter --split-policy`)."},
+     "Rule that decides when a region is split in two. `stepping`: while a table has one region, "
+     "this region is split at twice `tsd.storage.region.flush_size`; if a table has several "
+     "regions, each region is split at `tsd.storage.region.max_size`. `constant`: each region is "
+     "split at `tsd.storage.region.max_size`. `increasing`: a region is split at the size 2 · R³ · "
+     "`tsd.storage.region.flush_size`, where R is the number of regions of its table, but not "
+     "later than at `tsd.storage.region.max_size`. `increasing2`: like `increasing`, but a region "
+     "is split at the size R² · `tsd.storage.region.flush_size`. `none`: regions are never split "
+     "automatically. A table can have a split policy of its own (`tsdb table alter "
+     "--split-policy`)."},
     {"tsd.storage.region.max_size", "10737418240",
-     "Maximum size in bytes of the files of a region. A larger region is split. The actual limit "
-     "of a region differs at random by up to an eighth."},
+     "Maximum size in bytes of the files of a region. A larger region is split. For each region, "
+     "the actual limit differs at random from this value by up to an eighth."},
     {"tsd.storage.region.flush_size", "134217728",
      "Size in bytes that `tsd.storage.region.split_policy` uses. This setting does not control "
      "flushes."},
@@ -427,8 +433,9 @@ constexpr KnownSetting kSettings[] = {
      "setting is empty, the daemon merges in the same way at all hours."},
     {"tsd.storage.merge.major_period", "604800",
      "Time in seconds after which the daemon merges files that contain tombstones, in order to "
-     "remove the deleted data. The time counts from the writing of the oldest of these files. The "
-     "actual time differs at random by up to a half. With 0, tombstones alone cause no merge."},
+     "remove the deleted data. The time counts from the writing of the oldest file in the merge. "
+     "The actual time differs at random from this value by up to a half. With 0, tombstones alone "
+     "cause no merge."},
     {"tsd.storage.merge.interval", "60",
      "Time in seconds between two checks for background work: files to merge, expired files to "
      "remove, and regions to split. In addition, the daemon checks after each flush."},
@@ -468,8 +475,8 @@ constexpr KnownSetting kSettings[] = {
      "any free port and logs the number of the port."},
     {"tsd.graphite.anonymous", "false",
      "Graphite clients cannot authenticate. If this setting is `true`, everybody may write to the "
-     "Graphite ports although authentication is on. If `false`, the daemon does not start if both "
-     "authentication and a Graphite port are configured."},
+     "Graphite ports, even with authentication on. If `false`, the daemon does not start with a "
+     "Graphite port while authentication is on or `tsd.network.tls.clients` is `required`."},
     {"tsd.thrift2.port", "",
      "Port on which the embedded store speaks HBase's Thrift2 protocol, usually 9090, for HBase "
      "clients and for daemons that share the store (see [The shared store](shared-store.md)). If "
@@ -515,18 +522,19 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.limits.client.points", "0",
      "Average number of points per second that one client may write. A client is a user or, "
      "without authentication, an address. The daemon accepts or refuses a batch as a whole, and "
-     "allows a burst of one second. A batch above the limit is refused with 429, but telnet lines "
-     "wait. 0 means no limit."},
+     "allows a burst of one second. While the average is above the limit, the daemon refuses "
+     "batches with 429, and telnet lines wait. 0 means no limit."},
     {"tsd.limits.client.series", "0",
-     "Number of new series per hour that one client may create. The daemon refuses points of new "
-     "series above this number with 400. 0 means no limit. This limit works with the embedded "
-     "store only."},
+     "Number of new series per hour that one client may create. If a client creates more new "
+     "series, the daemon refuses their points with 400. 0 means no limit. This limit works with "
+     "the embedded store only."},
     {"tsd.limits.metric.points", "0",
      "Average number of points per second that all clients together may write to one metric. The "
      "daemon enforces this limit in the same way as `tsd.limits.client.points`. 0 means no limit."},
     {"tsd.limits.metric.series", "0",
-     "Maximum number of series of one metric. The daemon refuses points of series above this "
-     "number with 400. 0 means no limit. This limit works with the embedded store only."},
+     "Maximum number of series of one metric. If a metric has this number of series, the daemon "
+     "refuses points of new series of the metric with 400. 0 means no limit. This limit works with "
+     "the embedded store only."},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090",
      "Addresses of HBase's Thrift2 gateways in the form `host:port`, separated by commas. The "
      "daemon uses the gateways if `tsd.storage.backend` is `hbase` (see [HBase](hbase.md))."},
@@ -539,14 +547,14 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.hbase.thrift.connections", "8",
      "Maximum number of connections to each gateway, from 1 to 16."},
     {"tsd.storage.hbase.thrift.timeout", "35000",
-     "Time in milliseconds for which the daemon waits for a response of a gateway. After this "
-     "time, the daemon closes the connection."},
+     "Time in milliseconds for which the daemon waits for a response of a gateway. If no response "
+     "arrives within this time, the daemon closes the connection."},
     {"tsd.storage.hbase.thrift.deadline", "30000",
-     "Time in milliseconds for which the daemon repeats a failed call to HBase. After this time, "
-     "the call fails, and the request that needs the call gets 503."},
+     "Time in milliseconds for which the daemon repeats a failed call to HBase. If the call has "
+     "not succeeded within this time, the request that needs the call gets 503."},
     {"tsd.storage.hbase.start_patience", "60000",
-     "Time in milliseconds for which a starting daemon tries to reach HBase. After this time, the "
-     "daemon exits with an error."},
+     "Time in milliseconds for which a starting daemon tries to reach HBase. If the daemon cannot "
+     "reach HBase within this time, it exits with an error."},
     {"tsd.storage.hbase.create_tables", "true",
      "If `true`, the daemon creates missing tables in HBase. If `false`, the daemon does not start "
      "if a table is missing."},
@@ -559,8 +567,8 @@ constexpr KnownSetting kSettings[] = {
      "`tsd.storage.path`. The setting `tsd.storage.durability` says when the daemon acknowledges "
      "points in the spool."},
     {"tsd.storage.hbase.spool.patience", "2000",
-     "Time in milliseconds for which a write of points waits for HBase. After this time, the "
-     "points go to the spool."},
+     "Time in milliseconds for which a write of points waits for HBase. If HBase has not stored "
+     "the points within this time, the daemon writes the points to the spool."},
     {"tsd.memory.limit", "",
      "Memory in bytes that the daemon divides between unflushed points, caches and queries. If "
      "this setting is empty, the daemon uses half of the memory of the machine or its control "
@@ -578,20 +586,21 @@ constexpr KnownSetting kSettings[] = {
      "this setting is empty, the query cache has a twentieth of `tsd.memory.limit`. 0 means no "
      "query cache."},
     {"tsd.query.large.concurrent", "",
-     "Maximum number of large queries that run at the same time. Large queries above this number "
-     "wait. If this setting is empty, the limit is one large query per core. 0 means no limit."},
+     "Maximum number of large queries that run at the same time. A query is large if it has read "
+     "many rows or holds much memory. Large queries above this number wait. If this setting is "
+     "empty, the limit is one large query per core. 0 means no limit."},
     {"tsd.query.large.waiting", "64",
      "Maximum number of large queries that wait. The daemon refuses large queries above this "
      "number with 503."},
     {"tsd.query.large.wait", "60000",
-     "Time in milliseconds for which a large query waits for other large queries. After this time, "
-     "the daemon refuses the query with 503."},
+     "Time in milliseconds for which a large query waits for other large queries. If a large query "
+     "still waits after this time, the daemon refuses the query with 503."},
     {"tsd.query.slow_log", "10000",
-     "Duration in milliseconds from which a query is logged as slow. With 0 no query is logged as "
-     "slow."},
+     "The daemon logs a query as slow if the query takes at least this time in milliseconds. With "
+     "0, the daemon logs no query as slow."},
     {"tsd.core.stop.drain", "0",
-     "Time in milliseconds between the signal to stop and the closing of the ports. During this "
-     "time `/readyz` answers 503, and the daemon serves all other requests."},
+     "Time in milliseconds between the signal to stop and the closing of the ports. Until the "
+     "ports are closed, `/readyz` answers 503, and the daemon serves all other requests."},
     {"tsd.core.stop.flush", "true",
      "If `true`, the daemon writes its memory to files when it stops, so the next start has no log "
      "to replay. If `false`, the daemon stops faster, and the next start replays the log."},

@@ -117,7 +117,7 @@ class Metadata {
   /// nullopt. Returns the same errors as FindUid.
   Result<std::optional<UidMeta>> WriteUid(const UidMeta& request, bool replace,
                                           RequestContext& context);
-  /// Deletes the object of an id. Returns ok if the object does not exist.
+  /// Deletes the UIDMeta object of an id. Returns ok if the object does not exist.
   Status DeleteUid(UidKind kind, const Bytes& id, RequestContext& context);
 
   /// Returns the TSMeta object of a series. `detail` is the metadata of the metric and tags that
@@ -140,7 +140,7 @@ class Metadata {
   /// Stores the request as the object of a series, and returns the object as FindSeries does. If
   /// the series has no counter, also stores a counter with the value zero.
   Result<TsMeta> CreateSeries(const TsMeta& request, RequestContext& context);
-  /// Deletes the object of a series, but not its counter. Returns ok if the object does not exist.
+  /// Deletes the TSMeta object of a series, but not its counter. Returns ok if there is no object.
   Status DeleteSeries(const Bytes& tsuid, RequestContext& context);
 
   [[nodiscard]] const KeyLayout& layout() const { return options_.layout; }

@@ -48,7 +48,7 @@ class ForeignPoints {
   std::vector<NamedPoint> points_;
   std::deque<std::vector<TagText>> tags_;  // one element for each call of SetTags
   std::deque<std::string> texts_;          // the escaped names of the points and tags
-  /// The result of bytes(), and the memory in bytes of the tags of the last SetTags.
+  /// bytes() returns bytes_. bytes_of_tags_ is the memory of the tags that SetTags set last.
   size_t bytes_ = 0, bytes_of_tags_ = 0;
 };
 

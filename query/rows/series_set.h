@@ -94,7 +94,7 @@ class SeriesSet {
   static constexpr size_t kRefused = SIZE_MAX;
 
   struct Seen {
-    Bytes identity;  // TSUID, then HourPart; "" = the TSUID of series_[index] is the identity
+    Bytes identity;           // TSUID followed by HourPart(); "" = same as series_[index].tsuid
     size_t index = kRefused;  // index of the series in series_, or kRefused
   };
   [[nodiscard]] ByteView IdentityOf(const Seen& seen) const {

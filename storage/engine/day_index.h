@@ -32,8 +32,8 @@ class DayIndexWriter {
   [[nodiscard]] Bytes Encode();
 
  private:
-  /// The series numbers of one day. The rows of a file come in an order in which the series numbers
-  /// are random. A Roaring bitmap would insert such numbers into sorted arrays, which is slow.
+  /// Collects the series numbers of one day in unsorted lists and plain bitmaps. The numbers arrive
+  /// in random order. A Roaring bitmap would insert them into sorted arrays, which is slow.
   class Numbers {
    public:
     void Add(uint32_t number);

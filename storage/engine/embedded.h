@@ -137,8 +137,8 @@ class Embedded {
   virtual WatchedPoints& watched() = 0;
   /// Checks whether a new series may be registered now. `name_bytes` is the memory that the new
   /// names of the series need. Call this function before any of these names gets an id, so that a
-  /// rejected point leaves no name behind. Returns Exhausted if there is no memory for new series,
-  /// although points of known series are accepted. The message says whether a flush will free
+  /// rejected point leaves no name behind. Returns Exhausted if there is no memory for new series.
+  /// The store may still accept points of known series. The message says whether a flush will free
   /// memory. Returns Busy and Unavailable in the same cases as Points::Append. Does no I/O.
   virtual Status MayAddSeries(uint64_t name_bytes) = 0;
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;

@@ -60,7 +60,7 @@ struct Edit {
   std::optional<TableList> tables;
   /// If set, the change removes the oldest frozen memtable, whose content is in the parts in `add`.
   std::optional<Flushed> flushed;
-  /// If set, the content of the list of series, whose files were rewritten.
+  /// If set, the change replaces the files of the list of series, and this is the new content.
   std::optional<SeriesList> series;
   /// Whether to drop the files of the edit from the page cache, because a merge has just read or
   /// written them.

@@ -302,8 +302,8 @@ class Memstore {
 
   mutable Mutex write_;
   uint64_t sequence_ GUARDED_BY(write_) = 0;
-  // Lower bound for all later server times: the highest server time so far, or a later time if a
-  // put must not have the same time as an earlier delete or version (Table::needs_strict_times).
+  // Lower bound for all later server times. It is greater than the last server time after a delete
+  // without a timestamp, and after each change of a table with needs_strict_times().
   int64_t stamp_floor_ms_ GUARDED_BY(write_) = 0;
   Memtable* active_ GUARDED_BY(write_) = nullptr;  // the first memtable of the current version
   Bytes body_ GUARDED_BY(write_);                  // working memory to encode a log record

@@ -142,8 +142,8 @@ class RowHourMemory {
   std::atomic<uint32_t> ops_[kSlots];
 };
 
-/// The row-hours of one memtable. Any thread may call the const functions; only a writer may call
-/// the others. Series are divided into shards, and each shard has one writer at a time.
+/// The rows of one memtable (RowHourMemory). Any thread may call the const functions. Only a writer
+/// may call the others. Series are divided into shards, and each shard has one writer at a time.
 class RowMemory {
  public:
   static constexpr size_t kShards = 2;

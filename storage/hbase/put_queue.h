@@ -59,8 +59,8 @@ class PutQueue {
   struct Caller {
     std::vector<Status> statuses;
     size_t unknown = 0;  // number of puts whose status is not known yet
-    // Status of a put that HBase rejected but may accept later. Once this member is set, no more
-    // puts of this caller are sent.
+    // A temporary error: HBase rejected a put but may accept it later, or the caller has waited
+    // too long. Once this member is set, no more puts of this caller are sent.
     Status stopped;
   };
   struct Place {
@@ -91,9 +91,9 @@ class PutQueue {
   /// throws because memory cannot be allocated, the queue is unchanged.
   Batch TakeBatch(TableQueue* queue) const;
   static void Tell(const Place& place, const Status& status);
-  /// If `away` is not ok, fails all waiting puts of all callers with the status `away`. If `away`
-  /// is ok, fails only the waiting puts of those callers that have a failed put that HBase may
-  /// accept later (Caller::stopped).
+  /// If `away` is an error, fails the waiting puts of all callers with this error. If `away` is ok,
+  /// fails only the waiting puts of callers whose Caller::stopped is an error. These puts fail with
+  /// the error in Caller::stopped.
   static void FailWaiting(TableQueue* queue, const Status& away);
   /// Takes a batch from the queue and sends it. Releases the lock while it sends the batch.
   void SendFirst(const std::string& table, TableQueue* queue,

@@ -83,8 +83,8 @@ class ChangeListeners {
   std::shared_ptr<const All> all_ = std::make_shared<All>();
 };
 
-/// The reports of one write. Each old row is reported once before the write, and once after the
-/// write, when the ToldRows object is destroyed. Not thread-safe.
+/// Reports the old rows that one write changes. Tell reports a row to the listeners before the
+/// write. The destructor reports the same row again after the write. Not thread-safe.
 class ToldRows {
  public:
   explicit ToldRows(const ChangeListeners& listeners) : listeners_(listeners) {}

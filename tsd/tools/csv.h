@@ -30,7 +30,7 @@ class CsvReader {
   /// the row has unmatched quotes, or is too long; the next call continues after this row. Also
   /// returns the errors of LineSource::Next.
   Result<bool> Next(std::vector<std::string>* cells);
-  /// Returns the number of the line at which the last row begins. Lines are counted from 1.
+  /// Returns the number of the line where the row that Next read last begins. The first line is 1.
   [[nodiscard]] uint64_t number() const { return number_; }
 
  private:

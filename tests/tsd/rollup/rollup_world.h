@@ -217,8 +217,8 @@ struct Opened {
   }
 };
 
-/// Returns the state of rollups that `source` returns. If a test has set `then`, the next call of
-/// Of calls it once, after it has read the state and before it returns.
+/// Returns the same state of rollups as `source`. If a test has set `then`, the next call of Of()
+/// calls `then` once, after `source` has returned the state and before Of() returns.
 class SourceBefore : public query::RolledHoursSource {
  public:
   explicit SourceBefore(query::RolledHoursSource& source) : source_(source) {}
