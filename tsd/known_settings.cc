@@ -346,7 +346,7 @@ constexpr KnownSetting kSettings[] = {
      "only names by id, and with `wo` the daemon caches only ids by name."},
     {"tsd.uid.lru.enable", "false",
      "If `true`, the settings `tsd.uid.lru.name.size` and `tsd.uid.lru.id.size` limit the caches "
-     "of names and ids. If `false`, only `tsd.memory.limit` limits these caches."},
+     "of names and ids. If `false`, only `tsd.memory.limit` limits the caches of names and ids."},
     {"tsd.uid.lru.name.size", "5000000",
      "Maximum number of entries in each cache of names by id. There is one cache for metrics, one "
      "for tag keys and one for tag values. If a cache is full, the daemon removes the least "
@@ -399,7 +399,8 @@ constexpr KnownSetting kSettings[] = {
      "`tsd.retention.config`."},
     {"tsd.storage.memstore.percent", "40",
      "Share of `tsd.memory.limit`, in percent, for points that are not flushed yet, for names and "
-     "for series. While the memory for unflushed points, names and series is full, writes get 503."},
+     "for series. While the memory for unflushed points, names and series is full, writes get "
+     "503."},
     {"tsd.storage.block_cache.percent", "15",
      "Share of `tsd.memory.limit`, in percent, for the cache of uncompressed file blocks. 0 means "
      "no cache. The sum of this setting and `tsd.storage.memstore.percent` must not exceed 80, "
@@ -433,12 +434,13 @@ constexpr KnownSetting kSettings[] = {
      "setting is empty, the daemon merges in the same way at all hours."},
     {"tsd.storage.merge.major_period", "604800",
      "Time in seconds after which the daemon merges files that contain tombstones, in order to "
-     "remove the deleted data. The time counts from the writing of the oldest file in the merge. "
+     "remove the deleted data. The time begins when the store writes the oldest file of the merge. "
      "The actual time differs at random from this value by up to a half. With 0, tombstones alone "
      "cause no merge."},
     {"tsd.storage.merge.interval", "60",
      "Time in seconds between two checks for background work: files to merge, expired files to "
-     "remove, and regions to split. In addition, the daemon checks after each flush."},
+     "remove, and regions to split. In addition, the daemon checks for background work after each "
+     "flush."},
     {"tsd.http.query.omit_nan", "false",
      "Fill policies and arithmetic can produce NaN. If this setting is `true`, responses of "
      "`/api/query` omit NaN. If `false`, the responses contain NaN as the text `\"NaN\"`, or as "
@@ -556,8 +558,8 @@ constexpr KnownSetting kSettings[] = {
      "Time in milliseconds for which a starting daemon tries to reach HBase. If the daemon cannot "
      "reach HBase within this time, it exits with an error."},
     {"tsd.storage.hbase.create_tables", "true",
-     "If `true`, the daemon creates missing tables in HBase. If `false`, the daemon does not start "
-     "if a table is missing."},
+     "If `true`, the daemon creates missing tables in HBase. If `false` and a table is missing, "
+     "the daemon does not start."},
     {"tsd.storage.hbase.spool.size", "1073741824",
      "Maximum size of the spool in bytes. The spool is a log on the daemon's own disk that keeps "
      "points while HBase is unavailable (see [HBase](hbase.md)). While the spool is full, writes "
