@@ -506,8 +506,8 @@ constexpr KnownSetting kSettings[] = {
      "empty, `tsd.network.port` uses TLS, and HTTP and the telnet protocol have no port without "
      "TLS."},
     {"tsd.network.tls.bind", "",
-     "Address on which the daemon listens for `tsd.network.tls.port`. If this setting is empty, "
-     "the daemon uses `tsd.network.bind`."},
+     "Address on which the daemon opens the port `tsd.network.tls.port`. If this setting is empty, "
+     "the daemon uses the address `tsd.network.bind`."},
     {"tsd.network.tls.clients", "none",
      "Whether clients need a certificate. With `none`, the daemon does not ask for a certificate. "
      "With `optional`, clients may connect with or without a certificate. If authentication is on, "
