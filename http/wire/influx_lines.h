@@ -31,8 +31,8 @@ struct InfluxPoints {
 /// it has, for example, an escaped blank, an escape in a field, a line with only text fields, a
 /// syntax error, an unusual number, or a time outside the valid range.
 ///
-/// The function does not detect that a field occurs twice in a line. PointSink::AppendLines treats
-/// such a line as unknown, so the slow path gets the body and rejects the line.
+/// The function detects neither a field that occurs twice in a line nor a series with a line break.
+/// PointSink::AppendLines treats such a line as unknown, so the slow path gets the body.
 bool ParseInfluxLines(std::string_view body, InfluxUnit unit, Timestamp now, InfluxPoints* points);
 
 }  // namespace hg::http

@@ -21,7 +21,8 @@ char* PutText(char* to, std::string_view text) {
 
 std::string_view TakeText(ByteView* keyed) {
   uint64_t size = 0;
-  if (!GetVarint64(keyed, &size)) return {};
+  // The rest of bytes that AppendLabels did not encode is dropped, so that each call takes bytes.
+  if (!GetVarint64(keyed, &size)) size = keyed->size();
   const std::string_view text = keyed->substr(0, static_cast<size_t>(size));
   keyed->remove_prefix(text.size());
   return text;

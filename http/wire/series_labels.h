@@ -33,7 +33,7 @@ struct Label {
 /// raw series keys must mean the same series.
 void AppendLabels(std::span<const Label> labels, Bytes* keyed);
 
-/// Decodes labels that AppendLabels has encoded.
+/// Decodes labels that AppendLabels has encoded. For other bytes, the labels have no meaning.
 std::vector<Label> ReadLabels(ByteView keyed);
 
 /// A series with the names under which it is stored.

@@ -27,6 +27,7 @@ TEST_CASE("labels are decoded as they were encoded") {
   for (const Label& label : labels) AppendLabels({&label, 1}, &by_one);
   CHECK(by_one == keyed);
   CHECK(ReadLabels("").empty());
+  CHECK(ReadLabels(Bytes(100, '\xff')).size() == 1);  // no number
 }
 
 TEST_CASE("labels that are split differently have different raw series keys") {
