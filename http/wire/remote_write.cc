@@ -57,10 +57,14 @@ Status ForEachSizedField(std::string_view bytes, std::string_view message, Visit
   if (bytes.size() > INT_MAX) return Status::LimitExceeded("The request is larger than 2 GiB");
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
                                             static_cast<int>(bytes.size()));
+  // CodedInputStream also reads tags of more bytes, and drops their high bits. Parsers of whole
+  // messages refuse these tags.
+  constexpr int kTagBytesMax = 5;
   while (in.CurrentPosition() < static_cast<int>(bytes.size())) {
+    const int begin = in.CurrentPosition();
     const uint32_t tag = in.ReadTag();
     const int field = WireFormatLite::GetTagFieldNumber(tag);
-    if (field == 0) return NoRequest(message);
+    if (field == 0 || in.CurrentPosition() - begin > kTagBytesMax) return NoRequest(message);
     if (WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
       if (!WireFormatLite::SkipField(&in, tag)) return NoRequest(message);
       continue;

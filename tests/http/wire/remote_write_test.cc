@@ -175,6 +175,8 @@ TEST_CASE("invalid requests are refused") {
   CHECK_FALSE(Read("not a message").status.ok());
   CHECK_FALSE(Read(std::string("\x0a\x80\x80\x80\x80\x08", 6)).status.ok());  // 2 GiB long
   CHECK_FALSE(Read(std::string("\0", 1)).status.ok());
+  CHECK_FALSE(
+      Read(std::string("\xc2\xf6\xff\xff\xff\xfe\x18\0", 8)).status.ok());  // seven bytes of tag
   const Status large = Read(WriteBytes({std::string(kWriteSeriesBytesMax, 'x')})).status;
   CHECK(large.message().find("is longer than 4194304") != std::string::npos);
 }
