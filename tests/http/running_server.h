@@ -13,13 +13,14 @@
 #include "http/server/server.h"
 #include "tests/http/client_socket.h"
 #include "tests/http/edge_fixture.h"
+#include "tests/support/sanitizer.h"
 
 namespace hg::http {
 
 /// The maximum CPU time of one turn of the event loop, in milliseconds. The limit is high, because
 /// the store in memory takes many times as long per point as the engine. The script suites, whose
 /// daemons use the engine, allow 250 ms (tests/support/daemon.py).
-inline constexpr int kTurnCpuMsMax = 5000;
+inline constexpr int kTurnCpuMsMax = kThreadSanitizer ? 20000 : 5000;
 
 struct RunningServer : EdgeFixture {
   explicit RunningServer(const std::function<void(Options&)>& change = {})
