@@ -21,7 +21,7 @@ char* PutText(char* to, std::string_view text) {
 
 std::string_view TakeText(ByteView* keyed) {
   uint64_t size = 0;
-  // The rest of bytes that AppendLabels did not encode is dropped, so that each call takes bytes.
+  // Bytes that AppendLabels did not encode may lack a length. Each call takes bytes all the same.
   if (!GetVarint64(keyed, &size)) size = keyed->size();
   const std::string_view text = keyed->substr(0, static_cast<size_t>(size));
   keyed->remove_prefix(text.size());

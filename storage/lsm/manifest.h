@@ -108,9 +108,9 @@ struct Manifest {
   uint32_t next_region = 1;  // greater than all region ids of all tables
   std::vector<TableEntry> tables;
   std::vector<PartEntry> parts;
-  // All series numbers below series_end were assigned, even numbers that have no row in the table
-  // of series. forgotten_series is the count of assigned numbers without a row. Their series were
-  // forgotten.
+  // All series numbers below series_end were assigned, and none of them is assigned again. The
+  // number of those that have no row in the table of series is forgotten_series: the engine has
+  // forgotten their series.
   uint32_t series_end = 0;
   uint32_t forgotten_series = 0;
 };
