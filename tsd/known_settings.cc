@@ -589,11 +589,13 @@ constexpr KnownSetting kSettings[] = {
      "query cache."},
     {"tsd.query.large.concurrent", "",
      "Maximum number of large queries that run at the same time. A query is large if it has read "
-     "many rows or holds much memory. Large queries above this number wait. If this setting is "
-     "empty, the limit is one large query per core. 0 means no limit."},
+     "many rows or holds much memory. Large queries above this number wait. A client that runs no "
+     "large query may start one above this number, until twice this number of large queries run. "
+     "If this setting is empty, the limit is one large query per core. 0 means no limit."},
     {"tsd.query.large.waiting", "64",
-     "Maximum number of large queries that wait. The daemon refuses large queries above this "
-     "number with 503."},
+     "Maximum number of large queries that wait. For each large query above this number, the "
+     "daemon answers one large query with 503: a query of the client with the most waiting "
+     "queries."},
     {"tsd.query.large.wait", "60000",
      "Time in milliseconds for which a large query waits for other large queries. If a large query "
      "still waits after this time, the daemon refuses the query with 503."},

@@ -305,6 +305,7 @@ class Translator {
   /// to the ']' of the whole class, which is not consumed.
   Result<std::string> Class(bool bracketed) {
     if (++depth_ > kDepthMax) return Wrong("classes nested too deeply");
+    if (depth_ > 1) RETURN_IF_ERROR(CountPart());
     std::string set;    // parts of the class that cannot be in brackets
     std::string items;  // parts of the class that can be in brackets
     const bool negated = bracketed && Peek() == '^';
@@ -357,6 +358,7 @@ class Translator {
     ASSIGN_OR_RETURN(const Escaped first, ClassCharacter());
     if (first.meaning == Meaning::kSet) {
       if (first.negated) {
+        RETURN_IF_ERROR(CountPart());
         *set = Union(*set, Bracket("^" + first.text));
       } else {
         *items += first.text;
@@ -381,12 +383,18 @@ class Translator {
     return escaped;
   }
 
-  static constexpr int kDepthMax = 100;
+  /// Counts a part of a class. Each part copies the text of the parts before it.
+  Status CountPart() {
+    return ++parts_ > kPartsMax ? Wrong("too many parts of character classes") : Status();
+  }
+
+  static constexpr int kDepthMax = 100, kPartsMax = 1000;
 
   const std::string pattern_;
   size_t at_ = 0;
   int groups_ = 0;
-  int depth_ = 0;
+  int depth_ = 0;  // number of classes that are open
+  int parts_ = 0;  // number of classes and negated sets within other classes
   PcrePattern out_;
 };
 

@@ -91,10 +91,13 @@ void NameCache::Remove(ByteView name, ByteView id) {
 }
 
 void NameCache::Clear() {
+  // Declared before the lock, so that the entries are freed after the lock is released.
+  std::array<decltype(ids_)::Map, 2> ids;
+  std::array<decltype(names_)::Map, 2> names;
   std::unique_lock lock(mutex_);
   changes_.fetch_add(1, std::memory_order_release);
-  ids_.Clear();
-  names_.Clear();
+  ids = ids_.TakeAll();
+  names = names_.TakeAll();
   CountBytes();
 }
 

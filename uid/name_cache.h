@@ -1,6 +1,7 @@
 #pragma once
 // A cache of the names and ids of one kind; the kinds are metrics, tag keys and tag values.
 
+#include <array>
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
@@ -45,6 +46,9 @@ constexpr uint64_t HeapBytesOf(size_t length) {
 template <typename Value, uint64_t (*heap_bytes)(const Value&)>
 class AgingMap {
  public:
+  // The hash has a secret key, because clients choose the names.
+  using Map = boost::unordered_flat_map<std::string, Value, keyed_hash::Hash, std::equal_to<>>;
+
   explicit AgingMap(size_t max) : half_(max == 0 ? 0 : max / 2 + max % 2) {}
 
   /// Returns the value of the key, or nullptr if the key is unknown. Sets `*elder` to whether the
@@ -83,10 +87,11 @@ class AgingMap {
     EraseFrom(&young_, &young_bytes_, key);
     EraseFrom(&old_, &old_bytes_, key);
   }
-  void Clear() {
-    young_ = Map();
-    old_ = Map();
+  /// Removes all entries and returns them. Freeing many entries takes long, so the caller can
+  /// release its lock first.
+  [[nodiscard]] std::array<Map, 2> TakeAll() {
     young_bytes_ = old_bytes_ = 0;
+    return {std::exchange(young_, Map()), std::exchange(old_, Map())};
   }
   [[nodiscard]] size_t size() const { return young_.size() + old_.size(); }
   /// bytes() returns the approximate memory of all entries in bytes. young_bytes() returns the
@@ -95,9 +100,6 @@ class AgingMap {
   [[nodiscard]] uint64_t young_bytes() const { return young_bytes_; }
 
  private:
-  // The hash has a secret key, because clients choose the names.
-  using Map = boost::unordered_flat_map<std::string, Value, keyed_hash::Hash, std::equal_to<>>;
-
   static uint64_t BytesOf(std::string_view key, const Value& value) {
     // A flat map has free slots: on average, two thirds of its slots are in use.
     constexpr uint64_t kPlaceBytes = (sizeof(std::pair<std::string, Value>) + 1) * 3 / 2;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "storage/base/clock.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/model/writer.h"
 
 namespace hg::http {
@@ -59,7 +60,7 @@ class ClientLimits {
 
   std::mutex mutex_;
   // The following members are guarded by mutex_.
-  std::unordered_map<std::string, std::shared_ptr<Client>> users_, addresses_;
+  std::unordered_map<std::string, std::shared_ptr<Client>, keyed_hash::Hash> users_, addresses_;
   // The limits that further addresses share when the maximum number of addresses is held in memory.
   std::shared_ptr<Client> others_;
   int64_t swept_ns_ = 0;

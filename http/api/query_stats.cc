@@ -30,11 +30,9 @@ void EndQuery(const Request& request, Services& services, ResponseWriter& out) {
 
 void HandleQueryStats(const Request& request, Services& services, ResponseWriter& out) {
   if (request.method == Method::kDelete) return EndQuery(request, services, out);
-  std::string body;
-  JsonWriter json(&body);
-  query::RunningRequests& requests = services.queries.running();
-  WriteRequestList(requests.Running(), requests.Completed(), request.running->id(), &json);
-  SendJson(out, request, body);
+  StreamJson(out, request, [&](JsonWriter* json) {
+    return WriteRequestList(services.queries.running(), *request.running, json);
+  });
 }
 
 }  // namespace hg::http

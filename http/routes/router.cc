@@ -325,6 +325,7 @@ std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool
   }
   query::RequestClient client;
   client.remote = request.remote;
+  client.user = request.user;
   client.gone = [&out] { return out.Cancelled(); };
   client.takes_long = [&out] { out.TakesLong(); };
   // If the response has not started, it is not cut, because the handler sends an error instead.

@@ -1,5 +1,6 @@
 #include "http/wire/json_parts.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,12 +8,16 @@
 namespace hg::http {
 namespace {
 
-// Minimum number of points for which several threads print. Fewer points take less time than waking
-// a thread.
-constexpr size_t kPointsInParts = 16384;
-constexpr size_t kPartPoints = 2048;
-constexpr size_t kElementPoints = 4;  // cost of an element in addition to its points
 constexpr size_t kPartsPerThread = 2;
+
+/// Returns whether the elements are long enough for several threads. Printing a shorter array takes
+/// less time than waking a thread.
+bool AreLong(const ElementPrinting& elements) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < elements.count && bytes < kStreamedBytes; ++i)
+    bytes += elements.bytes_max(i);
+  return bytes >= kStreamedBytes;
+}
 
 /// The parts that are printed concurrently.
 class Round {
@@ -38,7 +43,9 @@ class Round {
   }
 
  private:
-  [[nodiscard]] size_t PartsMax() const { return kPartsPerThread * printers_.threads; }
+  [[nodiscard]] size_t PartsMax() const {
+    return std::min(kPartsPerThread * printers_.threads, kWaitingPartsMax);
+  }
 
   const ElementPrinting& elements_;
   const Printers& printers_;
@@ -50,20 +57,18 @@ class Round {
 }  // namespace
 
 void PrintElements(const ElementPrinting& elements, const Printers& printers, JsonWriter* json) {
-  size_t points = 0;
-  for (size_t i = 0; i < elements.count; ++i) points += kElementPoints + elements.points(i);
-  if (!printers.run || printers.threads < 2 || points < kPointsInParts)
+  if (!printers.run || printers.threads < 2 || !AreLong(elements))
     return elements.print(0, elements.count, json);
 
   Round round(elements, printers, json);
   size_t begin = 0, of_part = 0;
   for (size_t i = 0; i < elements.count && json->alive(); ++i) {
-    const size_t of_element = kElementPoints + elements.points(i);
-    if (of_element >= kPointsInParts) {
+    const size_t of_element = elements.bytes_max(i);
+    if (of_element >= kStreamedBytes) {
       round.Add(begin, i);
       round.Print();
       elements.print(i, i + 1, json);
-    } else if ((of_part += of_element) >= kPartPoints) {
+    } else if ((of_part += of_element) >= kPartBytes) {
       round.Add(begin, i + 1);
     } else {
       continue;

@@ -61,9 +61,24 @@ class TagWriter {
   std::vector<size_t> order_;
 };
 
-void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>& annotations,
-                      const ValidQuery& query, JsonWriter* json) {
-  std::vector<const codec::Annotation*> shown;
+/// Writes an array. `write` writes one element. If the client has disconnected, the rest of the
+/// elements is left out.
+template <typename List, typename WriteOne>
+void WriteArray(const List& list, JsonWriter* json, WriteOne write) {
+  json->BeginArray();
+  for (const auto& element : list) {
+    if (!json->alive()) break;
+    write(element);
+  }
+  json->EndArray();
+}
+
+using AnnotationList = std::vector<const codec::Annotation*>;
+
+/// Returns the annotations in the time range of the query, in the order of the response.
+AnnotationList ShownAnnotations(const std::vector<codec::Annotation>& annotations,
+                                const ValidQuery& query) {
+  AnnotationList shown;
   for (const codec::Annotation& a : annotations) {
     int64_t start = Timestamp{a.start_time}.millis();
     if (start >= query.start_ms && start <= query.end_ms) shown.push_back(&a);
@@ -72,10 +87,12 @@ void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>
   // (observed in OpenTSDB).
   std::stable_sort(shown.begin(), shown.end(),
                    [](const auto* a, const auto* b) { return a->start_time < b->start_time; });
+  return shown;
+}
+
+void WriteAnnotations(std::string_view key, const AnnotationList& shown, JsonWriter* json) {
   json->Key(key);
-  json->BeginArray();
-  for (const codec::Annotation* a : shown) WriteAnnotation(*a, json);
-  json->EndArray();
+  WriteArray(shown, json, [&](const codec::Annotation* a) { WriteAnnotation(*a, json); });
 }
 
 /// The format of the points of one sub-query.
@@ -170,23 +187,55 @@ void WritePoints(const query::PointColumns& points, const PointFormat& format, P
   format.form.arrays ? json->EndArray() : json->EndObject();
 }
 
-/// The cost of printing is counted in points. This many bytes of text cost as much as one point.
-constexpr size_t kTextBytesPerPoint = 24;
-/// The costs of an annotation and of a filter, in points, without their texts.
-constexpr size_t kAnnotationPoints = 8, kFilterPoints = 4;
+// Upper bounds of the bytes that the elements of a response take. The bounds of objects include the
+// names of their members and all numbers, but not their texts and lists.
+constexpr size_t kGroupBytes = 128, kGroupStatsBytes = 384, kSubQueryBytes = 640;
+constexpr size_t kFilterBytes = 64, kAnnotationBytes = 128, kLastPointBytes = 128;
+constexpr size_t kJsonPointBytes = 48;   // 20 bytes of time, 24 of value, quotes, comma and colon
+constexpr size_t kJsonNumberBytes = 25;  // a number and a comma
+constexpr size_t kEscapedBytes = 6;      // an escaped character, such as \u0000
 
-size_t PointsOf(const Bytes& metric, const std::vector<std::pair<Bytes, Bytes>>& tags) {
-  size_t bytes = metric.size();
-  for (const auto& [key, value] : tags) bytes += key.size() + value.size();
-  return bytes / kTextBytesPerPoint;
+size_t JsonBytesMax(std::string_view text) {
+  constexpr size_t kAround = 3;  // quotes, and a comma or colon
+  return kAround + kEscapedBytes * text.size();
 }
 
-size_t PointsOf(const query::SubQuery& query) {
-  size_t points = 1 + (query.tsuids ? query.tsuids->size() : 0) +
-                  (query.percentiles ? query.percentiles->size() : 0);
-  for (const FilterSpec& f : query.filters)
-    points += kFilterPoints + (f.tagk.size() + f.filter.size()) / kTextBytesPerPoint;
-  return points;
+/// Returns an upper bound for a list of texts, or of bytes in hexadecimal or base64.
+size_t JsonBytesMax(const std::vector<Bytes>& texts) {
+  size_t bytes = 0;
+  for (const Bytes& text : texts) bytes += JsonBytesMax(text);
+  return bytes;
+}
+
+size_t JsonBytesMax(const std::vector<std::pair<Bytes, Bytes>>& tags) {
+  size_t bytes = 0;
+  for (const auto& [key, value] : tags) bytes += JsonBytesMax(key) + JsonBytesMax(value);
+  return bytes;
+}
+
+size_t JsonBytesMax(const codec::Annotation& annotation) {
+  size_t bytes = kAnnotationBytes + JsonBytesMax(annotation.tsuid) +
+                 JsonBytesMax(annotation.description) + JsonBytesMax(annotation.notes);
+  if (annotation.custom) {
+    for (const auto& [name, value] : *annotation.custom)
+      bytes += JsonBytesMax(name) + JsonBytesMax(value);
+  }
+  return bytes;
+}
+
+size_t JsonBytesMax(const query::SubQuery& query, const query::SubQueryInfo& info) {
+  size_t bytes = kSubQueryBytes + JsonBytesMax(info.rollup_table) + JsonBytesMax(info.filter_keys);
+  for (const auto* text :
+       {&query.aggregator, &query.metric, &query.downsample, &query.value_filter}) {
+    if (*text) bytes += JsonBytesMax(**text);
+  }
+  if (query.tsuids) bytes += JsonBytesMax(query.tsuids->get());
+  if (query.percentiles) bytes += kJsonNumberBytes * query.percentiles->size();
+  for (const FilterSpec& f : query.filters) {
+    const size_t texts = JsonBytesMax(f.tagk) + JsonBytesMax(f.type) + JsonBytesMax(f.filter);
+    bytes += kFilterBytes + (f.group_by ? 2 * texts : texts);
+  }
+  return bytes;
 }
 
 /// The data that the printing of all results of a query shares.
@@ -195,12 +244,13 @@ struct Printing {
   const Answer& answer;
   const AnswerForm& form;
   const Clock& clock;
+  AnnotationList global_annotations;  // each result repeats these annotations
 };
 
 /// Writes one group. Returns the elapsed time in nanoseconds.
 int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags, PointTexts* texts,
                    JsonWriter* json) {
-  const auto& [query, answer, form, clock] = printing;
+  const auto& [query, answer, form, clock, global_annotations] = printing;
   const int64_t began_ns = clock.MonotonicNs();
   const query::Request& request = query.request;
   // The result of an expression (kComputedGroup) shows the first sub-query as its own. Its list of
@@ -214,25 +264,21 @@ int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags
   json->Key("tags");
   tags->Write(group.tags, json);
   json->Key("aggregateTags");
-  json->BeginArray();
-  for (const Bytes& tag : group.aggregate_tags) json->String(tag);
-  json->EndArray();
+  WriteArray(group.aggregate_tags, json, [&](const Bytes& tag) { json->String(tag); });
   if (request.show_query) {
     json->Key("query");
     WriteSubQuery(sub.text, index, info.filter_keys, json, info.rollup_table);
   }
   if (request.show_tsuids) {
     json->Key("tsuids");
-    json->BeginArray();
-    for (const Bytes& tsuid : group.tsuids) json->String(ToHexUpper(tsuid));
-    json->EndArray();
+    WriteArray(group.tsuids, json, [&](const Bytes& tsuid) { json->String(ToHexUpper(tsuid)); });
   }
   if (!request.no_annotations) {
     if (!group.annotations.empty() || computed) {
-      WriteAnnotations("annotations", group.annotations, query, json);
+      WriteAnnotations("annotations", ShownAnnotations(group.annotations, query), json);
     }
     if (!answer.global_annotations.empty()) {
-      WriteAnnotations("globalAnnotations", answer.global_annotations, query, json);
+      WriteAnnotations("globalAnnotations", global_annotations, json);
     }
   }
   bool nulls = sub.downsample && sub.downsample->fill == query::FillPolicy::kNull;
@@ -270,26 +316,33 @@ void WriteLastPoint(const query::LastPoint& point, TagWriter* tags, JsonWriter* 
 void WriteAnswer(const ValidQuery& query, const Answer& answer, const AnswerForm& form,
                  const Clock& clock, query::QueryStats* stats, const Printers& printers,
                  JsonWriter* json) {
-  const Printing printing{query, answer, form, clock};
+  Printing printing{query, answer, form, clock, {}};
+  size_t repeated_bytes = kGroupBytes;  // what each result repeats
+  if (!query.request.no_annotations) {
+    printing.global_annotations = ShownAnnotations(answer.global_annotations, query);
+    for (const codec::Annotation* a : printing.global_annotations)
+      repeated_bytes += JsonBytesMax(*a);
+  }
+  if (query.request.show_stats) repeated_bytes += kGroupStatsBytes;
+  std::vector<size_t> query_bytes(query.queries.size(), 0);
+  if (query.request.show_query) {
+    for (size_t i = 0; i < query.queries.size(); ++i)
+      query_bytes[i] = JsonBytesMax(query.queries[i].text, answer.queries[i]);
+  }
   std::mutex stats_mutex;
   ElementPrinting groups;
   groups.count = answer.groups.size();
-  // Results that are printed concurrently wait in memory, so the estimate must include every part
-  // of a result that can be long.
-  std::vector<size_t> query_points(query.queries.size(), 0);
-  if (query.request.show_query) {
-    for (size_t i = 0; i < query.queries.size(); ++i)
-      query_points[i] = PointsOf(query.queries[i].text);
-  }
-  groups.points = [&](size_t i) {
+  groups.bytes_max = [&](size_t i) {
     const Group& group = answer.groups[i];
     const size_t of = group.query_index == query::kComputedGroup ? 0 : group.query_index;
-    size_t points = group.points.size() + query_points[of] + PointsOf(group.metric, group.tags);
-    if (query.request.show_tsuids) points += group.tsuids.size();
+    size_t bytes = repeated_bytes + query_bytes[of] + JsonBytesMax(group.metric) +
+                   JsonBytesMax(group.tags.get()) + JsonBytesMax(group.aggregate_tags.get()) +
+                   kJsonPointBytes * group.points.size();
+    if (query.request.show_tsuids) bytes += JsonBytesMax(group.tsuids.get());
     if (!query.request.no_annotations) {
-      points += kAnnotationPoints * (group.annotations.size() + answer.global_annotations.size());
+      for (const codec::Annotation& a : group.annotations) bytes += JsonBytesMax(a);
     }
-    return points;
+    return bytes;
   };
   groups.print = [&](size_t begin, size_t end, JsonWriter* part) {
     TagWriter tags(HashQCapacity);
@@ -322,32 +375,26 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   json->TextOrNull("metric", text.metric);
   json->Key("tsuids");
   if (text.tsuids) {
-    json->BeginArray();
-    for (const std::string& tsuid : *text.tsuids) json->String(tsuid);
-    json->EndArray();
+    WriteArray(*text.tsuids, json, [&](const std::string& tsuid) { json->String(tsuid); });
   } else {
     json->Null();
   }
   json->TextOrNull("downsample", text.downsample);
   json->Member("rate", text.rate);
   json->Key("filters");
-  json->BeginArray();
-  for (const FilterSpec& f : text.filters) {
+  WriteArray(text.filters, json, [&](const FilterSpec& f) {
     json->BeginObject();
     json->Member("tagk", f.tagk);
     json->Member("filter", f.filter);
     json->Member("group_by", f.group_by);
     json->Member("type", f.type);
     json->EndObject();
-  }
-  json->EndArray();
+  });
   json->Key("percentiles");
   if (text.percentiles) {
-    json->BeginArray();
     std::vector<double> ascending = *text.percentiles;  // in the order of the results
     std::sort(ascending.begin(), ascending.end());
-    for (double p : ascending) json->Float(static_cast<float>(p));
-    json->EndArray();
+    WriteArray(ascending, json, [&](double p) { json->Float(static_cast<float>(p)); });
   } else {
     json->Null();
   }
@@ -356,9 +403,7 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   if (filter_keys.empty() && text.filters.empty()) {
     json->Null();
   } else {
-    json->BeginArray();
-    for (const Bytes& key : filter_keys) json->String(ToBase64(key));
-    json->EndArray();
+    WriteArray(filter_keys, json, [&](const Bytes& key) { json->String(ToBase64(key)); });
   }
   json->Member("useFuzzyFilter", text.use_fuzzy_filter);
   json->Member("useMultiGets", text.use_multi_gets);
@@ -387,7 +432,10 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   for (const FilterSpec& f : text.filters) {
     if (f.group_by) grouping[f.tagk] = &f;
   }
-  for (const auto& [key, f] : grouping) json->Member(key, f->type + "(" + f->filter + ")");
+  for (const auto& [key, f] : grouping) {
+    if (!json->alive()) break;
+    json->Member(key, f->type + "(" + f->filter + ")");
+  }
   json->EndObject();
   json->Member("histogramQuery", query::AsksForHistograms(text));
   json->EndObject();
@@ -397,8 +445,10 @@ void WriteLastPoints(const std::vector<query::LastPoint>& points, const Printers
                      JsonWriter* json) {
   ElementPrinting elements;
   elements.count = points.size();
-  elements.points = [&](size_t i) {
-    return 1 + (points[i].metric ? PointsOf(*points[i].metric, points[i].tags) : 0);
+  elements.bytes_max = [&](size_t i) {
+    const query::LastPoint& point = points[i];
+    return kLastPointBytes + (point.metric ? JsonBytesMax(*point.metric) : 0) +
+           JsonBytesMax(point.tags) + JsonBytesMax(point.tsuid);
   };
   elements.print = [&](size_t begin, size_t end, JsonWriter* part) {
     TagWriter tags(HashNCapacity);

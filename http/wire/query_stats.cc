@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "http/wire/query_result.h"
 #include "http/wire/reason_phrase.h"
@@ -67,6 +69,42 @@ void WriteSubQueryStats(const SubQueryStats& s, size_t index, JsonWriter* json) 
   json->EndObject();
 }
 
+/// Writes the statistics of a query. `stats` may lack the last sub-queries, but `totals` are those
+/// of all sub-queries.
+void WriteStats(const query::QueryStats& stats, const query::QueryTotals& totals,
+                JsonWriter* json) {
+  const SubQueryStats& sum = totals.sum;
+  const SubQueryStats& most = totals.most;
+  const auto count = static_cast<double>(std::max<size_t>(totals.sub_queries, 1));
+  const auto average = [&](int64_t sum_ns) { return Millis(sum_ns) / count; };
+  json->BeginObject();
+  json->Member("avgAggregationTime", average(sum.aggregate_ns));
+  json->Member("avgHBaseTime", average(sum.scan_ns));
+  json->Member("avgQueryScanTime", average(sum.scan_ns));
+  json->Member("avgScannerTime", average(sum.scan_ns));
+  json->Member("avgScannerUidToStringTime", average(sum.filter_ns));
+  json->Member("avgSerializationTime", average(sum.print_ns));
+  json->Member("dpsPostFilter", Signed(sum.points_after));
+  json->Member("dpsPreFilter", Signed(sum.points_before));
+  json->Member("emittedDPs", Signed(sum.emitted_points));
+  json->Member("maxAggregationTime", Millis(most.aggregate_ns));
+  json->Member("maxHBaseTime", Millis(most.scan_ns));
+  json->Member("maxQueryScanTime", Millis(most.scan_ns));
+  json->Member("maxScannerUidToStringTime", Millis(most.filter_ns));
+  json->Member("maxSerializationTime", Millis(most.print_ns));
+  json->Member("maxUidToStringTime", Millis(most.names_ns));
+  json->Member("processingPreWriteTime", Millis(stats.before_print_ns));
+  for (size_t i = 0; i < stats.queries.size() && json->alive(); ++i) {
+    json->Key(Numbered("queryIdx", i));
+    WriteSubQueryStats(stats.queries[i], i, json);
+  }
+  json->Member("rowsPostFilter", Signed(sum.rows_after));
+  json->Member("rowsPreFilter", Signed(sum.rows_before));
+  json->Member("successfulScan", Signed(totals.sub_queries));
+  json->Member("uidPairsResolved", Signed(sum.names_resolved));
+  json->EndObject();
+}
+
 void WriteRequest(const query::Request& request, JsonWriter* json) {
   json->BeginObject();
   json->Member("start", request.start);
@@ -124,7 +162,7 @@ void WriteCompleted(const query::CompletedQuery& done, JsonWriter* json) {
   json->Member("numRunningRequests", Signed(done.still_running));
   WriteHeaders("requestHeaders", done.headers, json);
   json->Key("stats");
-  WriteQueryStats(done.stats, json);
+  WriteStats(done.stats, done.totals, json);
   json->Member("sentToClient", done.end.sent);
   json->Member("id", Signed(done.id));
   json->Member("memory", done.memory_most_bytes);
@@ -170,20 +208,17 @@ void WriteOther(const query::RunningRequestInfo& info, JsonWriter* json) {
   json->EndObject();
 }
 
-/// Sum and maximum over all sub-queries.
-struct Figures {
-  int64_t sum = 0, most = 0;
-};
-
-template <typename Field>
-Figures Over(const std::vector<SubQueryStats>& queries, Field field) {
-  Figures out;
-  for (const SubQueryStats& s : queries) {
-    const auto value = static_cast<int64_t>(s.*field);
-    out.sum += value;
-    out.most = std::max(out.most, value);
+/// Calls `write` for each running request that began before `own`, and before each call checks the
+/// limits of `own`.
+template <typename Write>
+Status ForEachRunning(query::RunningRequests& requests, query::RunningRequest& own, Write write) {
+  for (uint64_t last = 0;;) {
+    const std::vector<query::RunningRequestInfo> next = requests.Running(last, 1);
+    if (next.empty() || next[0].id >= own.id()) return {};
+    RETURN_IF_ERROR(own.Check());
+    write(next[0]);
+    last = next[0].id;
   }
-  return out;
 }
 
 }  // namespace
@@ -203,68 +238,40 @@ void WriteGroupStats(const query::Group& group, const SubQueryStats& stats, size
 }
 
 void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json) {
-  const std::vector<SubQueryStats>& queries = stats.queries;
-  const auto count = std::max<size_t>(queries.size(), 1);
-  const auto average = [&](const Figures& f) { return Millis(f.sum) / static_cast<double>(count); };
-  const Figures aggregate = Over(queries, &SubQueryStats::aggregate_ns);
-  const Figures scan = Over(queries, &SubQueryStats::scan_ns);
-  const Figures filter = Over(queries, &SubQueryStats::filter_ns);
-  const Figures print = Over(queries, &SubQueryStats::print_ns);
-  const int64_t resolved = Over(queries, &SubQueryStats::names_resolved).sum;
-  json->BeginObject();
-  json->Member("avgAggregationTime", average(aggregate));
-  json->Member("avgHBaseTime", average(scan));
-  json->Member("avgQueryScanTime", average(scan));
-  json->Member("avgScannerTime", average(scan));
-  json->Member("avgScannerUidToStringTime", average(filter));
-  json->Member("avgSerializationTime", average(print));
-  json->Member("dpsPostFilter", Over(queries, &SubQueryStats::points_after).sum);
-  json->Member("dpsPreFilter", Over(queries, &SubQueryStats::points_before).sum);
-  json->Member("emittedDPs", Over(queries, &SubQueryStats::emitted_points).sum);
-  json->Member("maxAggregationTime", Millis(aggregate.most));
-  json->Member("maxHBaseTime", Millis(scan.most));
-  json->Member("maxQueryScanTime", Millis(scan.most));
-  json->Member("maxScannerUidToStringTime", Millis(filter.most));
-  json->Member("maxSerializationTime", Millis(print.most));
-  json->Member("maxUidToStringTime", Millis(Over(queries, &SubQueryStats::names_ns).most));
-  json->Member("processingPreWriteTime", Millis(stats.before_print_ns));
-  for (size_t i = 0; i < queries.size(); ++i) {
-    json->Key(Numbered("queryIdx", i));
-    WriteSubQueryStats(queries[i], i, json);
-  }
-  json->Member("rowsPostFilter", Over(queries, &SubQueryStats::rows_after).sum);
-  json->Member("rowsPreFilter", Over(queries, &SubQueryStats::rows_before).sum);
-  json->Member("successfulScan", Signed(queries.size()));
-  json->Member("uidPairsResolved", resolved);
-  json->EndObject();
+  WriteStats(stats, query::TotalsOf(stats.queries), json);
 }
 
-void WriteRequestList(const std::vector<query::RunningRequestInfo>& running,
-                      const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
-                      uint64_t own_id, JsonWriter* json) {
+Status WriteRequestList(query::RunningRequests& requests, query::RunningRequest& own,
+                        JsonWriter* json) {
   json->BeginObject();
   json->Key("completed");
   json->BeginArray();
-  for (const auto& done : completed) WriteCompleted(*done, json);
+  std::vector<std::weak_ptr<const query::CompletedQuery>> completed;
+  for (const auto& done : requests.Completed()) completed.emplace_back(done);
+  for (const auto& listed : completed) {
+    RETURN_IF_ERROR(own.Check());
+    if (const auto done = listed.lock()) WriteCompleted(*done, json);
+  }
   json->EndArray();
   json->Key("running");
   json->BeginArray();
-  for (const query::RunningRequestInfo& info : running) {
+  RETURN_IF_ERROR(ForEachRunning(requests, own, [&](const query::RunningRequestInfo& info) {
     if (info.query != nullptr) WriteRunning(info, json);
-  }
+  }));
   json->EndArray();
   bool others = false;
-  for (const query::RunningRequestInfo& info : running) {
-    if (info.query != nullptr || info.id == own_id) continue;
+  RETURN_IF_ERROR(ForEachRunning(requests, own, [&](const query::RunningRequestInfo& info) {
+    if (info.query != nullptr) return;
     if (!others) {
       json->Key("requests");
       json->BeginArray();
       others = true;
     }
     WriteOther(info, json);
-  }
+  }));
   if (others) json->EndArray();
   json->EndObject();
+  return {};
 }
 
 }  // namespace hg::http

@@ -2,12 +2,11 @@
 // Writes statistics of queries for /api/query and /api/stats/query (opentsdb-http-api.md §10.7,
 // §15.3).
 
-#include <memory>
-#include <vector>
-
 #include "http/wire/json_writer.h"
 #include "query/request/answer.h"
+#include "query/request/running_request.h"
 #include "query/request/running_requests.h"
+#include "storage/base/status.h"
 
 namespace hg::http {
 
@@ -18,15 +17,20 @@ void WriteGroupStats(const query::Group& group, const query::SubQueryStats& stat
 
 /// Writes the object "statsSummary", which is also the object "stats" of a completed query.
 /// OpenTSDB's format has a list of scanners for each sub-query; Hourglass reports only one scanner
-/// for each sub-query.
+/// for each sub-query. Returns early if the client has disconnected.
 void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json);
 
 /// Writes the whole response of /api/stats/query. Hourglass adds the fields "id", "phase" and
 /// "memory" (in bytes) to the fields that OpenTSDB has for a query. It also adds the member
-/// "requests": the running requests that are not queries. The request with the id `own_id`, which
-/// gets this response, is left out. If there are no such requests, "requests" is absent.
-void WriteRequestList(const std::vector<query::RunningRequestInfo>& running,
-                      const std::vector<std::shared_ptr<const query::CompletedQuery>>& completed,
-                      uint64_t own_id, JsonWriter* json);
+/// "requests": the running requests that are not queries. If there are no such requests, "requests"
+/// is absent.
+///
+/// The response lists only requests that began before `own`, which is the request that gets the
+/// response. The function calls Check of `own` before each entry and returns its errors. So that a
+/// slow client does not keep entries in memory, the function holds only one entry at a time. If a
+/// request or a query leaves its list before the function has come to it, it is not in the
+/// response.
+Status WriteRequestList(query::RunningRequests& requests, query::RunningRequest& own,
+                        JsonWriter* json);
 
 }  // namespace hg::http

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -349,7 +350,7 @@ class Compiler {
         return Decimal(token);
       case TokenKind::kText:
         ++at_;
-        Push(Unescape(token.text));
+        Push(std::make_shared<const std::string>(Unescape(token.text)));
         return {};
       case TokenKind::kName:
         ++at_;

@@ -6,19 +6,11 @@ namespace hg::query {
 namespace {
 
 size_t TextBytes(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
+  const std::string* text = TextOf(value);
   return text != nullptr ? text->size() : 0;
 }
 
-}  // namespace
-
-Status Evaluator::Run(const std::vector<double>& variables, double* out) {
-  variables_.assign(variables.begin(), variables.end());
-  locals_.assign(program_.local_count, Value());
-  stack_.clear();
-  text_bytes_ = 0;
-  RETURN_IF_ERROR(Execute());
-  const Value& result = stack_.back();
+Status NumberOf(const Value& result, double* out) {
   if (const auto* d = std::get_if<double>(&result)) {
     *out = *d;
   } else if (const auto* b = std::get_if<bool>(&result)) {
@@ -28,6 +20,22 @@ Status Evaluator::Run(const std::vector<double>& variables, double* out) {
                                    ", not a double or a boolean");
   }
   return {};
+}
+
+}  // namespace
+
+Status Evaluator::Run(const std::vector<double>& variables, double* out) {
+  variables_.assign(variables.begin(), variables.end());
+  locals_.assign(program_.local_count, Value());
+  text_bytes_ = 0;
+  Status status = Execute();
+  if (status.ok()) status = NumberOf(stack_.back(), out);
+  // The caller may wait between two evaluations. The texts are not charged to the request, so a
+  // waiting request must not keep them.
+  variables_.clear();
+  locals_.clear();
+  stack_.clear();
+  return status;
 }
 
 Status Evaluator::Execute() {
@@ -65,7 +73,7 @@ Status Evaluator::Execute() {
         } else {
           Value result;
           text_bytes_ += TextBytes(left);
-          RETURN_IF_ERROR(Apply(op, left, right, &result));
+          RETURN_IF_ERROR(Apply(op, left, right, &texts_, &result));
           left = std::move(result);
         }
         break;
@@ -86,13 +94,13 @@ Status Evaluator::Execute() {
         break;
       }
       case Step::kIsEmpty: {
-        const auto* text = std::get_if<std::string>(&stack_.back());
+        const std::string* text = TextOf(stack_.back());
         stack_.back() =
             text != nullptr ? text->empty() : std::holds_alternative<std::monostate>(stack_.back());
         break;
       }
       case Step::kSizeOf: {
-        const auto* text = std::get_if<std::string>(&stack_.back());
+        const std::string* text = TextOf(stack_.back());
         if (text == nullptr) {
           return Status::InvalidArgument("'size' cannot be applied to " +
                                          std::string(TypeName(stack_.back())));

@@ -16,6 +16,8 @@ namespace {
 
 constexpr int64_t kBytesPerCharge = 64 << 10;
 constexpr uint64_t kVariableSteps = 64;  // cost of looking up and ordering a variable
+// Approximate bytes that the response has for a value, and for a series without its names.
+constexpr size_t kShownValueBytes = 16, kShownSeriesBytes = 64;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 std::vector<size_t> MapOrder(const std::vector<std::string>& keys,
@@ -346,13 +348,16 @@ class ExpRunner {
     return {};
   }
 
+  Status CountValues(size_t values) {
+    value_count_ += values;
+    if (value_count_ <= kResultValuesMax) return {};
+    return Status::LimitExceeded("The expressions have more than " +
+                                 std::to_string(kResultValuesMax) + " values");
+  }
+
   // Counts a row of a result. The vectors of times and values grow by doubling.
   Status CountRow(size_t series) {
-    value_count_ += series;
-    if (value_count_ > kResultValuesMax) {
-      return Status::LimitExceeded("The expressions have more than " +
-                                   std::to_string(kResultValuesMax) + " values");
-    }
+    RETURN_IF_ERROR(CountValues(series));
     uncharged_bytes_ += static_cast<int64_t>(2 * (sizeof(int64_t) + series * sizeof(double)));
     if (uncharged_bytes_ < kBytesPerCharge || watch_ == nullptr) return {};
     return watch_->Charge(std::exchange(uncharged_bytes_, 0));
@@ -455,9 +460,30 @@ class ExpRunner {
     return metric.shown;
   }
 
+  // Counts the descriptions of series that the response repeats. They take no further memory, so
+  // only this count limits the length of the response.
+  Status CountRepeated(const std::vector<SeriesIdentity>& series) {
+    if (series.empty()) return {};
+    RETURN_IF_ERROR(memory_.Step(series.size()));
+    // The response shows the metrics of the first series for every series.
+    size_t bytes_of_each = kShownSeriesBytes, bytes = 0;
+    for (const SeriesIdentity::Name& metric : series[0].metrics) {
+      bytes_of_each += metric.name.size();
+    }
+    RETURN_IF_ERROR(CountValues(series.size() * bytes_of_each / kShownValueBytes));
+    for (const SeriesIdentity& s : series) {
+      for (const SeriesIdentity::Tag& tag : s.tags) {
+        bytes += tag.key.name.size() + tag.value.name.size();
+      }
+      for (const SeriesIdentity::Name& key : s.aggregated) bytes += key.name.size();
+    }
+    return CountValues(bytes / kShownValueBytes);
+  }
+
   Result<std::vector<ExpResult>> Outputs() {
     std::vector<ExpResult> out;
     std::set<std::string> shown;
+    std::set<const void*> listed;  // the lists of series of the previous outputs
     for (const PlannedOutput& output : plan_.outputs) {
       Variable v = variables_.at(output.id);
       ExpResult result;
@@ -477,6 +503,11 @@ class ExpRunner {
         // In OpenTSDB the first output consumes the expression, so repeated outputs are empty.
         result.row_end = again ? result.row_begin : static_cast<size_t>(end - times.begin());
       }
+      const SharedVector<SeriesIdentity>& series = result.table->series;
+      if (again) {
+        RETURN_IF_ERROR(CountValues((result.row_end - result.row_begin) * series.size()));
+      }
+      if (!listed.insert(series.identity()).second) RETURN_IF_ERROR(CountRepeated(series));
       out.push_back(std::move(result));
     }
     return out;

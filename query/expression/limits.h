@@ -17,7 +17,8 @@ inline constexpr size_t kExpressionIdsMax = 1024;
 inline constexpr size_t kJoinedSeriesMax = 64 * 1024;
 /// The maximum number of values (rows times series) in all results of one request. A value has 8
 /// bytes. The limit is needed because the server computes all results before it sends the first
-/// byte: an error after the first byte could not become a proper error response.
+/// byte: an error after the first byte could not become a proper error response. The values and
+/// the descriptions of series that several outputs repeat also count.
 inline constexpr size_t kResultValuesMax = 16 * 1024 * 1024;
 /// The maximum number of instructions that the expressions of one request may run. This number of
 /// instructions takes about one minute on one core.
@@ -27,5 +28,8 @@ inline constexpr size_t kEvaluationStepsMax = size_t{4} << 30;
 inline constexpr size_t kStepsPerPoll = 1 << 14;
 /// The maximum length in bytes of a text that an expression creates.
 inline constexpr size_t kTextBytesMax = 64 * 1024;
+/// The maximum number of bytes of all created texts that one evaluation of an expression keeps at
+/// the same time. A text that several variables share counts once. Literals do not count.
+inline constexpr size_t kKeptTextBytesMax = 1024 * 1024;
 
 }  // namespace hg::query

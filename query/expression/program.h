@@ -3,6 +3,7 @@
 // instructions are a flat list, so the evaluator needs no recursion, even if the expression is
 // deeply nested.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -64,16 +65,20 @@ class Evaluator {
 
   /// Runs the program. `variables` has the values of the variables in the order of
   /// Program::variables. Sets `*out` to the result as a double; a boolean result becomes 1 or 0.
-  /// InvalidArgument: the result has another type, or an operand has a wrong type.
+  /// InvalidArgument: the result has another type, an operand has a wrong type, or the texts exceed
+  /// a limit.
   Status Run(const std::vector<double>& variables, double* out);
   /// Returns an upper bound for the cost of the last Run: the number of instructions plus the cost
-  /// of copying and reading texts.
+  /// of creating and reading texts.
   [[nodiscard]] uint64_t steps() const { return program_.code.size() + text_bytes_ / 8; }
+  /// Returns the number of bytes of the created texts that the evaluator keeps. After Run, it is 0.
+  [[nodiscard]] size_t kept_text_bytes() const { return texts_.bytes(); }
 
  private:
   Status Execute();
 
   const Program& program_;
+  TextMemory texts_;  // outlives the values below
   std::vector<Value> variables_;
   std::vector<Value> locals_;
   std::vector<Value> stack_;

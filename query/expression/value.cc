@@ -26,7 +26,7 @@ bool IsFloating(const Value& v) {
 // Returns true if the operation is a floating-point one because of this operand. A text that looks
 // like a decimal number has this effect, too.
 bool WantsDouble(const Value& v) {
-  if (const auto* text = std::get_if<std::string>(&v)) {
+  if (const std::string* text = TextOf(v)) {
     return text->find_first_of(".eE") != std::string::npos;
   }
   return IsFloating(v);
@@ -39,8 +39,8 @@ struct ToDouble {
   Coercion operator()(const Integer& v) const { return Set(static_cast<double>(v.number)); }
   Coercion operator()(const Single& v) const { return Set(v.wide); }
   Coercion operator()(double v) const { return Set(v); }
-  Coercion operator()(const std::string& v) const {
-    std::string_view text = JavaTrim(v);
+  Coercion operator()(const SharedText& v) const {
+    std::string_view text = JavaTrim(*v);
     using Limits = std::numeric_limits<double>;
     if (text.empty() || text == "NaN") return Set(Limits::quiet_NaN());
     if (text == "Infinity" || text == "+Infinity") return Set(Limits::infinity());
@@ -73,7 +73,7 @@ Coercion TextToInteger(std::string_view text, __int128* out) {
 Coercion AsInteger(const Value& v, __int128* out) {
   *out = 0;
   if (const auto* n = std::get_if<Integer>(&v)) *out = n->number;
-  if (const auto* text = std::get_if<std::string>(&v)) return TextToInteger(*text, out);
+  if (const std::string* text = TextOf(v)) return TextToInteger(*text, out);
   return std::holds_alternative<bool>(v) ? Coercion::kWrongType : Coercion::kDone;
 }
 
@@ -84,7 +84,7 @@ Coercion AsLong(const Value& v, int64_t* out) {
   if (const auto* n = std::get_if<Integer>(&v)) *out = static_cast<int64_t>(n->number);
   if (const auto* f = std::get_if<Single>(&v)) *out = SaturatingCast(f->wide);
   if (const auto* d = std::get_if<double>(&v)) *out = SaturatingCast(*d);
-  if (const auto* text = std::get_if<std::string>(&v)) {
+  if (const std::string* text = TextOf(v)) {
     __int128 wide = 0;
     Coercion done = TextToInteger(*text, &wide);
     *out = static_cast<int64_t>(wide);
@@ -93,16 +93,17 @@ Coercion AsLong(const Value& v, int64_t* out) {
   return Coercion::kDone;
 }
 
-std::string AsText(const Value& v) {
-  std::string out;
-  if (const auto* text = std::get_if<std::string>(&v)) return *text;
+// Returns the value as a text. The result refers to the text of the value, or to `*digits`, which
+// must be empty.
+std::string_view AsText(const Value& v, std::string* digits) {
+  if (const std::string* text = TextOf(v)) return *text;
   if (const auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
   if (const auto* n = std::get_if<Integer>(&v)) {
-    return n->width == Width::kBig ? "" : std::to_string(static_cast<int64_t>(n->number));
+    if (n->width != Width::kBig) *digits = std::to_string(static_cast<int64_t>(n->number));
   }
-  if (const auto* f = std::get_if<Single>(&v)) AppendJavaFloat(&out, f->value);
-  if (const auto* d = std::get_if<double>(&v)) AppendJavaDouble(&out, *d);
-  return out;
+  if (const auto* f = std::get_if<Single>(&v)) AppendJavaFloat(digits, f->value);
+  if (const auto* d = std::get_if<double>(&v)) AppendJavaDouble(digits, *d);
+  return *digits;
 }
 
 Width WidthOf(const Value& v) {
@@ -155,7 +156,8 @@ bool IntegerArithmetic(BinaryOperator op, __int128 l, __int128 r, __int128* out)
   }
 }
 
-Status Arithmetic(BinaryOperator op, const Value& left, const Value& right, Value* out) {
+Status Arithmetic(BinaryOperator op, const Value& left, const Value& right, TextMemory* texts,
+                  Value* out) {
   bool divides = op == BinaryOperator::kDivide || op == BinaryOperator::kModulo;
   if (WantsDouble(left) || WantsDouble(right)) {
     double l = 0, r = 0;
@@ -185,13 +187,8 @@ Status Arithmetic(BinaryOperator op, const Value& left, const Value& right, Valu
   }
   // An operand is a text that is not a number. Only addition is defined for such texts.
   if (op != BinaryOperator::kAdd) return Misfit(op, left, right);
-  std::string text = AsText(left) + AsText(right);
-  if (text.size() > kTextBytesMax) {
-    return Status::InvalidArgument("The expression builds a text longer than " +
-                                   std::to_string(kTextBytesMax) + " bytes");
-  }
-  *out = std::move(text);
-  return {};
+  std::string left_digits, right_digits;
+  return texts->Concatenate(AsText(left, &left_digits), AsText(right, &right_digits), out);
 }
 
 template <typename T>
@@ -250,8 +247,9 @@ Status Compare(BinaryOperator op, const Value& left, const Value& right, Value* 
       done = AsLong(left, &l) == Coercion::kDone && AsLong(right, &r) == Coercion::kDone;
       order = Order(l, r);
     }
-  } else if (either([](const Value& v) { return std::holds_alternative<std::string>(v); })) {
-    order = AsText(left).compare(AsText(right));
+  } else if (either([](const Value& v) { return TextOf(v) != nullptr; })) {
+    std::string left_digits, right_digits;
+    order = AsText(left, &left_digits).compare(AsText(right, &right_digits));
   } else {
     order = Order(IsTrue(left), IsTrue(right));
   }
@@ -273,6 +271,28 @@ Status Bits(BinaryOperator op, const Value& left, const Value& right, Value* out
 }
 
 }  // namespace
+
+Status TextMemory::Concatenate(std::string_view left, std::string_view right, Value* out) {
+  const size_t size = left.size() + right.size();
+  if (size > kTextBytesMax) {
+    return Status::InvalidArgument("The expression builds a text longer than " +
+                                   std::to_string(kTextBytesMax) + " bytes");
+  }
+  if (bytes_ + size > kKeptTextBytesMax) {
+    return Status::InvalidArgument("The expression keeps more than " +
+                                   std::to_string(kKeptTextBytesMax) +
+                                   " bytes of text at the same time");
+  }
+  auto text = std::make_unique<std::string>();
+  text->reserve(size);
+  text->append(left).append(right);
+  bytes_ += size;
+  *out = SharedText(text.release(), [this, size](const std::string* unused) {
+    bytes_ -= size;
+    delete unused;
+  });
+  return {};
+}
 
 Single::Single(float v) : value(v), wide(v) {
   std::string text;
@@ -300,8 +320,9 @@ bool ApplyComparison(BinaryOperator op, double left, double right) {
   return Holds(op, OrderDoubles(left, right));
 }
 
-Status Apply(BinaryOperator op, const Value& left, const Value& right, Value* out) {
-  if (IsArithmetic(op)) return Arithmetic(op, left, right, out);
+Status Apply(BinaryOperator op, const Value& left, const Value& right, TextMemory* texts,
+             Value* out) {
+  if (IsArithmetic(op)) return Arithmetic(op, left, right, texts, out);
   if (IsComparison(op)) return Compare(op, left, right, out);
   return Bits(op, left, right, out);
 }
@@ -339,7 +360,7 @@ Status Complement(const Value& operand, Value* out) {
 
 bool IsTrue(const Value& value) {
   if (const auto* b = std::get_if<bool>(&value)) return *b;
-  if (const auto* text = std::get_if<std::string>(&value)) {
+  if (const std::string* text = TextOf(value)) {
     std::string lower = *text;
     for (char& c : lower) {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);

@@ -2,7 +2,9 @@
 // Values of the expression language of /api/query/exp, and their arithmetic. The results are those
 // of JEXL 2.1.1 in lenient mode, as recorded from OpenTSDB (opentsdb-queries.md §11.3).
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -27,8 +29,35 @@ struct Single {
   double wide;
 };
 
+/// A text, which is never nullptr. Copies of a value share its text.
+using SharedText = std::shared_ptr<const std::string>;
+
 /// A value of an expression. The alternative std::monostate stands for null.
-using Value = std::variant<std::monostate, bool, Integer, Single, double, std::string>;
+using Value = std::variant<std::monostate, bool, Integer, Single, double, SharedText>;
+
+/// Returns the text of a value, or nullptr if the value is not a text.
+inline const std::string* TextOf(const Value& value) {
+  const auto* text = std::get_if<SharedText>(&value);
+  return text != nullptr ? text->get() : nullptr;
+}
+
+/// Creates the texts of one evaluation, and limits the memory of those that still exist. The object
+/// must outlive the texts that it has created. Not thread-safe.
+class TextMemory {
+ public:
+  TextMemory() = default;
+  TextMemory(const TextMemory&) = delete;
+  TextMemory& operator=(const TextMemory&) = delete;
+
+  /// Sets `*out` to a new text that consists of `left` and `right`. InvalidArgument: the text
+  /// exceeds kTextBytesMax, or all texts together exceed kKeptTextBytesMax.
+  Status Concatenate(std::string_view left, std::string_view right, Value* out);
+  /// Returns the number of bytes of the created texts that still exist.
+  [[nodiscard]] size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
 
 enum class BinaryOperator : uint8_t {
   kAdd,
@@ -47,10 +76,11 @@ enum class BinaryOperator : uint8_t {
   kBitXor,
 };
 
-/// Sets `*out` to the result of `left op right`. InvalidArgument: the operator does not accept
-/// these operands, or the result exceeds 128 bits or kTextBytesMax. A division by zero and a
-/// remainder by zero give 0.0.
-Status Apply(BinaryOperator op, const Value& left, const Value& right, Value* out);
+/// Sets `*out` to the result of `left op right`. If the result is a text, `texts` creates it.
+/// InvalidArgument: the operator does not accept these operands, the result exceeds 128 bits, or
+/// `texts` refuses the text. A division by zero and a remainder by zero give 0.0.
+Status Apply(BinaryOperator op, const Value& left, const Value& right, TextMemory* texts,
+             Value* out);
 Status Negate(const Value& operand, Value* out);
 Status Complement(const Value& operand, Value* out);
 /// Returns whether the value counts as true in a condition. null, zero, NaN, and all texts except

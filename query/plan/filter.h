@@ -12,6 +12,7 @@
 #include "query/plan/wildcard.h"
 #include "query/request/request.h"
 #include "storage/base/bytes.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "uid/java_pattern.h"
@@ -72,7 +73,7 @@ class TagFilter {
   FilterSpec spec_;
   FilterKind kind_ = FilterKind::kLiteralOr;
   std::vector<std::string> literals_;
-  std::unordered_set<std::string_view> known_;  // views of literals_, for fast look-ups
+  std::unordered_set<std::string_view, keyed_hash::Hash> known_;  // views of literals_
   bool any_case_ = false;
   bool matches_all_ = false;
   std::optional<Wildcard> wildcard_;

@@ -313,8 +313,17 @@ Result<std::string> FormatExpression(const Expr& expr, RequestContext& context) 
 }
 
 std::string_view MatchKindText(MatchKind kind) {
-  constexpr std::string_view kTexts[] = {"=", "!=", "=~", "!~"};
-  return kTexts[static_cast<size_t>(kind)];
+  switch (kind) {
+    case MatchKind::kEqual:
+      return "=";
+    case MatchKind::kNotEqual:
+      return "!=";
+    case MatchKind::kMatches:
+      return "=~";
+    case MatchKind::kMatchesNot:
+      return "!~";
+  }
+  return "";
 }
 
 }  // namespace hg::query::promql

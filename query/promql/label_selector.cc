@@ -174,7 +174,9 @@ Result<bool> LabelSelector::Decide(const Check& check, ByteView value) {
 }
 
 Result<bool> LabelSelector::Admits(ByteView tsuid) {
+  const uint64_t steps_per_check = 1 + codec::PairsOf(names_->layout(), tsuid);
   for (Check& check : checks_) {
+    RETURN_IF_ERROR(watch_->Step(steps_per_check));
     ByteView value;
     codec::ForEachPair(names_->layout(), tsuid, [&](ByteView tagk, ByteView tagv) {
       if (std::binary_search(check.tagks.begin(), check.tagks.end(), tagk)) value = tagv;

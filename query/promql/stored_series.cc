@@ -29,8 +29,8 @@ constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
 // The cost of looking up the names of matchers and of opening a scan, in steps of a RequestContext.
 constexpr uint64_t kStepsPerRead = 512;
-// The cost of listing a series and looking up cached results of matchers, and the cost of building
-// its labels.
+// The cost of listing a series, and the cost of building its labels. LabelSelector reports the cost
+// of its matchers.
 constexpr uint64_t kStepsPerSeries = 8, kStepsPerLabels = 32;
 // If more metrics than this are listed within a time range, one lookup lists all of them.
 constexpr size_t kMetricsApart = 16;

@@ -14,6 +14,7 @@
 #include "query/promql/sample.h"
 #include "query/promql/steps.h"
 #include "query/promql/syntax.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
@@ -105,7 +106,7 @@ class SeriesNumbers {
   MemoryTally* const tally_;
   MemoryHold memory_;
   /// The number of each set of labels; the key is Labels::Key.
-  std::unordered_map<std::string, size_t> numbers_;
+  std::unordered_map<std::string, size_t, keyed_hash::Hash> numbers_;
 };
 
 /// Builds an instant vector, one series after another. Merges series that have equal labels. Not

@@ -11,7 +11,18 @@ constexpr int64_t kMega = 1 << 20;
 // An eighth of the memory of all queries is reserved for small ones.
 constexpr int64_t kReserveShare = 8;
 
+/// Returns the name of the client in LargeQueryQueue: the user, or else the address. A request
+/// without a client is a client of its own, because `id` is unique. Addresses contain no blanks, so
+/// these three kinds of names are distinct.
+std::string QueueClient(const RequestClient& client, uint64_t id) {
+  if (!client.user.empty()) return "user " + client.user;
+  if (!client.remote.empty()) return AddressOf(client.remote);
+  return "request " + std::to_string(id);
+}
+
 }  // namespace
+
+std::string AddressOf(const std::string& remote) { return remote.substr(0, remote.rfind(':')); }
 
 RunningRequest::RunningRequest(RunningRequests& owner, uint64_t id, std::string endpoint,
                                RequestClient client, const RequestAllowance& allowance,
@@ -20,6 +31,7 @@ RunningRequest::RunningRequest(RunningRequests& owner, uint64_t id, std::string 
       id_(id),
       endpoint_(std::move(endpoint)),
       client_(std::move(client)),
+      queue_client_(QueueClient(client_, id_)),
       allowance_(allowance),
       budget_(budget),
       queue_(queue),
@@ -86,8 +98,8 @@ Status RunningRequest::Check() {
       return Status::Busy("The server is stopping. Please try again later.");
     case Killed::kForMemory:
       return Status::Busy(
-          "The request was ended, because it kept memory that writes need. Please try again "
-          "later.");
+          "The request was ended, because it kept memory that other requests need. Please try "
+          "again later.");
   }
   if (Abandoned()) return Status::DeadlineExceeded("The client has closed its connection");
   if (allowance_.timeout_ms <= 0 || answering_.load(std::memory_order_relaxed)) return {};
@@ -120,7 +132,10 @@ Status RunningRequest::LookLarge() {
   RETURN_IF_ERROR(MayWait());
   if (client_.takes_long) client_.takes_long();
   phase_.store(RequestPhase::kWaiting, std::memory_order_relaxed);
-  queue_failure_ = queue_.Enter(bytes_.load(std::memory_order_relaxed), [this] { return Check(); });
+  queue_failure_ = queue_.Enter(queue_client_, bytes_.load(std::memory_order_relaxed), [this] {
+    if (!budget_.roomy(0)) owner_.EndLongAnswers();
+    return Check();
+  });
   phase_.store(RequestPhase::kWorking, std::memory_order_relaxed);
   queued_ = queue_failure_.ok();
   // Once large_ is set, later calls of Step and Charge skip this function.
@@ -132,10 +147,11 @@ void RunningRequest::LeaveQueue() {
   std::lock_guard lock(queue_mutex_);
   if (!queued_) return;
   queued_ = false;
-  queue_.Leave();
+  queue_.Leave(queue_client_);
 }
 
 void RunningRequest::BeginAnswer() {
+  answer_began_ns_.store(clock_.MonotonicNs());
   answering_.store(true);
   phase_.store(RequestPhase::kAnswering, std::memory_order_relaxed);
   LeaveQueue();
@@ -147,6 +163,12 @@ void RunningRequest::BeginAnswer() {
 void RunningRequest::Kill(Killed why) {
   killed_.store(why);
   if ((query_ == nullptr || answering_.load()) && client_.cut) client_.cut();
+}
+
+bool RunningRequest::AnswersTooLong(int64_t now_ns) const {
+  return allowance_.timeout_ms > 0 && answering_.load() &&
+         bytes_.load(std::memory_order_relaxed) > allowance_.large_bytes &&
+         (now_ns - answer_began_ns_.load()) / 1'000'000 > allowance_.timeout_ms;
 }
 
 bool RunningRequest::GiveUp() {

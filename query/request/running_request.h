@@ -32,6 +32,7 @@ class RunningRequests;
 /// after its destructor has returned.
 struct RequestClient {
   std::string remote;  // "address:port" of the client; "" = there is no client
+  std::string user;    // the authenticated user; "" = not authenticated, or authentication is off
   /// Returns whether the client has disconnected. RunningRequest calls this function on only one
   /// thread at a time.
   std::function<bool()> gone;
@@ -44,6 +45,9 @@ struct RequestClient {
   /// the response was sent yet.
   std::function<void()> cut;
 };
+
+/// Returns the address in a text "address:port".
+std::string AddressOf(const std::string& remote);
 
 /// Data that /api/stats/query shows for a query. Also states whether a client may run the same
 /// query twice at the same time.
@@ -114,8 +118,9 @@ class RunningRequest : public RequestContext {
   void Withdraw() { withdrawn_ = true; }
 
   /// Tells the request that its result is complete and that the sending begins. From then on, the
-  /// time limit does not apply to the request, and the request no longer counts as a running query
-  /// in LargeQueryQueue.
+  /// request no longer counts as a running query in LargeQueryQueue. The time limit does not apply
+  /// to the sending, unless large queries wait for the memory that the request holds
+  /// (RunningRequests::EndLongAnswers).
   void BeginAnswer();
   /// Stores the outcome of the query for the list of ended queries. Call this function before the
   /// destructor.
@@ -135,6 +140,9 @@ class RunningRequest : public RequestContext {
                  const Clock& clock);
 
   void Kill(Killed why);
+  /// Returns whether the request holds the memory of a large request, and has been sending its
+  /// response for longer than the time limit of requests.
+  [[nodiscard]] bool AnswersTooLong(int64_t now_ns) const;
   [[nodiscard]] bool Abandoned();
   Status LookLarge();
   void LeaveQueue();
@@ -146,6 +154,7 @@ class RunningRequest : public RequestContext {
   const uint64_t id_;
   const std::string endpoint_;
   const RequestClient client_;
+  const std::string queue_client_;  // the name of the client in LargeQueryQueue
   const RequestAllowance allowance_;
   MemoryBudget& budget_;
   LargeQueryQueue& queue_;
@@ -157,6 +166,7 @@ class RunningRequest : public RequestContext {
   std::atomic<int64_t> bytes_{0}, bytes_most_{0};
   std::atomic<Killed> killed_{Killed::kNot};
   std::atomic<bool> answering_{false}, large_{false}, client_gone_{false};
+  std::atomic<int64_t> answer_began_ns_{0};  // monotonic time of BeginAnswer
   std::atomic<RequestPhase> phase_{RequestPhase::kWorking};
   std::mutex gone_mutex_;  // held during calls of client_.gone
   /// Monotonic time at which the request found that the client had disconnected; -1 = not found
@@ -168,9 +178,10 @@ class RunningRequest : public RequestContext {
   /// Whether Enter succeeded and Leave was not called yet; guarded by queue_mutex_.
   bool queued_ = false;
 
-  // The query of this request, possibly shortened (see CompletedQuery::query). BecomeQuery sets
-  // this member once, while it holds the mutex of owner_.
+  // The query of this request and its headers, possibly shortened (see CompletedQuery). BecomeQuery
+  // sets these members once, while it holds the mutex of owner_.
   std::shared_ptr<const Request> query_;  // null: BecomeQuery was not called
+  uint64_t query_hash_ = 0;               // the hash of query_, for fast comparison
   QueryDetails details_;
 
   // The following members are used by only one thread at a time.

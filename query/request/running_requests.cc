@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <new>
 #include <optional>
-#include <string_view>
 
+#include "query/request/request_hash.h"
 #include "storage/base/invariant.h"
 
 namespace hg::query {
@@ -12,8 +12,6 @@ namespace {
 
 // The maximum length of the texts of start and end if a query is too long to be kept completely.
 constexpr size_t kKeptTextBytesMax = 64;
-
-std::string AddressOf(const std::string& remote) { return remote.substr(0, remote.rfind(':')); }
 
 size_t BytesOf(const std::string& text) { return sizeof(text) + text.size(); }
 
@@ -38,6 +36,31 @@ size_t BytesOf(const Request& request) {
   return bytes;
 }
 
+size_t BytesOf(const std::pair<std::string, std::string>& header) {
+  return sizeof(header) + header.first.size() + header.second.size();
+}
+
+size_t BytesOf(const SubQueryStats& stats) { return sizeof(stats) + stats.scan.size(); }
+
+size_t BytesOf(const CompletedQuery& done) {
+  size_t bytes = BytesOf(*done.query);
+  for (const auto& header : done.headers) bytes += BytesOf(header);
+  for (const SubQueryStats& stats : done.stats.queries) bytes += BytesOf(stats);
+  return bytes;
+}
+
+/// Removes all elements after the first ones that together need at most `bytes_max` bytes.
+template <typename T>
+void KeepWhatFits(size_t bytes_max, std::vector<T>* list) {
+  size_t kept = 0;
+  for (size_t bytes = 0; kept < list->size(); ++kept) {
+    bytes += BytesOf((*list)[kept]);
+    if (bytes > bytes_max) break;
+  }
+  list->resize(kept);
+  list->shrink_to_fit();
+}
+
 /// Returns whether the query is kept completely, so that it can be compared with others.
 bool IsKeptWhole(const Request& request) {
   return BytesOf(request) <= RunningRequests::kKeptBytesMax;
@@ -51,21 +74,6 @@ std::shared_ptr<const Request> KeptForm(const Request& request) {
   return shorter;
 }
 
-size_t HashOf(const std::string& address, const Request& request) {
-  size_t hash = 0;
-  const auto add = [&](std::string_view text) {
-    hash = hash * 31 + std::hash<std::string_view>()(text);
-  };
-  add(address);
-  add(request.start);
-  if (request.end) add(*request.end);
-  for (const SubQuery& query : request.queries) {
-    if (query.metric) add(*query.metric);
-    if (query.downsample) add(*query.downsample);
-  }
-  return hash;
-}
-
 RequestAllowance AllowanceOf(const Options& options) {
   RequestAllowance out;
   out.timeout_ms = options.timeout_ms;
@@ -77,6 +85,25 @@ RequestAllowance AllowanceOf(const Options& options) {
 
 }  // namespace
 
+QueryTotals TotalsOf(const std::vector<SubQueryStats>& sub_queries) {
+  QueryTotals out;
+  out.sub_queries = sub_queries.size();
+  for (const SubQueryStats& stats : sub_queries) {
+    for (const auto count : {&SubQueryStats::rows_before, &SubQueryStats::rows_after,
+                             &SubQueryStats::points_before, &SubQueryStats::points_after,
+                             &SubQueryStats::emitted_points, &SubQueryStats::names_resolved}) {
+      out.sum.*count += stats.*count;
+    }
+    for (const auto time :
+         {&SubQueryStats::scan_ns, &SubQueryStats::filter_ns, &SubQueryStats::group_ns,
+          &SubQueryStats::aggregate_ns, &SubQueryStats::names_ns, &SubQueryStats::print_ns}) {
+      out.sum.*time += stats.*time;
+      out.most.*time = std::max(out.most.*time, stats.*time);
+    }
+  }
+  return out;
+}
+
 RunningRequests::RunningRequests(const Options& options, const Clock& clock)
     : allowance_(AllowanceOf(options)),
       duplicates_allowed_(options.simultaneous_duplicates),
@@ -85,17 +112,19 @@ RunningRequests::RunningRequests(const Options& options, const Clock& clock)
       queue_(options.large_queries, budget_, clock) {}
 
 std::unique_ptr<RunningRequest> RunningRequests::Begin(std::string endpoint, RequestClient client) {
-  // The list node is allocated before the lock is taken. If its allocation failed later, the
+  // The node of the map is allocated before the lock is taken. If its allocation failed later, the
   // exception would destroy the request while the lock is held, and the request's destructor takes
   // the lock.
-  std::list<RunningRequest*> place(1);
+  std::map<uint64_t, RunningRequest*> alone = {{0, nullptr}};
+  auto place = alone.extract(alone.begin());
   std::lock_guard lock(mutex_);
   std::unique_ptr<RunningRequest> request(new RunningRequest(*this, next_id_++, std::move(endpoint),
                                                              std::move(client), allowance_, budget_,
                                                              queue_, clock_));
   if (stopping_) request->Kill(RunningRequest::Killed::kByStop);
-  place.front() = request.get();
-  running_.splice(running_.end(), place);
+  place.key() = request->id_;
+  place.mapped() = request.get();
+  running_.insert(std::move(place));
   return request;
 }
 
@@ -106,25 +135,36 @@ Status RunningRequests::Enlist(RunningRequest* request, const Request& query,
   const std::string address = alone ? AddressOf(request->client_.remote) : "";
   const bool whole = IsKeptWhole(query);
   std::shared_ptr<const Request> kept = KeptForm(query);
+  const uint64_t hash = HashOf(*kept);
+  KeepWhatFits(kKeptBytesMax - BytesOf(*kept), &details.headers);
   std::lock_guard lock(mutex_);
   INVARIANT(request->query_ == nullptr);
   if (alone && whole) {
-    for (const RunningRequest* other : running_) {
+    for (const auto& [id, other] : running_) {
       if (other->query_ != nullptr && other->details_.refuse_repeats &&
-          AddressOf(other->client_.remote) == address && *other->query_ == query) {
+          other->query_hash_ == hash && AddressOf(other->client_.remote) == address &&
+          *other->query_ == query) {
         return Status::InvalidArgument("Query is already executing for endpoint: " + address);
       }
     }
   }
   request->query_ = std::move(kept);
+  request->query_hash_ = hash;
   request->details_ = std::move(details);
+  ++running_queries_;
   return {};
+}
+
+void RunningRequests::Remove(const RunningRequest* request) {
+  // Leave removes the request a second time if an exception follows the first removal.
+  const bool removed = running_.erase(request->id_) > 0;
+  if (removed && request->query_ != nullptr) --running_queries_;
 }
 
 void RunningRequests::Leave(RunningRequest* request) {
   if (request->withdrawn_ || request->query_ == nullptr) {
     std::lock_guard lock(mutex_);
-    running_.remove(request);
+    Remove(request);
     return;
   }
   // A destructor calls this function, so it must not throw. If memory is exhausted, the query is
@@ -141,15 +181,14 @@ void RunningRequests::Leave(RunningRequest* request) {
     done->memory_most_bytes = request->bytes_most_.load(std::memory_order_relaxed);
     done->client_gone = request->client_gone_.load(std::memory_order_relaxed);
     done->end = std::move(request->end_);
+    done->totals = TotalsOf(request->stats_.queries);
+    KeepWhatFits(kKeptBytesMax - BytesOf(*done), &request->stats_.queries);
     done->stats = std::move(request->stats_);
-    Kept kept{0, AddressOf(done->remote), done};
-    kept.hash = HashOf(kept.address, *done->query);
+    Kept kept{request->query_hash_, AddressOf(done->remote), done};
     {
       std::lock_guard lock(mutex_);
-      running_.remove(request);
-      done->still_running = static_cast<size_t>(
-          std::count_if(running_.begin(), running_.end(),
-                        [](const auto* other) { return other->query_ != nullptr; }));
+      Remove(request);
+      done->still_running = running_queries_;
       const auto before =
           std::find_if(completed_.begin(), completed_.end(), [&](const Kept& other) {
             return other.hash == kept.hash && other.address == kept.address &&
@@ -165,30 +204,41 @@ void RunningRequests::Leave(RunningRequest* request) {
     if (listener_) listener_(*done);
   } catch (const std::bad_alloc&) {
     std::lock_guard lock(mutex_);
-    running_.remove(request);
+    Remove(request);
   }
 }
 
 bool RunningRequests::Kill(uint64_t id) {
   std::lock_guard lock(mutex_);
-  for (RunningRequest* request : running_) {
-    if (request->id_ != id) continue;
-    request->Kill(RunningRequest::Killed::kByAdministrator);
-    return true;
-  }
-  return false;
+  const auto found = running_.find(id);
+  if (found == running_.end()) return false;
+  found->second->Kill(RunningRequest::Killed::kByAdministrator);
+  return true;
 }
 
 void RunningRequests::EndAll() {
   std::lock_guard lock(mutex_);
   stopping_ = true;
-  for (RunningRequest* request : running_) request->Kill(RunningRequest::Killed::kByStop);
+  for (const auto& [id, request] : running_) request->Kill(RunningRequest::Killed::kByStop);
 }
 
-std::vector<RunningRequestInfo> RunningRequests::Running() {
+void RunningRequests::EndLongAnswers() {
+  constexpr int64_t kPauseNs = 1'000'000'000;
+  const int64_t now_ns = clock_.MonotonicNs();
+  std::lock_guard lock(mutex_);
+  if (now_ns - ended_answers_ns_ < kPauseNs) return;
+  ended_answers_ns_ = now_ns;
+  for (const auto& [id, request] : running_) {
+    if (request->AnswersTooLong(now_ns)) request->Kill(RunningRequest::Killed::kForMemory);
+  }
+}
+
+std::vector<RunningRequestInfo> RunningRequests::Running(uint64_t after, size_t count_max) {
   std::lock_guard lock(mutex_);
   std::vector<RunningRequestInfo> out;
-  for (const RunningRequest* request : running_) {
+  for (auto at = running_.upper_bound(after); at != running_.end() && out.size() < count_max;
+       ++at) {
+    const RunningRequest* request = at->second;
     RunningRequestInfo info;
     info.id = request->id_;
     info.endpoint = request->endpoint_;

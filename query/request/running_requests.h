@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,8 +27,8 @@ namespace hg::query {
 struct RunningRequestInfo {
   uint64_t id = 0;
   std::string endpoint;  // HTTP method and path, for example "GET /api/suggest"
-  // The query of the request; null if the request is not a query. A long query is shortened as in
-  // CompletedQuery::query.
+  // The query of the request; null if the request is not a query. A long query and its headers are
+  // shortened as in CompletedQuery.
   std::shared_ptr<const Request> query;
   std::string remote;
   std::vector<std::pair<std::string, std::string>> headers;
@@ -38,11 +38,22 @@ struct RunningRequestInfo {
   int64_t memory_bytes = 0;
 };
 
-/// A query that has ended.
+/// Sums and maxima over the statistics of all sub-queries of a query.
+struct QueryTotals {
+  size_t sub_queries = 0;
+  SubQueryStats sum;   // `scan` is empty
+  SubQueryStats most;  // the maxima of the times; the other members are 0 or empty
+};
+
+QueryTotals TotalsOf(const std::vector<SubQueryStats>& sub_queries);
+
+/// A query that has ended. `query`, `headers` and `stats` together need at most
+/// RunningRequests::kKeptBytesMax bytes. If they needed more, elements at the ends of the lists
+/// `stats.queries` and `headers` are missing.
 struct CompletedQuery {
   uint64_t id = 0;
-  /// The query. If it needs more than kKeptBytesMax bytes, this object contains only the texts of
-  /// the start and of the end time, each cut to a maximum length.
+  /// The query. If it alone needs more than kKeptBytesMax bytes, this object contains only the
+  /// texts of the start and of the end time, each cut to a maximum length.
   std::shared_ptr<const Request> query;
   std::string remote;
   std::vector<std::pair<std::string, std::string>> headers;
@@ -55,6 +66,7 @@ struct CompletedQuery {
   bool client_gone = false;  // whether the client disconnected before the request ended
   QueryEnd end;
   QueryStats stats;
+  QueryTotals totals;  // of all sub-queries, also of those that are missing in `stats`
 };
 
 /// All running requests of the server. The object is thread-safe, and must outlive its requests.
@@ -63,7 +75,8 @@ class RunningRequests {
   /// The maximum number of ended queries in the list. If one address repeats a query, the list has
   /// only one entry for all its runs.
   static constexpr size_t kCompletedMax = 256;
-  /// The maximum memory of one query in the list of ended queries, in bytes.
+  /// The maximum memory of one query in the list of ended queries, in bytes. The text of an error,
+  /// which has a limit of its own, is not included.
   static constexpr size_t kKeptBytesMax = 64 << 10;
 
   /// The limits of requests come from `options`. `clock` must outlive the object.
@@ -87,8 +100,10 @@ class RunningRequests {
   /// ended when it begins.
   void EndAll();
 
-  /// Returns the state of all running requests; the oldest request is first.
-  [[nodiscard]] std::vector<RunningRequestInfo> Running();
+  /// Returns the state of running requests with ids greater than `after`. The oldest request, which
+  /// has the smallest id, is first. Returns at most `count_max` requests.
+  [[nodiscard]] std::vector<RunningRequestInfo> Running(uint64_t after = 0,
+                                                        size_t count_max = SIZE_MAX);
   /// Returns the queries that ended last; the newest one is first.
   [[nodiscard]] std::vector<std::shared_ptr<const CompletedQuery>> Completed();
 
@@ -98,13 +113,20 @@ class RunningRequests {
  private:
   friend class RunningRequest;
   struct Kept {
-    size_t hash = 0;  // hash of the address and the request, for fast comparison
+    uint64_t hash = 0;  // the hash of query->query, for fast comparison
     std::string address;
     std::shared_ptr<const CompletedQuery> query;
   };
 
   Status Enlist(RunningRequest* request, const Request& query, QueryDetails details);
+  /// Ends the requests that hold the memory of a large request and have been sending their
+  /// responses for longer than the time limit of requests. Large queries call this function while
+  /// they wait for memory, because a client that reads slowly could otherwise keep the memory for
+  /// an hour. A call within a second of the previous one does nothing.
+  void EndLongAnswers();
   void Leave(RunningRequest* request);
+  /// Removes the request from running_ if it is there. The caller must hold mutex_.
+  void Remove(const RunningRequest* request);
 
   const RequestAllowance allowance_;
   const bool duplicates_allowed_;
@@ -114,10 +136,13 @@ class RunningRequests {
   std::function<void(const CompletedQuery&)> listener_;
 
   std::mutex mutex_;
-  uint64_t next_id_ = 1;                // id of the next request; guarded by mutex_
-  bool stopping_ = false;               // whether EndAll was called; guarded by mutex_
-  std::list<RunningRequest*> running_;  // the running requests; guarded by mutex_
-  std::deque<Kept> completed_;          // ended queries, newest first; guarded by mutex_
+  // mutex_ guards the following members.
+  uint64_t next_id_ = 1;                         // id of the next request
+  bool stopping_ = false;                        // whether EndAll was called
+  int64_t ended_answers_ns_ = 0;                 // monotonic time of the last EndLongAnswers
+  std::map<uint64_t, RunningRequest*> running_;  // the running requests by id
+  size_t running_queries_ = 0;                   // how many of running_ are queries
+  std::deque<Kept> completed_;                   // ended queries, newest first
 };
 
 }  // namespace hg::query

@@ -21,6 +21,7 @@
 #include "query/rows/bucket_hour.h"
 #include "storage/base/bytes.h"
 #include "storage/base/clock.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/model/timestamp.h"
 #include "storage/points/watched_points.h"
 
@@ -132,7 +133,7 @@ class BucketCache : public ChangeListener {
 
   mutable std::mutex mutex_;
   // The following members are guarded by mutex_.
-  std::unordered_map<Bytes, Shape> shapes_;
+  std::unordered_map<Bytes, Shape, keyed_hash::Hash> shapes_;
   ByUse by_use_;
   BucketCacheStats stats_;
 };

@@ -7,8 +7,7 @@
 namespace hg::query {
 namespace {
 
-// The cost of listing a series and of looking up the cached results of filters for its values. The
-// filter itself reports its work on new values.
+// The cost of listing a series. SeriesFilter reports the cost of its filters.
 constexpr uint64_t kListedSeriesSteps = 16;
 
 }  // namespace

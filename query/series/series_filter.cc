@@ -172,6 +172,8 @@ Result<bool> SeriesFilter::Decide(const Check& check, ByteView value) {
 }
 
 Result<bool> SeriesFilter::Admits(ByteView tsuid) {
+  const uint64_t steps_per_key = 1 + codec::PairsOf(*layout_, tsuid);
+  RETURN_IF_ERROR(names_->context().Step(steps_per_key * (one_differs_.size() + checks_.size())));
   size_t different = 0;
   for (const LowestLiteral& key : one_differs_)
     different += ValueOf(tsuid, key.tagk) != key.lowest ? 1 : 0;

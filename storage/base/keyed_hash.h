@@ -1,6 +1,7 @@
 #pragma once
 // Hash functions for texts that clients choose. The keys of the hash functions are drawn at random,
-// so clients cannot choose texts that collide.
+// so clients cannot choose texts that collide. With std::hash, a client can compute any number of
+// texts with equal hashes, and a look-up then compares all of them.
 
 #include <cstdint>
 #include <cstring>

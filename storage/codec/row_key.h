@@ -88,6 +88,12 @@ class RowKey {
 /// Returns the TSUID of a row key. Returns Corruption in the same cases as RowKey::Decode.
 Result<Bytes> TsuidOf(const KeyLayout& layout, ByteView key);
 
+/// Returns the number of tag pairs of a TSUID. CheckTsuid must accept the TSUID.
+inline size_t PairsOf(const KeyLayout& layout, ByteView tsuid) {
+  return (tsuid.size() - static_cast<size_t>(layout.metric_width)) /
+         static_cast<size_t>(layout.tagk_width + layout.tagv_width);
+}
+
 /// Calls visit(tagk, tagv) for each tag pair of a TSUID, in order. CheckTsuid must accept the
 /// TSUID.
 template <typename Visit>

@@ -191,9 +191,9 @@ Status PointsOverCells::DeleteRows(const PointScanSpec& spec) {
 }
 
 Status PointsOverCells::ListSeries(ByteView metric, const SeriesMatcher& matcher,
-                                   RequestContext* /*watch*/,
+                                   RequestContext* watch,
                                    const std::function<bool(ByteView tsuid)>& visit) {
-  return ListSeriesWithin(metric, matcher, RowRange(), nullptr, visit);
+  return ListSeriesWithin(metric, matcher, RowRange(), watch, visit);
 }
 
 Status PointsOverCells::ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher,
@@ -220,6 +220,7 @@ Status PointsOverCells::ListSeriesWithin(ByteView metric, const SeriesMatcher& m
   };
   for (ScanSpec& scan : scans) {
     scan.keys_only = true;
+    scan.context = watch;
     RETURN_IF_ERROR(ForEachMatch(*store_, options_.layout, scan, matcher, take));
   }
   for (const Bytes& tsuid : found) {

@@ -184,6 +184,8 @@ def exp_queries():
     yield asked("100,000 brackets", metrics=metrics(1), filters=by_host, expressions=lambda: [{"id": "e", "expr": "(" * 100_000 + "a0" + ")" * 100_000}])
     yield asked("a sum of a million terms", metrics=metrics(1), filters=by_host, expressions=lambda: [{"id": "e", "expr": "+".join(["a0"] * 1_000_000)}])
     yield asked("100,000 signs", metrics=metrics(1), filters=by_host, expressions=lambda: [{"id": "e", "expr": "-" * 100_000 + "a0"}])
+    yield asked("long texts in 900 variables", metrics=metrics(1), filters=by_host, expressions=lambda: [
+        {"id": "e", "expr": f"var b='{'x' * 1000}';" + "b=b+b;" * 6 + "".join(f"var v{i}=b+'y';" for i in range(900)) + "a0*1"}])
     yield asked("10,000 outputs", metrics=metrics(1), filters=by_host, outputs=lambda: [{"id": "a0", "alias": "x" * 100}] * 10_000)
     yield asked("buckets of a millisecond", time={"start": "1", "aggregator": "sum", "downsampler": {"interval": "1ms", "aggregator": "sum", "fillPolicy": {"policy": "zero"}}},
                 metrics=metrics(1, "long"), filters=[{"id": "f1", "tags": []}])

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "query/plan/filter_set.h"
+#include "tests/support/colliding_texts.h"
 #include "tests/support/cpu_time.h"
 #include "tests/support/fake_watch.h"
 
@@ -150,6 +151,18 @@ TEST_CASE("very many values are looked up among very many literals quickly") {
   }
   CHECK(matched == 2 * kLiterals);
   CHECK_FALSE(Matches(**one_of, "h1"));
+}
+
+TEST_CASE("literals with equal values of std::hash are looked up as quickly as others") {
+  std::string text;
+  for (const std::string& literal : CollidingTexts(30'000)) text += literal + "|";
+  const double seconds = CpuSecondsOf([&] {
+    const auto filter = TagFilter::Compile({"literal_or", "host", text});
+    REQUIRE(filter.ok());
+    CHECK((*filter)->literals().size() == 30'000);
+    CHECK(Matches(**filter, text.substr(0, 16)));
+  });
+  CHECK(seconds < 0.5);  // comparing all pairs takes seconds
 }
 
 TEST_CASE("a filter of a request is compiled once, however often it is written") {

@@ -127,6 +127,34 @@ TEST_CASE_FIXTURE(EngineFixture, "many filters of one key cache one verdict per 
   CHECK(choose().status().code() == StatusCode::kDeadlineExceeded);
 }
 
+TEST_CASE_FIXTURE(EngineFixture, "filters of many tag keys report their work for each series") {
+  constexpr int kSeries = 100, kKeys = 50;
+  FakeWatch watch;
+  ValidSubQuery query;
+  query.text.metric = "wide";
+  std::vector<std::shared_ptr<const TagFilter>> filters;
+  for (int i = 0; i < kKeys; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    Put("other", {{key, "x"}}, kMemoryHour, 1);
+    filters.push_back(*TagFilter::Compile({"not_literal_or", key, "x"}));
+  }
+  query.filters = std::move(filters);
+  for (int i = 0; i < kSeries; ++i) {
+    const Tags tags = {{"host", "h" + std::to_string(i)}};
+    Put("wide", tags, kMemoryHour, 1);
+    query.tsuids.push_back(TsuidOf("wide", tags));
+  }
+  NameMemo memo(names, &watch);
+  auto filter = SeriesFilter::Resolve(query, UtcOptions(), points.layout(), &memo);
+  REQUIRE(filter.ok());
+  MemoryTally tally(&watch);
+  watch.steps = 0;
+  const auto chosen = ChooseSeries(points, Id(UidKind::kMetric, "wide"), &*filter, &tally);
+  REQUIRE(chosen.ok());
+  CHECK(chosen->tsuids.size() == kSeries);
+  CHECK(watch.steps > kSeries * kKeys * 2);  // one pair for each key
+}
+
 TEST_CASE("merging reports its steps and charges the result") {
   const PointColumns a = Ramp(1, 10'000), b = Ramp(6, 10'000), c = Ramp(1, 10'000);
   MergeOptions options;

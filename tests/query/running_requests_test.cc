@@ -18,8 +18,10 @@ constexpr uint64_t kManySteps = 1 << 20;  // enough steps for a check of the lim
 struct Queries {
   explicit Queries(const Options& options = {}) : running(options, clock) {}
 
+  /// If `client` has no address, it gets the same address as in the other calls.
   std::unique_ptr<RunningRequest> Begin(RequestClient client = {},
                                         const std::string& start = "1h-ago") {
+    if (client.remote.empty()) client.remote = "10.0.0.9:1";
     Request query;
     query.start = start;
     auto request = running.Begin("GET /api/query", std::move(client));
@@ -162,7 +164,7 @@ TEST_CASE(
   CHECK(query->GiveUp());
   const Status refused = query->Step(kManySteps);
   CHECK(refused.code() == StatusCode::kBusy);
-  CHECK(refused.message().find("memory that writes need") != std::string::npos);
+  CHECK(refused.message().find("memory that other requests need") != std::string::npos);
   CHECK(cuts == 0);
   query->BeginAnswer();
   CHECK(query->GiveUp());
@@ -242,6 +244,120 @@ TEST_CASE(
   }
   for (const auto& completed : queries.running.Completed())
     CHECK(completed->query->queries.empty());
+}
+
+TEST_CASE("of a long query, the statistics of the first sub-queries and all totals are kept") {
+  constexpr size_t kSubQueries = 4096;
+  Request query;
+  query.queries.resize(kSubQueries);
+  QueryStats stats;
+  stats.before_print_ns = 7;
+  for (size_t i = 0; i < kSubQueries; ++i) {
+    SubQueryStats sub;
+    sub.rows_before = 1;
+    sub.points_after = i;
+    sub.scan_ns = static_cast<int64_t>(i);
+    sub.print_ns = 2;
+    sub.scan = "metric 000001, rows [1700000000, 1700010000)";
+    stats.queries.push_back(sub);
+  }
+  Queries queries;
+  auto request = queries.running.Begin("POST /api/query", {});
+  REQUIRE(request->BecomeQuery(query, {}).ok());
+  request->SetStats(stats);
+  request.reset();
+  const auto done = queries.running.Completed()[0];
+  const size_t kept = done->stats.queries.size();
+  CHECK(kept > 300);
+  CHECK(kept * (sizeof(SubQueryStats) + stats.queries[0].scan.size()) <=
+        RunningRequests::kKeptBytesMax);
+  CHECK(done->stats.queries.capacity() == kept);
+  CHECK(done->stats.queries[kept - 1].points_after == kept - 1);
+  CHECK(done->stats.before_print_ns == 7);
+  CHECK(done->totals.sub_queries == kSubQueries);
+  CHECK(done->totals.sum.rows_before == kSubQueries);
+  CHECK(done->totals.sum.points_after == kSubQueries * (kSubQueries - 1) / 2);
+  CHECK(done->totals.sum.print_ns == 8192);
+  CHECK(done->totals.most.scan_ns == 4095);
+  CHECK(done->totals.most.print_ns == 2);
+}
+
+TEST_CASE("a query of a usual length is kept with all its headers and statistics") {
+  constexpr size_t kSubQueries = 50;
+  Request query;
+  query.start = "1h-ago";
+  SubQuery sub;
+  sub.aggregator = "sum";
+  sub.metric = "sys.cpu.user";
+  sub.downsample = "1m-avg";
+  sub.filters.push_back({.type = "wildcard", .tagk = "host", .filter = "*"});
+  query.queries.resize(kSubQueries, sub);
+  QueryDetails details;
+  for (int i = 0; i < 50; ++i) details.headers.emplace_back("X-" + std::to_string(i), "value");
+  QueryStats stats;
+  stats.queries.resize(kSubQueries);
+  for (SubQueryStats& of : stats.queries) of.scan = "metric 000001, rows [1700000000, 1700010000)";
+  Queries queries;
+  auto request = queries.running.Begin("POST /api/query", {});
+  REQUIRE(request->BecomeQuery(query, details).ok());
+  request->SetStats(stats);
+  request.reset();
+  const auto done = queries.running.Completed()[0];
+  CHECK(*done->query == query);
+  CHECK(done->headers == details.headers);
+  CHECK(done->stats.queries.size() == kSubQueries);
+}
+
+TEST_CASE("a query, its headers and its statistics are kept in the memory of one query") {
+  Request query;
+  query.timezone = std::string(RunningRequests::kKeptBytesMax / 2, 'x');
+  QueryDetails details;
+  for (int i = 0; i < 2000; ++i) details.headers.emplace_back("a", "");
+  QueryStats stats;
+  stats.queries.resize(1000);
+  Queries queries;
+  auto request = queries.running.Begin("POST /api/query", {});
+  REQUIRE(request->BecomeQuery(query, details).ok());
+  request->SetStats(stats);
+  const size_t headers = queries.running.Running()[0].headers.size();
+  CHECK(headers > 100);
+  CHECK(headers < 1000);
+  request.reset();
+  const auto done = queries.running.Completed()[0];
+  CHECK(done->query->timezone == query.timezone);
+  CHECK(done->headers.size() == headers);
+  CHECK(query.timezone->size() + headers * sizeof(details.headers[0]) +
+            done->stats.queries.size() * sizeof(SubQueryStats) <=
+        RunningRequests::kKeptBytesMax);
+}
+
+TEST_CASE("running requests are listed from any id on, in the order in which they began") {
+  Queries queries;
+  std::vector<std::unique_ptr<RunningRequest>> requests;
+  for (int i = 0; i < 12; ++i) requests.push_back(queries.running.Begin("GET /api/suggest", {}));
+  requests.erase(requests.begin() + 4);
+  const auto ids = [&](uint64_t after, size_t count_max) {
+    std::vector<uint64_t> out;
+    for (const auto& info : queries.running.Running(after, count_max)) out.push_back(info.id);
+    return out;
+  };
+  CHECK(ids(0, 3) == std::vector<uint64_t>{1, 2, 3});
+  CHECK(ids(4, 2) == std::vector<uint64_t>{6, 7});
+  CHECK(ids(10, 9) == std::vector<uint64_t>{11, 12});
+  CHECK(ids(12, 9).empty());
+}
+
+TEST_CASE("a query counts the queries that still run when it ends, without other requests") {
+  Queries queries;
+  auto first = queries.Begin(), second = queries.Begin(), third = queries.Begin();
+  const auto other = queries.running.Begin("GET /api/suggest", {});
+  const auto still_running = [&] { return queries.running.Completed()[0]->still_running; };
+  first.reset();
+  CHECK(still_running() == 2);
+  second->Withdraw();
+  second.reset();
+  third.reset();
+  CHECK(still_running() == 0);
 }
 
 TEST_CASE("a request other than a query is listed and can be ended, and is not remembered") {
@@ -430,6 +546,87 @@ TEST_CASE("no large query starts while half of the memory is in use") {
   first.reset();
   waits.join();
   CHECK(went.ok());
+}
+
+TEST_CASE(
+    "a response that is sent for longer than the time limit ends if large queries need its "
+    "memory") {
+  Options options;
+  options.timeout_ms = 300'000;
+  options.memory_bytes_max = 10'000;
+  options.large_bytes = 1000;
+  options.large_queries.wait_max_ms = 1'000'000;
+  Queries queries(options);
+  bool cut = false, small_cut = false;
+  RequestClient slow, small;
+  slow.cut = [&] { cut = true; };
+  small.cut = [&] { small_cut = true; };
+  auto first = queries.Begin(std::move(slow)), second = queries.Begin(std::move(small), "2h-ago");
+  CHECK(first->Charge(5500).ok());
+  CHECK(second->Charge(1000).ok());
+  first->BeginAnswer();
+  second->BeginAnswer();
+  queries.clock.AdvanceMs(300'001);
+  CHECK(first->Check().ok());  // nothing waits for the memory
+  auto third = queries.Begin({}, "3h-ago");
+  Status went;
+  std::thread waits([&] { went = third->Charge(2000); });
+  WaitUntil([&] { return !first->Check().ok(); });
+  CHECK(first->Check().code() == StatusCode::kBusy);
+  CHECK(cut);
+  CHECK(second->Check().ok());  // it holds little memory
+  CHECK_FALSE(small_cut);
+  first.reset();
+  waits.join();
+  CHECK(went.ok());
+}
+
+TEST_CASE("a response that is sent within the time limit keeps its memory") {
+  Options options;
+  options.timeout_ms = 300'000;
+  options.memory_bytes_max = 10'000;
+  options.large_bytes = 1000;
+  options.large_queries.wait_max_ms = 100;
+  Queries queries(options);
+  auto first = queries.Begin();
+  CHECK(first->Charge(6000).ok());
+  queries.clock.AdvanceMs(299'000);
+  first->BeginAnswer();
+  queries.clock.AdvanceMs(299'000);  // the time limit counts from the start of the response
+  auto second = queries.Begin({}, "2h-ago");
+  Status went;
+  std::thread waits([&] { went = second->Charge(2000); });
+  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  queries.clock.AdvanceMs(101);
+  waits.join();
+  CHECK(went.code() == StatusCode::kBusy);
+  CHECK(first->Check().ok());
+}
+
+TEST_CASE("large queries of a user, or else of an address, are queries of one client") {
+  Options options;
+  options.large_bytes = 1000;
+  options.large_queries.width = 1;
+  const auto client = [](const std::string& remote, const std::string& user) {
+    RequestClient out = From(remote);
+    out.user = user;
+    out.gone = [] { return true; };  // a query that has to wait ends
+    return out;
+  };
+  // A query of another client may start although the only slot is taken.
+  const auto is_same = [&](RequestClient one, RequestClient other) {
+    Queries queries(options);
+    const auto first = queries.running.Begin("GET /api/query", std::move(one));
+    const auto second = queries.running.Begin("GET /api/query", std::move(other));
+    CHECK(first->Charge(2000).ok());
+    return !second->Charge(2000).ok();
+  };
+  CHECK(is_same(client("10.0.0.1:1", ""), client("10.0.0.1:2", "")));
+  CHECK_FALSE(is_same(client("10.0.0.1:1", ""), client("10.0.0.2:1", "")));
+  CHECK(is_same(client("10.0.0.1:1", "alice"), client("10.0.0.2:1", "alice")));
+  CHECK_FALSE(is_same(client("10.0.0.1:1", "alice"), client("10.0.0.1:1", "bob")));
+  CHECK_FALSE(is_same(client("10.0.0.1:1", ""), client("10.0.0.2:1", "10.0.0.1")));
+  CHECK_FALSE(is_same(client("", ""), client("", "")));
 }
 
 TEST_CASE("the threads of one large query take one place together") {

@@ -305,6 +305,19 @@ TEST_CASE("classes that are nested too deeply are refused") {
   CHECK(JavaPattern::Compile(deep).status().code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("a class of very many parts is refused, because each part copies those before it") {
+  for (const char* part : {"[a]", "\\P{L}"}) {
+    CAPTURE(part);
+    const auto pattern = [part](int count) {
+      std::string text = "[";
+      for (int i = 0; i < count; ++i) text += part;
+      return text + "]";
+    };
+    CHECK(JavaPattern::Compile(pattern(100)).ok());
+    CHECK(JavaPattern::Compile(pattern(2000)).status().code() == StatusCode::kInvalidArgument);
+  }
+}
+
 TEST_CASE("a long text is matched like a short one") {
   for (const size_t size : {1'000, 1'100, 10'000, 30'000}) {
     CAPTURE(size);

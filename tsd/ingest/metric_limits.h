@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "storage/base/clock.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/base/rate_limit.h"
 #include "storage/base/status.h"
 #include "storage/points/points.h"
@@ -109,7 +110,7 @@ class MetricLimits {
     uint64_t series = 0;
     int64_t counted_ns = 0;  // monotonic time of the last count of the series
   };
-  std::unordered_map<std::string, SeriesCount>
+  std::unordered_map<std::string, SeriesCount, keyed_hash::Hash>
       series_;  // counts of series by name of the metric; guarded by series_mutex_
 };
 

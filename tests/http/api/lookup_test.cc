@@ -174,12 +174,18 @@ TEST_CASE("the errors of lookup contain the unknown name or the invalid input") 
 
 TEST_CASE("A search for series ends when its request is ended") {
   Lookup f;
-  FakeWatch watch;
-  watch.steps_max = 150;
+  FakeWatch watch, hasty, hastier;
   size_t visited = 0;
   const auto visit = [&](ByteView) -> Result<bool> { return ++visited > 0; };
-  CHECK(VisitSeries({}, f.points, visit, watch).code() == StatusCode::kDeadlineExceeded);
-  CHECK(visited == 2);
+  CHECK(VisitSeries({}, f.points, visit, watch).ok());
+  const size_t all = visited;
+  visited = 0;
+  hasty.steps_max = watch.steps - 1;
+  CHECK(VisitSeries({}, f.points, visit, hasty).code() == StatusCode::kDeadlineExceeded);
+  CHECK(visited == all - 1);
+  hastier.steps_max = 1;  // ends the search while it reads the store
+  CHECK(VisitSeries({}, f.points, visit, hastier).code() == StatusCode::kDeadlineExceeded);
+  CHECK(visited == all - 1);
   const auto fail = [](ByteView) -> Result<bool> { return Status::LimitExceeded("full"); };
   CHECK(VisitSeries({}, f.points, fail, RequestContext::Unlimited()).code() ==
         StatusCode::kLimitExceeded);

@@ -1,7 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "http/api/handlers.h"
 #include "http/routes/router.h"
@@ -27,6 +31,37 @@ struct QueryStatsFixture : ApiFixture {
   }
   std::string List() { return Ask("GET", "/api/stats/query").body; }
 };
+
+/// A response of a client that reads: a function is called at each write.
+class ReadResponse : public BufferResponse {
+ public:
+  std::function<void()> on_write;
+  size_t longest = 0;  // maximum number of bytes of one write
+
+  bool Write(std::string_view bytes) override {
+    if (cut) return false;
+    started = true;
+    longest = std::max(longest, bytes.size());
+    on_write();
+    return BufferResponse::Write(bytes);
+  }
+};
+
+/// Adds a query with this start and with statistics of `sub_queries` sub-queries to the list of
+/// ended queries.
+void EndQueryOf(Services& services, const std::string& start, size_t sub_queries) {
+  query::Request asked;
+  asked.start = start;
+  query::QueryStats stats;
+  stats.queries.resize(sub_queries);
+  for (query::SubQueryStats& of : stats.queries) {
+    of.points_after = 3;
+    of.scan_ns = 2'000'000;
+  }
+  auto query = services.queries.running().Begin("GET /api/query", {});
+  REQUIRE(query->BecomeQuery(asked, {}).ok());
+  query->SetStats(stats);
+}
 
 constexpr const char* kStatsQuery = "/api/query?start=1699999999&m=sum:m{host=a}";
 
@@ -122,6 +157,76 @@ TEST_CASE_FIXTURE(QueryStatsFixture,
                         R"("started":1700010000000,"elapsed":0.0,"phase":"working","memory":0}])"));
   CHECK(Ask("DELETE", "/api/stats/query?id=" + id).status == 204);
   CHECK_FALSE(request->Check().ok());
+}
+
+TEST_CASE_FIXTURE(QueryStatsFixture,
+                  "the list has the statistics of the first sub-queries, and totals of all") {
+  EndQueryOf(services, "1h-ago", 4096);
+  const std::string list = List();
+  CHECK(Has(list, R"("queryIdx_00":{)"));
+  CHECK(Has(list, R"("queryIdx_299":{)"));
+  CHECK_FALSE(Has(list, R"("queryIdx_1000":{)"));
+  CHECK(Has(list, R"("successfulScan":4096,)"));
+  CHECK(Has(list, R"("dpsPostFilter":12288,)"));
+  CHECK(Has(list, R"("avgQueryScanTime":2.0,)"));
+  CHECK(Has(list, R"("maxQueryScanTime":2.0,)"));
+}
+
+TEST_CASE_FIXTURE(QueryStatsFixture, "a long list is sent in pieces, and ends with its request") {
+  constexpr size_t kQueries = 10;
+  constexpr size_t kPieceMost = 64 << 10;
+  constexpr size_t kEntryMost = 512 << 10;  // far more than the text of one entry
+  for (size_t i = 0; i < kQueries; ++i) EndQueryOf(services, std::to_string(i), 4096);
+  Request request = MakeRequest("GET", "/api/stats/query");
+  ReadResponse whole;
+  whole.on_write = [] {};
+  Dispatch(request, services, whole);
+  CHECK(whole.longest <= kPieceMost);
+  CHECK(whole.body.size() > 4 * kEntryMost);
+  CHECK(whole.body.ends_with(R"("running":[]})"));
+
+  ReadResponse ended;
+  ended.on_write = [&] {
+    const uint64_t id = services.queries.running().Running().at(0).id;
+    CHECK(services.queries.running().Kill(id));
+  };
+  Dispatch(request, services, ended);
+  CHECK(ended.cut);
+  CHECK(ended.body.size() < kEntryMost);
+}
+
+TEST_CASE_FIXTURE(QueryStatsFixture, "a client that reads the list slowly keeps no ended query") {
+  for (size_t i = 0; i < query::RunningRequests::kCompletedMax; ++i)
+    EndQueryOf(services, std::to_string(i), 20);
+  const std::weak_ptr<const query::CompletedQuery> oldest =
+      services.queries.running().Completed().back();
+  ReadResponse reply;
+  bool first = true;
+  reply.on_write = [&] {
+    if (!std::exchange(first, false)) return;
+    REQUIRE_FALSE(oldest.expired());
+    // Further queries replace all queries of the list.
+    for (size_t i = 0; i < query::RunningRequests::kCompletedMax; ++i)
+      EndQueryOf(services, "x" + std::to_string(i), 1);
+    CHECK(oldest.expired());
+  };
+  Request request = MakeRequest("GET", "/api/stats/query");
+  Dispatch(request, services, reply);
+  CHECK_FALSE(first);
+  CHECK(reply.body.ends_with(R"("running":[]})"));
+}
+
+TEST_CASE_FIXTURE(QueryStatsFixture, "a request that began after the list is not in the list") {
+  for (size_t i = 0; i < 2; ++i) EndQueryOf(services, std::to_string(i), 300);
+  std::unique_ptr<query::RunningRequest> later;
+  ReadResponse reply;
+  reply.on_write = [&] {
+    if (later == nullptr) later = services.queries.running().Begin("GET /api/suggest", {});
+  };
+  Request request = MakeRequest("GET", "/api/stats/query");
+  Dispatch(request, services, reply);
+  CHECK(later != nullptr);
+  CHECK(reply.body.ends_with(R"("running":[]})"));
 }
 
 }  // namespace hg::http

@@ -155,6 +155,27 @@ TEST_CASE("a large query asks for another handler thread") {
   CHECK(fixture.services.queries.running().large_queries().working() == 0);
 }
 
+TEST_CASE("the large queries of a user are queries of one client") {
+  QueryFixture fixture(QueryFixture::With([](auto& o) {
+    o.large_bytes = 1000;
+    o.large_queries.width = 1;
+    o.large_queries.waiting_max = 0;
+  }));
+  query::RequestClient client;
+  client.user = "alice";
+  const auto running = fixture.services.queries.running().Begin("GET /", std::move(client));
+  REQUIRE(running->Charge(2000).ok());
+  const auto status = [&](const std::string& user) {
+    Request request = MakeRequest("GET", kQuery);
+    request.user = user;
+    BufferResponse reply;
+    Dispatch(request, fixture.services, reply);
+    return reply.status;
+  };
+  CHECK(status("alice") == 503);
+  CHECK(status("bob") == 200);
+}
+
 TEST_CASE(
     "with simultaneous_duplicates off, a query is refused while the same address runs an "
     "equal one") {

@@ -5,11 +5,20 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "http/request/response_writer.h"
 #include "tests/query/columns.h"
+#include "tests/support/buffer_response.h"
+#include "tests/support/cpu_time.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg::http {
@@ -223,6 +232,231 @@ TEST_CASE("several threads print the same as one, and their times are added") {
   CHECK(parts > 10);
   CHECK(most <= 6);
   CHECK(stats.queries[0].print_ns == 3000);
+}
+
+/// A client that keeps only the size of the largest piece and the number of all bytes.
+class MeasuringClient : public BufferResponse {
+ public:
+  bool Write(std::string_view bytes) override {
+    largest = std::max(largest, bytes.size());
+    total += bytes.size();
+    return !cancelled;
+  }
+
+  size_t largest = 0, total = 0;
+};
+
+/// Printers of three threads that count the texts that they print.
+Printers CountingPrinters(size_t* texts) {
+  return {3, [texts](size_t count, const std::function<bool(size_t)>& task) {
+            for (size_t i = 0; i < count; ++i) task(i);
+            *texts += count;
+          }};
+}
+
+void WriteTo(ResponseWriter* out, const query::ValidQuery& query, const query::Answer& answer,
+             const AnswerForm& form = {}, const Printers& printers = {}) {
+  JsonWriter json(out);
+  query::QueryStats stats;
+  stats.queries.resize(answer.queries.size());
+  WriteAnswer(query, answer, form, ManualClock(0), &stats, printers, &json);
+  json.Finish();
+}
+
+/// Returns a text of characters that take six bytes each in JSON.
+std::string Escaped(size_t size) { return std::string(size, '\1'); }
+
+/// Checks that no text that waits is longer than its limit: a text ends with the element that
+/// reaches kPartBytes. `write` must print `count` equal elements.
+void CheckTexts(size_t count, const std::function<void(const Printers&, ResponseWriter*)>& write) {
+  MeasuringClient alone, client;
+  write({}, &alone);
+  size_t texts = 0;
+  write(CountingPrinters(&texts), &client);
+  CHECK(texts > 3);
+  CHECK(client.total == alone.total);
+  const size_t element_bytes = alone.total / count;
+  CHECK(element_bytes < kPartBytes / 8);
+  CHECK(client.largest <= kPartBytes + element_bytes);
+}
+
+/// Checks that several threads buffer no results if each result is equal to the only group of
+/// `answer`.
+void CheckStreamed(const query::ValidQuery& query, query::Answer answer) {
+  answer.groups.assign(40, query::Group(answer.groups[0]));
+  MeasuringClient client, alone;
+  size_t texts = 0;
+  WriteTo(&client, query, answer, {}, CountingPrinters(&texts));
+  WriteTo(&alone, query, answer);
+  CHECK(texts == 0);
+  CHECK(client.largest < 64 * 1024);
+  CHECK(client.total == alone.total);
+}
+
+/// Returns an answer that has one group with some hundred points.
+query::Answer GroupWithPoints() {
+  query::Ints points;
+  for (int64_t t = 0; t < 500; ++t) points.emplace_back(t, 1);
+  return OneGroup(query::OfInts(points));
+}
+
+TEST_CASE("results with many long texts are streamed and do not wait in memory") {
+  constexpr size_t kTexts = 100;
+  const std::string text(1500, 'x');
+  query::ValidQuery query = OneQuery();
+  query.request.show_tsuids = true;
+  query::Answer answer = GroupWithPoints();
+  query::Group& group = answer.groups[0];
+  codec::Annotation annotation;
+  SUBCASE("descriptions") { annotation.description = text; }
+  SUBCASE("TSUIDs of annotations") { annotation.tsuid = text; }
+  SUBCASE("notes") { annotation.notes = text; }
+  SUBCASE("names of custom fields") { annotation.custom = codec::Annotation::Custom{{text, ""}}; }
+  SUBCASE("custom fields") { annotation.custom = codec::Annotation::Custom{{"", text}}; }
+  SUBCASE("aggregate tags") { group.aggregate_tags = std::vector<Bytes>(kTexts, text); }
+  SUBCASE("TSUIDs") { group.tsuids = std::vector<Bytes>(kTexts, text); }
+  if (annotation == codec::Annotation()) return CheckStreamed(query, answer);
+  group.annotations = std::vector<codec::Annotation>(kTexts, annotation);
+  CheckStreamed(query, answer);
+  group.annotations.clear();
+  answer.global_annotations.assign(kTexts, annotation);
+  CheckStreamed(query, answer);
+}
+
+TEST_CASE("results that repeat a long query are streamed and do not wait in memory") {
+  constexpr size_t kTexts = 100;
+  const std::string text(1500, 'x');
+  query::ValidQuery query = OneQuery();
+  query.request.show_query = true;
+  query::SubQuery& sub = query.queries[0].text;
+  SUBCASE("filters") {
+    sub.filters =
+        std::vector<query::FilterSpec>(kTexts, {"literal_or", "host", text, false, false});
+  }
+  SUBCASE("keys of filters") {
+    sub.filters = std::vector<query::FilterSpec>(kTexts, {"wildcard", text, "*", true, false});
+  }
+  SUBCASE("TSUIDs") { sub.tsuids = std::vector<std::string>(kTexts, text); }
+  SUBCASE("percentiles") { sub.percentiles = std::vector<double>(40'000, 99.9); }
+  CheckStreamed(query, GroupWithPoints());
+}
+
+TEST_CASE("the texts of several threads keep their limit, whatever the results consist of") {
+  constexpr size_t kGroups = 3000;
+  query::ValidQuery query = OneQuery();
+  query.start_ms = INT64_MIN;
+  query.end_ms = INT64_MAX;
+  query::Answer answer = OneGroup({});
+  query::Group& group = answer.groups[0];
+  SUBCASE("few points") { group.points = query::OfInts({{1, 5}, {2, 6}}); }
+  SUBCASE("texts of characters that are escaped") {
+    group.metric = Escaped(40);
+    group.tags = {{Escaped(10), Escaped(40)}};
+    group.aggregate_tags = {Escaped(10), Escaped(50), ""};
+  }
+  SUBCASE("annotations") {
+    codec::Annotation annotation;
+    annotation.start_time = annotation.end_time = 1'500'000'000'000;
+    annotation.custom.emplace();
+    for (char c = 'a'; c < 'f'; ++c) (*annotation.custom)[std::string(1, c)] = Escaped(3);
+    group.annotations = std::vector<codec::Annotation>(3, annotation);
+    answer.global_annotations.assign(5, annotation);
+  }
+  SUBCASE("statistics and TSUIDs") {
+    query.request.show_stats = query.request.show_tsuids = true;
+    group.tsuids = {std::string(9, '\1'), std::string(33, '\1')};
+    group.aggregate_ns = group.names_ns = INT64_MIN + 1;
+    answer.queries[0].stats.scan_ns = answer.queries[0].stats.group_ns = INT64_MIN + 1;
+  }
+  SUBCASE("queries") {
+    query.request.show_query = true;
+    query::SubQuery& text = query.queries[0].text;
+    text.filters = {{"literal_or", "h", Escaped(5), true, false},
+                    {"wildcard", "dc", "*", true, false}};
+    text.rate_options = query::RateOptions{true, INT64_MIN, INT64_MIN, true};
+    text.percentiles = {{99.9, 50.5, 1e-30, 1.2345678e-30}};
+    text.rollup_usage = "ROLLUP_FALLBACK_RAW";
+    SUBCASE("with texts") {
+      text.downsample = Escaped(10);
+      text.value_filter = Escaped(10);
+      text.tsuids = std::vector<std::string>{Escaped(3), Escaped(4)};
+    }
+    SUBCASE("with nulls") { text.aggregator = text.metric = std::nullopt; }
+    answer.queries[0].filter_keys = {std::string(3, '\1'), std::string(8, '\1')};
+  }
+  answer.groups.assign(kGroups, query::Group(group));
+  CheckTexts(kGroups, [&](const Printers& printers, ResponseWriter* out) {
+    WriteTo(out, query, answer, {}, printers);
+  });
+}
+
+TEST_CASE("the texts of several threads keep their limit, whatever the points are") {
+  constexpr size_t kGroups = 300, kPoints = 100;
+  query::ValidQuery query = OneQuery();
+  query.request.ms_resolution = true;
+  query::Answer answer = OneGroup({});
+  query::PointColumns& points = answer.groups[0].points;
+  points.time_ms.assign(kPoints, INT64_MIN);
+  SUBCASE("integers") { points.bits.assign(kPoints, static_cast<uint64_t>(INT64_MIN)); }
+  SUBCASE("doubles with an exponent") {
+    points.all_double = true;
+    points.bits.assign(kPoints, std::bit_cast<uint64_t>(-2.2250738585072014E-308));
+  }
+  SUBCASE("doubles without an exponent") {
+    points.all_double = true;
+    points.bits.assign(kPoints, std::bit_cast<uint64_t>(-0.0012345678901234567));
+  }
+  answer.groups.assign(kGroups, query::Group(answer.groups[0]));
+  for (const bool arrays : {false, true}) {
+    CheckTexts(kGroups, [&](const Printers& printers, ResponseWriter* out) {
+      WriteTo(out, query, answer, {.arrays = arrays}, printers);
+    });
+  }
+}
+
+TEST_CASE("the texts of several threads keep their limit for last points") {
+  query::LastPoint point;
+  point.time_ms = INT64_MIN;
+  point.tsuid = Bytes(9, '\1');
+  SUBCASE("integers") { point.bits = static_cast<uint64_t>(INT64_MIN); }
+  SUBCASE("doubles with names") {
+    point.is_double = true;
+    point.bits = std::bit_cast<uint64_t>(-2.2250738585072014E-308);
+    point.metric = Escaped(10);
+    point.tags = {{Escaped(5), Escaped(5)}, {"host", "a"}};
+  }
+  const std::vector<query::LastPoint> points(20'000, point);
+  CheckTexts(points.size(), [&](const Printers& printers, ResponseWriter* out) {
+    JsonWriter json(out);
+    WriteLastPoints(points, printers, &json);
+    json.Finish();
+  });
+}
+
+TEST_CASE("printing one result with long lists ends when its client has gone") {
+  constexpr size_t kTexts = 200;
+  const std::string text = Escaped(64 * 1024);
+  query::ValidQuery query = OneQuery();
+  query.request.show_tsuids = query.request.show_query = true;
+  query::Answer answer = OneGroup({});
+  codec::Annotation annotation;
+  annotation.description = text;
+  SUBCASE("annotations") {
+    answer.groups[0].annotations = std::vector<codec::Annotation>(kTexts, annotation);
+  }
+  SUBCASE("global annotations") { answer.global_annotations.assign(kTexts, annotation); }
+  SUBCASE("aggregate tags") { answer.groups[0].aggregate_tags = std::vector<Bytes>(kTexts, text); }
+  SUBCASE("TSUIDs") { answer.groups[0].tsuids = std::vector<Bytes>(kTexts, text); }
+  SUBCASE("filters") {
+    query.queries[0].text.filters =
+        std::vector<query::FilterSpec>(kTexts, {"literal_or", "host", text, false, false});
+  }
+  MeasuringClient staying, gone;
+  gone.cancelled = true;
+  const double whole_seconds = CpuSecondsOf([&] { WriteTo(&staying, query, answer); });
+  const double seconds = CpuSecondsOf([&] { WriteTo(&gone, query, answer); });
+  CHECK(staying.total > kTexts * text.size());
+  CHECK(seconds < whole_seconds / 4);
 }
 
 TEST_CASE("last points have their value as text") {

@@ -306,6 +306,55 @@ TEST_CASE("repeated outputs of a metric share its rows") {
   CHECK(Rows(results, 1) == "10:1.0 20:2.0");
 }
 
+TEST_CASE("the values of repeated outputs count towards the limit on values") {
+  ExpCase c;
+  PointColumns points;
+  for (int64_t i = 0; i < 20'000; ++i) {
+    points.time_ms.push_back(i);
+    points.bits.push_back(1);
+  }
+  c.metrics = {{"a", {HostGroup(0, "m.a", "h1", std::move(points))}, {}}};
+  c.outputs.assign(500, "a");
+  CHECK(c.Run().ok());
+  c.outputs.assign(1000, "a");
+  CHECK(c.Run().status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("the series of repeated outputs count towards the limit on values") {
+  constexpr int kSeries = 4096;
+  ExpCase c;
+  c.metrics.push_back({"a", {}, {}});
+  for (int s = 0; s < kSeries; ++s) {
+    Group group = HostGroup(0, "m.a", "h1", OfInts({{10, 1}}));
+    group.tags = {{"host", "h"}, {"zone", "z"}};
+    Bytes tsuid = "a\x01";
+    tsuid += static_cast<char>(s % 256);
+    tsuid += '\x02';
+    tsuid += static_cast<char>(s / 256);
+    group.tsuids = {tsuid};
+    c.metrics[0].groups.push_back(std::move(group));
+  }
+  c.expressions = {{"e", "a + 1"}};
+  // Repeated outputs of an expression have no rows. Each describes all series, which counts as four
+  // values for each series and one for each 16 bytes of names.
+  c.outputs.assign(500, "e");
+  const Result<std::vector<ExpResult>> results = c.Run();
+  REQUIRE(results.ok());
+  CHECK(results->back().table->series.size() == kSeries);
+  CHECK(Rows(results, 1) == "");
+  c.outputs.assign(1100, "e");
+  CHECK(c.Run().status().code() == StatusCode::kLimitExceeded);
+  // Metrics with equal sub-queries share their series.
+  c.expressions.clear();
+  c.outputs.clear();
+  c.metrics[0].name = "one";
+  while (c.metrics.size() < 1000)
+    c.metrics.push_back({"a" + std::to_string(c.metrics.size()), {}, {}, {}, "one"});
+  CHECK(c.Run().status().code() == StatusCode::kLimitExceeded);
+  c.metrics.resize(400);
+  CHECK(c.Run().ok());
+}
+
 TEST_CASE("the work on texts in expressions is counted") {
   const Program program =
       *CompileExpression("'" + std::string(10'000, 'x') + "' == 'y' ? 1.0d : a + 0.5d");

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "query/expression/limits.h"
 #include "query/expression/program.h"
@@ -262,6 +264,60 @@ TEST_CASE("the length of texts that an expression builds is limited") {
   std::string text = "var q = 'xxxxxxxx';";
   for (int i = 0; i < 100; ++i) text += "q=q+q;";
   CHECK(Evaluate(text + "a") == "error");
+}
+
+constexpr size_t kLongTextBytes = 64'000;
+
+// An expression that sets the local variable q to a text of kLongTextBytes.
+std::string LongText() {
+  std::string out = "var q='" + std::string(kLongTextBytes / 64, 'x') + "';";
+  for (int i = 0; i < 6; ++i) out += "q=q+q;";
+  return out;
+}
+
+TEST_CASE("the bytes of all texts that an evaluation keeps are limited") {
+  // q and 15 further texts have less than kKeptTextBytesMax bytes, and 16 further texts have more.
+  static_assert(16 * (kLongTextBytes + 1) < kKeptTextBytesMax);
+  static_assert(17 * kLongTextBytes > kKeptTextBytesMax);
+  std::string locals = LongText(), variables = LongText(), stack = LongText();
+  for (int i = 0; i < 15; ++i) {
+    locals += "var v" + std::to_string(i) + "=q+'y';";
+    variables += "w" + std::to_string(i) + "=q+'y';";
+    stack += "(q+'y')==(";
+  }
+  CHECK(Evaluate(locals + "a") == "2.0");
+  CHECK(Evaluate(variables + "a") == "2.0");
+  CHECK(Evaluate(stack + "'y'" + std::string(15, ')') + "; a") == "2.0");
+  CHECK(Evaluate(locals + "var v15=q+'y'; a") == "error");
+  CHECK(Evaluate(variables + "w15=q+'y'; a") == "error");
+  CHECK(Evaluate(stack + "q+'y'" + std::string(15, ')') + "; a") == "error");
+}
+
+TEST_CASE("variables with the same text share it, and texts that are no longer used do not count") {
+  std::string copies = LongText(), overwritten = LongText();
+  for (int i = 0; i < 1000; ++i) {
+    copies += "var v" + std::to_string(i) + "=q;";
+    overwritten += "q=q+'y';";
+  }
+  CHECK(Evaluate(copies + "a + size(v999)") == "64002.0");
+  CHECK(Evaluate(overwritten + "a + size(q)") == "65002.0");
+}
+
+TEST_CASE("an evaluator keeps no texts between two runs, whether the run succeeds or fails") {
+  const std::string texts = LongText() + "var v=q+'y'; b=q;";
+  for (const char* end : {"a", "v", "v-a", "a + sqrt(v)"}) {
+    CAPTURE(end);
+    const Result<Program> program = CompileExpression(texts + end);
+    REQUIRE(program.ok());
+    Evaluator evaluator(*program);
+    const std::vector<double> values(program->variables.size(), 2);
+    for (int run = 0; run < 20; ++run) {
+      double result = 0;
+      CHECK(evaluator.Run(values, &result).ok() == (end == std::string_view("a")));
+      CHECK(evaluator.steps() > kLongTextBytes / 8);
+      CHECK(evaluator.kept_text_bytes() == 0);
+    }
+  }
 }
 
 }  // namespace

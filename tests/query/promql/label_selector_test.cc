@@ -254,6 +254,22 @@ TEST_CASE_FIXTURE(Labelled, "the work of examining all series is reported") {
   CHECK(Find({}) == Texts{"deadline exceeded: too many steps"});
 }
 
+TEST_CASE_FIXTURE(Labelled, "the work of matchers of many labels is reported for each series") {
+  constexpr int kSeries = 100, kLabels = 50;
+  std::vector<std::string> labels;
+  for (int i = 0; i < kLabels; ++i) {
+    labels.push_back("label" + std::to_string(i));
+    Put("other", {{labels.back(), "x"}});
+  }
+  for (int i = 0; i < kSeries; ++i) Put("m", {{"host", std::to_string(i)}});
+  std::vector<Condition> conditions = {{"__name__", kEqual, "m"}};
+  for (const std::string& label : labels) conditions.push_back({label.c_str(), kNotEqual, "x"});
+  CHECK(Find({conditions[0]}).size() == kSeries);
+  const uint64_t of_series = watch.steps.exchange(0);
+  CHECK(Find(conditions).size() == kSeries);
+  CHECK(watch.steps > of_series + kSeries * kLabels * 2);  // one pair for each label
+}
+
 TEST_CASE_FIXTURE(Labelled, "many matchers of one label cache one verdict per value") {
   constexpr int kValues = 300, kMatchers = 200;
   for (int i = 0; i < kValues; ++i) Put("m", {{"host", std::to_string(i)}});

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/storage/points_contract.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/model_store.h"
 
 namespace hg::points {
@@ -162,6 +163,29 @@ TEST_CASE("a scan reports rows that are worth a rewrite, and only those") {
   Bytes third = kKey;
   third.back() = 3;
   CHECK(told == std::vector{third});
+}
+
+TEST_CASE("listing series reports its work and charges the series that it found") {
+  OverModel model(Options());
+  constexpr int kCount = 100;
+  for (int i = 1; i <= kCount; ++i) {
+    const auto series = model.points().Register(kSeries.substr(0, 8) + static_cast<char>(i));
+    const PointEntry point = MakePointEntry(*series, {kBase}, PointValue::Int(1));
+    REQUIRE(model.points().Append({&point, 1}).ok());
+  }
+  const auto list = [&](RequestContext* watch) {
+    return model.points().ListSeries(kSeries.substr(0, 3), {}, watch,
+                                     [](ByteView) { return true; });
+  };
+  FakeWatch watch;
+  CHECK(list(&watch).ok());
+  CHECK(watch.steps >= kCount);
+  CHECK(watch.bytes_most >= kCount * 64);
+  FakeWatch hasty, poor;
+  hasty.steps_max = kCount / 2;
+  CHECK(list(&hasty).code() == StatusCode::kDeadlineExceeded);
+  poor.bytes_max = kCount * 32;
+  CHECK(list(&poor).code() == StatusCode::kLimitExceeded);
 }
 
 TEST_CASE(
