@@ -207,8 +207,10 @@ constexpr KnownSetting kSettings[] = {
      "If `true`, a `literal_or` filter ignores tag values that do not exist. If `false`, the "
      "daemon refuses a query whose `literal_or` filter contains a tag value that does not exist."},
     {"tsd.query.timeout", "300000",
-     "Maximum duration of a request in milliseconds. A request that takes longer ends with 413. 0 "
-     "means no limit."},
+     "Maximum duration of a request in milliseconds. A request that takes longer ends with 413. "
+     "The "
+     "time to send the response does not count, unless large queries wait for its memory. 0 means "
+     "no limit."},
 
     Ignored("tsd.rpc.plugins", "", kPlugin),
     {"tsd.rpc.telnet.return_errors", "true",

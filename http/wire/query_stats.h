@@ -28,8 +28,8 @@ void WriteQueryStats(const query::QueryStats& stats, JsonWriter* json);
 /// The response lists only requests that began before `own`, which is the request that gets the
 /// response. The function calls Check of `own` before each entry and returns its errors. So that a
 /// slow client does not keep entries in memory, the function holds only one entry at a time. If a
-/// request or a query leaves its list before the function has come to it, it is not in the
-/// response.
+/// request or a query leaves its list before the function has come to it, or if a request becomes a
+/// query meanwhile, it is not in the response.
 Status WriteRequestList(query::RunningRequests& requests, query::RunningRequest& own,
                         JsonWriter* json);
 

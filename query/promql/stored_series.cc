@@ -31,7 +31,7 @@ constexpr size_t kPartsPerThread = 2;
 constexpr uint64_t kStepsPerRead = 512;
 // The cost of listing a series, and the cost of building its labels. LabelSelector reports the cost
 // of its matchers.
-constexpr uint64_t kStepsPerSeries = 8, kStepsPerLabels = 32;
+constexpr uint64_t kStepsPerSeries = 4, kStepsPerLabels = 32;
 // If more metrics than this are listed within a time range, one lookup lists all of them.
 constexpr size_t kMetricsApart = 16;
 constexpr int64_t kNewestMs = INT64_C(0xFFFFFFFF) * 1000;  // row bases are 32-bit seconds

@@ -31,7 +31,7 @@ bool LargeQueryQueue::MayStart(const Query& query) const {
   if (next != &query) return false;
   const size_t running_max =
       query.client->second.running == 0 ? 2 * options_.width : options_.width;
-  return (options_.width == 0 || working_ < running_max) && memory_.roomy(waiting_bytes_);
+  return (options_.width == 0 || working_ < running_max) && memory_.missing(waiting_bytes_) <= 0;
 }
 
 void LargeQueryQueue::RefuseOne() {
@@ -111,6 +111,11 @@ void LargeQueryQueue::Leave(const std::string& client) {
 size_t LargeQueryQueue::working() {
   const MutexLock lock(mutex_);
   return working_;
+}
+
+int64_t LargeQueryQueue::waiting_bytes() {
+  const MutexLock lock(mutex_);
+  return waiting_bytes_;
 }
 
 size_t LargeQueryQueue::waiting() {

@@ -61,6 +61,8 @@ class LargeQueryQueue {
 
   [[nodiscard]] size_t working();
   [[nodiscard]] size_t waiting();
+  /// Returns the memory in bytes that the waiting queries held when they called Enter.
+  [[nodiscard]] int64_t waiting_bytes();
 
  private:
   /// The numbers of large queries of a client.

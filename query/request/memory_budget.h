@@ -25,9 +25,12 @@ class MemoryBudget {
 
   [[nodiscard]] int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t limit() const { return limit_; }
-  /// Returns whether enough memory is free for a large query to start: at most half of the budget
-  /// may be in use. `own` bytes of the memory in use are not counted.
-  [[nodiscard]] bool roomy(int64_t own) const { return limit_ <= 0 || taken() - own <= limit_ / 2; }
+  /// Returns how many bytes must be freed before a large query may start: at most half of the
+  /// budget may be in use. A result of 0 or less means that enough memory is free. `own` bytes of
+  /// the memory in use are not counted.
+  [[nodiscard]] int64_t missing(int64_t own) const {
+    return limit_ <= 0 ? 0 : taken() - own - limit_ / 2;
+  }
 
  private:
   const int64_t limit_;

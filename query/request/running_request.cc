@@ -133,7 +133,7 @@ Status RunningRequest::LookLarge() {
   if (client_.takes_long) client_.takes_long();
   phase_.store(RequestPhase::kWaiting, std::memory_order_relaxed);
   queue_failure_ = queue_.Enter(queue_client_, bytes_.load(std::memory_order_relaxed), [this] {
-    if (!budget_.roomy(0)) owner_.EndLongAnswers();
+    owner_.EndLongAnswers();
     return Check();
   });
   phase_.store(RequestPhase::kWorking, std::memory_order_relaxed);
@@ -167,7 +167,6 @@ void RunningRequest::Kill(Killed why) {
 
 bool RunningRequest::AnswersTooLong(int64_t now_ns) const {
   return allowance_.timeout_ms > 0 && answering_.load() &&
-         bytes_.load(std::memory_order_relaxed) > allowance_.large_bytes &&
          (now_ns - answer_began_ns_.load()) / 1'000'000 > allowance_.timeout_ms;
 }
 

@@ -2,8 +2,8 @@
 // One running request: its client, its query, its progress and its memory.
 //
 // A request ends early if its client disconnects, if its time limit is over, if it needs more
-// memory than it may use, if it keeps memory that writes need, if an administrator ends it, or if
-// the server stops.
+// memory than it may use, if it keeps memory that other requests need, if an administrator ends it,
+// or if the server stops.
 //
 // RunningRequests::Begin creates the object before the body of the request is read. The object
 // exists until the response has been sent, so that the memory of the response is charged as well.
@@ -140,8 +140,8 @@ class RunningRequest : public RequestContext {
                  const Clock& clock);
 
   void Kill(Killed why);
-  /// Returns whether the request holds the memory of a large request, and has been sending its
-  /// response for longer than the time limit of requests.
+  /// Returns whether the request has been sending its response for longer than the time limit of
+  /// requests.
   [[nodiscard]] bool AnswersTooLong(int64_t now_ns) const;
   [[nodiscard]] bool Abandoned();
   Status LookLarge();

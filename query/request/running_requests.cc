@@ -1,6 +1,7 @@
 #include "query/request/running_requests.h"
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <optional>
 
@@ -224,12 +225,24 @@ void RunningRequests::EndAll() {
 
 void RunningRequests::EndLongAnswers() {
   constexpr int64_t kPauseNs = 1'000'000'000;
+  int64_t missing = budget_.missing(queue_.waiting_bytes());
+  if (missing <= 0) return;
   const int64_t now_ns = clock_.MonotonicNs();
   std::lock_guard lock(mutex_);
   if (now_ns - ended_answers_ns_ < kPauseNs) return;
   ended_answers_ns_ = now_ns;
+  std::vector<std::pair<int64_t, RunningRequest*>> long_ones;
+  int64_t held = 0;
   for (const auto& [id, request] : running_) {
-    if (request->AnswersTooLong(now_ns)) request->Kill(RunningRequest::Killed::kForMemory);
+    if (!request->AnswersTooLong(now_ns)) continue;
+    long_ones.emplace_back(request->bytes_.load(std::memory_order_relaxed), request);
+    held += long_ones.back().first;
+  }
+  if (held < missing) return;
+  std::sort(long_ones.begin(), long_ones.end(), std::greater<>());
+  for (auto at = long_ones.begin(); missing > 0; ++at) {
+    at->second->GiveUp();
+    missing -= at->first;
   }
 }
 

@@ -119,10 +119,12 @@ class RunningRequests {
   };
 
   Status Enlist(RunningRequest* request, const Request& query, QueryDetails details);
-  /// Ends the requests that hold the memory of a large request and have been sending their
-  /// responses for longer than the time limit of requests. Large queries call this function while
-  /// they wait for memory, because a client that reads slowly could otherwise keep the memory for
-  /// an hour. A call within a second of the previous one does nothing.
+  /// If large queries wait because too little memory is free, ends requests that have been sending
+  /// their responses for longer than the time limit of requests, because a client that reads slowly
+  /// could otherwise keep the memory for an hour. The requests with the most memory end first,
+  /// until a large query can start. If all these requests together do not hold enough memory, none
+  /// ends. Waiting large queries call this function often; a call within a second of the previous
+  /// one does nothing.
   void EndLongAnswers();
   void Leave(RunningRequest* request);
   /// Removes the request from running_ if it is there. The caller must hold mutex_.

@@ -8,7 +8,7 @@ namespace hg::query {
 namespace {
 
 // The cost of listing a series. SeriesFilter reports the cost of its filters.
-constexpr uint64_t kListedSeriesSteps = 16;
+constexpr uint64_t kListedSeriesSteps = 8;
 
 }  // namespace
 

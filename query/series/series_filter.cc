@@ -173,12 +173,13 @@ Result<bool> SeriesFilter::Decide(const Check& check, ByteView value) {
 
 Result<bool> SeriesFilter::Admits(ByteView tsuid) {
   const uint64_t steps_per_key = 1 + codec::PairsOf(*layout_, tsuid);
-  RETURN_IF_ERROR(names_->context().Step(steps_per_key * (one_differs_.size() + checks_.size())));
+  RETURN_IF_ERROR(names_->context().Step(steps_per_key * one_differs_.size()));
   size_t different = 0;
   for (const LowestLiteral& key : one_differs_)
     different += ValueOf(tsuid, key.tagk) != key.lowest ? 1 : 0;
   if (different > 1) return false;
   for (Check& check : checks_) {
+    RETURN_IF_ERROR(names_->context().Step(steps_per_key));
     Bytes value(ValueOf(tsuid, check.tagk));
     if (value.empty()) {
       if (check.admits_missing) continue;

@@ -257,8 +257,8 @@ class Points {
 
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
   /// matches, until `visit` returns false. The order of series is that of their TSUID bytes.
-  /// `watch` is the context of the request; nullptr means no limits. ListSeries itself only calls
-  /// MayWait of `watch`. `visit` must report its work to `watch`.
+  /// `watch` is the context of the request; nullptr means no limits. ListSeries itself calls only
+  /// MayWait; over cells, it also charges its scan. `visit` must report its work to `watch`.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 

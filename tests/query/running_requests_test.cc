@@ -574,11 +574,34 @@ TEST_CASE(
   WaitUntil([&] { return !first->Check().ok(); });
   CHECK(first->Check().code() == StatusCode::kBusy);
   CHECK(cut);
-  CHECK(second->Check().ok());  // it holds little memory
+  CHECK(second->Check().ok());  // the memory of the first one is enough
   CHECK_FALSE(small_cut);
   first.reset();
   waits.join();
   CHECK(went.ok());
+}
+
+TEST_CASE("a response that holds too little memory to help large queries is sent to its end") {
+  Options options;
+  options.timeout_ms = 300'000;
+  options.memory_bytes_max = 10'000;
+  options.large_bytes = 1000;
+  options.large_queries.wait_max_ms = 200'000;
+  Queries queries(options);
+  auto first = queries.Begin();
+  CHECK(first->Charge(1000).ok());
+  first->BeginAnswer();
+  queries.clock.AdvanceMs(300'001);
+  auto second = queries.Begin({}, "2h-ago"), third = queries.Begin({}, "3h-ago");
+  CHECK(second->Charge(5000).ok());
+  CHECK(second->Charge(1500).ok());
+  Status went;
+  std::thread waits([&] { went = third->Charge(1100); });
+  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  queries.clock.AdvanceMs(200'001);
+  waits.join();
+  CHECK(went.code() == StatusCode::kBusy);
+  CHECK(first->Check().ok());
 }
 
 TEST_CASE("a response that is sent within the time limit keeps its memory") {
