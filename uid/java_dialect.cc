@@ -383,7 +383,7 @@ class Translator {
     return escaped;
   }
 
-  /// Counts a part of a class. Each part copies the text of the parts before it.
+  /// Counts a part of a class. Adding a part copies the text of all earlier parts.
   Status CountPart() {
     return ++parts_ > kPartsMax ? Wrong("too many parts of character classes") : Status();
   }

@@ -39,6 +39,16 @@ RequestClient From(const std::string& remote) {
   return client;
 }
 
+/// Options with a memory of 10,000 bytes, in which large queries wait for at most `wait_max_ms`.
+Options WithLittleMemory(int64_t wait_max_ms) {
+  Options options;
+  options.timeout_ms = 300'000;
+  options.memory_bytes_max = 10'000;
+  options.large_bytes = 1000;
+  options.large_queries.wait_max_ms = wait_max_ms;
+  return options;
+}
+
 template <typename Condition>
 void WaitUntil(Condition condition) {
   while (!condition()) std::this_thread::yield();
@@ -551,12 +561,7 @@ TEST_CASE("no large query starts while half of the memory is in use") {
 TEST_CASE(
     "a response that is sent for longer than the time limit ends if large queries need its "
     "memory") {
-  Options options;
-  options.timeout_ms = 300'000;
-  options.memory_bytes_max = 10'000;
-  options.large_bytes = 1000;
-  options.large_queries.wait_max_ms = 1'000'000;
-  Queries queries(options);
+  Queries queries(WithLittleMemory(1'000'000));
   std::atomic<bool> cut = false, small_cut = false;
   RequestClient slow, small;
   slow.cut = [&] { cut = true; };
@@ -581,12 +586,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a response that holds too little memory to help large queries is sent to its end") {
-  Options options;
-  options.timeout_ms = 300'000;
-  options.memory_bytes_max = 10'000;
-  options.large_bytes = 1000;
-  options.large_queries.wait_max_ms = 200'000;
-  Queries queries(options);
+  Queries queries(WithLittleMemory(200'000));
   auto first = queries.Begin();
   CHECK(first->Charge(1000).ok());
   first->BeginAnswer();
@@ -604,12 +604,7 @@ TEST_CASE("a response that holds too little memory to help large queries is sent
 }
 
 TEST_CASE("a response that is sent within the time limit keeps its memory") {
-  Options options;
-  options.timeout_ms = 300'000;
-  options.memory_bytes_max = 10'000;
-  options.large_bytes = 1000;
-  options.large_queries.wait_max_ms = 100;
-  Queries queries(options);
+  Queries queries(WithLittleMemory(100));
   auto first = queries.Begin();
   CHECK(first->Charge(6000).ok());
   queries.clock.AdvanceMs(299'000);

@@ -239,14 +239,19 @@ TEST_CASE("the number of values is limited") {
   CHECK(c.Run().ok());
 }
 
-TEST_CASE("an evaluation ends with its request, and its results are charged") {
-  ExpCase c;
+/// Returns 20,000 points with the value 1, one for each millisecond.
+static PointColumns ManyPoints() {
   PointColumns points;
   for (int64_t i = 0; i < 20'000; ++i) {
     points.time_ms.push_back(i);
     points.bits.push_back(1);
   }
-  c.metrics = {{"a", {HostGroup(0, "m.a", "h1", std::move(points))}, {}}};
+  return points;
+}
+
+TEST_CASE("an evaluation ends with its request, and its results are charged") {
+  ExpCase c;
+  c.metrics = {{"a", {HostGroup(0, "m.a", "h1", ManyPoints())}, {}}};
   c.expressions = {{"e", "a + 1"}};
   FakeWatch watch;
   c.watch = &watch;
@@ -308,12 +313,7 @@ TEST_CASE("repeated outputs of a metric share its rows") {
 
 TEST_CASE("the values of repeated outputs count towards the limit on values") {
   ExpCase c;
-  PointColumns points;
-  for (int64_t i = 0; i < 20'000; ++i) {
-    points.time_ms.push_back(i);
-    points.bits.push_back(1);
-  }
-  c.metrics = {{"a", {HostGroup(0, "m.a", "h1", std::move(points))}, {}}};
+  c.metrics = {{"a", {HostGroup(0, "m.a", "h1", ManyPoints())}, {}}};
   c.outputs.assign(500, "a");
   CHECK(c.Run().ok());
   c.outputs.assign(1000, "a");
