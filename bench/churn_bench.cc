@@ -2,15 +2,18 @@
 // day the memory and the time of a query, on some days also the time of a start. Days pass quickly,
 // because this program sets the store's clock.
 //
-//   churn_bench [--series 10000] [--days 30] FOLDER
+//   churn_bench [--series 10000] [--days 30] [--keep] FOLDER
 //
-// The store keeps points for one day (a TTL). Every six hours it flushes, merges, and searches for
-// series without rows. Each line of the output describes the end of a day:
+// The store keeps points for one day (a TTL), or all points with --keep. Every six hours it
+// flushes, merges, searches for series without rows, and moves series to mapped files. Each line of
+// the output describes the end of a day:
 //
-//   day 1 series 240000 registry 24000000 names 8000000 files 100000 cache 20000000 unflushed 0
-//   anonymous 90000000 query_us 900
+//   day 1 series 240000 registry 24000000 mapped 8000000 names 8000000 files 100000 cache 20000000
+//   unflushed 0 anonymous 90000000 query_us 900
 //
-// Sizes are in bytes. On some days, `start_s` follows: the seconds to open a copy of the folder.
+// Sizes are in bytes. `mapped` is the size of the files, which take no anonymous memory. With
+// --keep, `old_query_us` follows: the time of a query of the first hour of the first day. On some
+// days, `start_s` follows: the seconds to open a copy of the folder.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -94,11 +97,16 @@ struct Store {
 
 class Churn {
  public:
-  Churn(std::string folder, uint64_t series)
-      : folder_(std::move(folder)), series_(series), store_(folder_, clock_, name_bytes_) {
-    hg::TableDescriptor table = *store_.cells->DescribeTable("tsdb");
-    table.families.front().ttl_s = kDayS;
-    DieUnlessOk(store_.cells->AlterTable(table));
+  Churn(std::string folder, uint64_t series, bool keeps)
+      : folder_(std::move(folder)),
+        series_(series),
+        keeps_(keeps),
+        store_(folder_, clock_, name_bytes_) {
+    if (!keeps_) {
+      hg::TableDescriptor table = *store_.cells->DescribeTable("tsdb");
+      table.families.front().ttl_s = kDayS;
+      DieUnlessOk(store_.cells->AlterTable(table));
+    }
     hg::uid::NamesOptions options;
     options.cache.bytes_max = kMemory / 32;  // as in the daemon
     options.cache.charged = name_bytes_;
@@ -112,18 +120,22 @@ class Churn {
       WriteHour(day, hour);
       if ((hour + 1) % kFlushHours != 0) continue;
       DieUnlessOk(store_.engine->Flush());
-      DieUnlessOk(store_.cells->CompactTable("tsdb"));
+      // Without a TTL, a merge of all files would rewrite all days.
+      DieUnlessOk(keeps_ ? store_.engine->MergePending(hg::engine::Engine::MergePool::kAny)
+                         : store_.cells->CompactTable("tsdb"));
       DieUnlessOk(store_.engine->SweepSeries());
     }
     if (measures_start) DieUnlessOk(store_.cells->Compact());  // also merges the table of ids
     const hg::EmbeddedStats stats = store_.engine->Stats();
     std::printf(
-        "day %d series %llu registry %llu names %llu files %llu cache %llu unflushed %llu "
-        "anonymous %llu query_us %.0f",
+        "day %d series %llu registry %llu mapped %llu names %llu files %llu cache %llu "
+        "unflushed %llu anonymous %llu query_us %.0f",
         day, (unsigned long long)stats.series, (unsigned long long)stats.registry_bytes,
-        (unsigned long long)stats.name_bytes, (unsigned long long)stats.file_memory_bytes,
-        (unsigned long long)stats.cache_bytes, (unsigned long long)stats.memory_bytes,
-        (unsigned long long)AnonymousBytes(), QueryUs());
+        (unsigned long long)stats.registry_mapped_bytes, (unsigned long long)stats.name_bytes,
+        (unsigned long long)stats.file_memory_bytes, (unsigned long long)stats.cache_bytes,
+        (unsigned long long)stats.memory_bytes, (unsigned long long)AnonymousBytes(),
+        QueryUs(now_s_ - kHourS));
+    if (keeps_) std::printf(" old_query_us %.0f", QueryUs(kStartS));
     if (measures_start) std::printf(" start_s %.4f", StartSeconds());
     std::printf("\n");
     std::fflush(stdout);
@@ -155,15 +167,15 @@ class Churn {
     DieUnlessOk(store_.points->Append(batch).status());
   }
 
-  // Returns the median time of a query for the last hour, in microseconds. All active series have
-  // points in this hour.
-  double QueryUs() {
+  // Returns the median time of a query for the hour that begins at `begin_s`, in microseconds. The
+  // series of this hour have points in no other hour.
+  double QueryUs(int64_t begin_s) {
     std::vector<double> all;
     for (int i = 0; i < kQueries; ++i) {
       const auto begin = Clock::now();
       hg::PointScanSpec spec;
       spec.metric = metric_;
-      spec.rows = {static_cast<uint32_t>(now_s_ - kHourS), static_cast<uint32_t>(now_s_)};
+      spec.rows = {static_cast<uint32_t>(begin_s), static_cast<uint32_t>(begin_s + kHourS)};
       auto scan = store_.points->Scan(spec, {});
       DieUnlessOk(scan.status());
       uint64_t rows = 0;
@@ -192,6 +204,7 @@ class Churn {
 
   const std::string folder_;
   const uint64_t series_;
+  const bool keeps_;
   SetClock clock_;
   int64_t now_s_ = kStartS;
   const std::shared_ptr<std::atomic<uint64_t>> name_bytes_ =
@@ -207,13 +220,15 @@ int main(int argc, char** argv) {
   std::string folder;
   uint64_t series = 10'000;
   int days = 30;
+  bool keeps = false;
   CLI::App app("Replaces all series every hour and prints how memory develops.");
   app.add_option("FOLDER", folder, "new data directory")->required()->check(CLI::NonexistentPath);
   app.add_option("--series", series, "active series")->check(CLI::Range(1, 1'000'000));
   app.add_option("--days", days, "days of compressed time")->check(CLI::Range(1, 60));
+  app.add_flag("--keep", keeps, "keep all points instead of one day");
   CLI11_PARSE(app, argc, argv);
   const hg::tsd::Heap heap(kMemory);
-  Churn churn(folder, series);
+  Churn churn(folder, series, keeps);
   for (int day = 1; day <= days; ++day) {
     churn.RunDay(day, day == 1 || day % kDaysOfStart == 0 || day == days);
   }

@@ -176,6 +176,7 @@ class EmbeddedBackend : public Backend {
     show("memory.bytes", stats.memory_bytes);
     show("memory.limit", stats.memory_limit_bytes);
     show("registry.bytes", stats.registry_bytes);
+    show("registry.mapped_bytes", stats.registry_mapped_bytes);
     show("names.bytes", stats.name_bytes);
     show("series.refused", stats.refused_series);
     show("series.full", stats.series_full ? 1 : 0);

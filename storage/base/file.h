@@ -47,6 +47,19 @@ class File {
   virtual void ForgetCached() const {}
 };
 
+/// A temporary file without a name. Its disk space is free again when the object is destroyed or
+/// the process ends. Not thread-safe before Map; afterwards the content does not change.
+class ScratchFile {
+ public:
+  virtual ~ScratchFile() = default;
+  virtual Status Append(ByteView bytes) = 0;
+  /// Maps the content into memory. Call this function once, after the last Append. The view is
+  /// valid as long as the object. The operating system reads a page of the view from the disk when
+  /// the page is accessed, and drops pages again when memory is short. If the disk then cannot be
+  /// read, the process ends by SIGBUS.
+  virtual Result<ByteView> Map() = 0;
+};
+
 /// A lock that this process holds. The lock is released when the object is destroyed or the process
 /// ends.
 class FileLock {
@@ -97,6 +110,11 @@ class FileSystem {
   virtual Status SyncFolder(const std::string& folder) = 0;
   /// Opens a folder for callers that sync it repeatedly. The file system must outlive the result.
   virtual Result<std::unique_ptr<Folder>> OpenFolder(const std::string& folder);
+  /// Creates a temporary file on the disk of the folder. Returns Unsupported if the file system has
+  /// no files without a name.
+  virtual Result<std::unique_ptr<ScratchFile>> MakeScratch(const std::string& folder) {
+    return Status::Unsupported(folder + ": no temporary files here");
+  }
   /// Returns the number of free bytes on the disk of the folder, or UINT64_MAX if the number is
   /// unknown.
   virtual uint64_t FreeBytes(const std::string& folder) { return (void)folder, UINT64_MAX; }

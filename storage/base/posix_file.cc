@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include "storage/base/file.h"
+#include "storage/base/invariant.h"
 
 namespace hg {
 namespace {
@@ -135,6 +137,40 @@ class PosixFolder : public Folder {
   const std::string path_;
 };
 
+class PosixScratch : public ScratchFile {
+ public:
+  PosixScratch(int fd, std::string folder) : fd_(fd), path_(std::move(folder)) {}
+  ~PosixScratch() override {
+    if (mapped_ != nullptr) ::munmap(mapped_, size_);
+  }
+
+  Status Append(ByteView bytes) override {
+    INVARIANT(mapped_ == nullptr);
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(fd_.get(), bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return Failure(path_, "write a temporary file");
+      bytes.remove_prefix(static_cast<size_t>(n));
+      size_ += static_cast<size_t>(n);
+    }
+    return {};
+  }
+
+  Result<ByteView> Map() override {
+    INVARIANT(mapped_ == nullptr && size_ > 0);
+    void* const at = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_.get(), 0);
+    if (at == MAP_FAILED) return Failure(path_, "map a temporary file");
+    mapped_ = at;
+    return ByteView(static_cast<const char*>(at), size_);
+  }
+
+ private:
+  const Descriptor fd_;
+  const std::string path_;  // of the folder, for messages
+  size_t size_ = 0;
+  void* mapped_ = nullptr;
+};
+
 class PosixLock : public FileLock {
  public:
   explicit PosixLock(int fd) : fd_(fd) {}
@@ -215,6 +251,14 @@ class Posix : public FileSystem {
     struct statvfs disk {};
     if (::statvfs(folder.c_str(), &disk) != 0) return UINT64_MAX;
     return uint64_t{disk.f_bavail} * disk.f_frsize;
+  }
+
+  Result<std::unique_ptr<ScratchFile>> MakeScratch(const std::string& folder) override {
+    const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) return std::unique_ptr<ScratchFile>(std::make_unique<PosixScratch>(fd, folder));
+    // Kernels and file systems without O_TMPFILE report one of these errors.
+    const bool unknown = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL;
+    return unknown ? FileSystem::MakeScratch(folder) : Failure(folder, "create a temporary file");
   }
 
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path,

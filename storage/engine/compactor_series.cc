@@ -1,14 +1,17 @@
 // Finds series without stored rows, for example after deletes or expiry. Forgets these series, and
-// removes them from the list of series.
+// removes them from the list of series. Moves other series from memory to mapped files.
 
 #include <malloc.h>
 
 #include <algorithm>
 #include <functional>
+#include <roaring/roaring.hh>
+#include <set>
 #include <utility>
 
 #include "storage/codec/row_key.h"
 #include "storage/engine/compactor.h"
+#include "storage/engine/day_index.h"
 #include "storage/engine/readable_rows.h"
 #include "storage/engine/row_file.h"
 #include "storage/engine/stored_row.h"
@@ -27,11 +30,7 @@ class Compactor::SeriesSearch {
  public:
   /// Searches the series with numbers below `count`, except those that were forgotten already.
   SeriesSearch(const Compactor& compactor, const Version& version, uint32_t count)
-      : compactor_(compactor),
-        version_(version),
-        registry_(compactor.registry_),
-        tsuids_(registry_.tsuids()),
-        absent_(count) {
+      : compactor_(compactor), version_(version), registry_(compactor.registry_), absent_(count) {
     const NumberSet forgotten = registry_.Forgotten();
     for (uint32_t number = 0; number < count; ++number) {
       if (!forgotten.Has(number)) absent_.Add(number);
@@ -39,31 +38,31 @@ class Compactor::SeriesSearch {
     for (const auto& memtable : version.memtables) {
       memtable->rows.ForEachSeries([this](uint32_t number) { absent_.Remove(number); });
     }
-    for (uint32_t number = 0; number < count; ++number) {
-      if (absent_.Has(number)) wanted_.push_back(number);
-    }
   }
 
+  // The day indexes come first, because they name almost all series at little cost.
   Status Run() {
     const Table* const points = compactor_.tables_.points();
+    if (points != nullptr) RETURN_IF_ERROR(SearchIndexes(*points));
     for (const Table* table : compactor_.tables_.All()) {
       if (table->FamilyIndex(points::kFamily) < 0) continue;
       RETURN_IF_ERROR(SearchMemory(*table));
     }
-    if (points != nullptr) RETURN_IF_ERROR(SearchPoints(*points));
+    RETURN_IF_ERROR(SearchPoints());
     for (const auto& [place, parts] : version_.parts) {
       const Table* const table = compactor_.tables_.ById(place.first);
-      if (table == nullptr || table->FamilyIndex(points::kFamily) < 0) continue;
+      if (table == nullptr || table == points || table->FamilyIndex(points::kFamily) < 0) continue;
       for (const auto& part : parts) {
         if (part->cells() != nullptr) RETURN_IF_ERROR(SearchCells(part->cells()));
       }
     }
+    for (const auto& file : cells_without_index_) RETURN_IF_ERROR(SearchCells(file));
     return {};
   }
   /// Returns the series without rows. Valid after Run.
   [[nodiscard]] const NumberSet& absent() const { return absent_; }
   /// Returns whether there are series without rows.
-  [[nodiscard]] bool found() const { return !wanted_.empty(); }
+  [[nodiscard]] bool found() const { return absent_.Any(); }
 
  private:
   // Number of rows after which the search checks whether the store is still open.
@@ -76,14 +75,37 @@ class Compactor::SeriesSearch {
     if (!tsuid.ok()) return;  // a row that does not belong to a series
     if (const auto number = registry_.Find(*tsuid)) absent_.Remove(*number);
   }
-  void DropFound() {
-    std::erase_if(wanted_, [this](uint32_t number) { return !absent_.Has(number); });
+
+  // A day index names exactly the series that have rows in its file, except loose rows.
+  Status SearchIndexes(const Table& table) {
+    std::set<const PartFiles*> seen;
+    for (const auto& [place, parts] : version_.parts) {
+      if (place.first != table.id) continue;
+      for (const auto& part : parts) {
+        if (!seen.insert(part->files().get()).second) continue;
+        for (const auto* file : {&part->points(), &part->cells()}) {
+          if (*file == nullptr) continue;
+          RETURN_IF_ERROR(CheckOpen());
+          const auto index = part->files()->DayIndexOf(**file, registry_, nullptr);
+          Roaring series;
+          const bool indexed =
+              index.ok() && *index != nullptr && AddSeriesOfDays(**index, 0, UINT32_MAX, &series);
+          for (const uint32_t number : series) absent_.Remove(number);
+          if (file == &part->points()) {
+            if (!indexed) points_without_index_.push_back(part);
+          } else if (!indexed || part->rows().loose) {
+            cells_without_index_.push_back(*file);
+          }
+        }
+      }
+    }
+    return {};
   }
 
   Status SearchMemory(const Table& table) {
     for (const auto& memtable : version_.memtables) {
       const lsm::CellMemory* const cells = memtable->Cells(table.id);
-      if (cells == nullptr || wanted_.empty()) continue;
+      if (cells == nullptr || !absent_.Any()) continue;
       Bytes after;
       for (bool first = true;; first = false) {
         RETURN_IF_ERROR(CheckOpen());
@@ -93,32 +115,33 @@ class Compactor::SeriesSearch {
         if (rows.size() < kRowsTogether) break;
         after = rows.back().key;
       }
-      DropFound();
     }
     return {};
   }
 
-  // Begins with the newest files, which have rows of most series.
-  Status SearchPoints(const Table& table) {
+  // Searches the rows of files without a day index. Begins with the newest files, which have rows
+  // of most series.
+  Status SearchPoints() {
+    if (points_without_index_.empty()) return {};
     const KeyLayout& layout = compactor_.layout();
-    Parts all;
-    for (const auto& [place, parts] : version_.parts) {
-      if (place.first == table.id) all.insert(all.end(), parts.begin(), parts.end());
+    const auto tsuids = registry_.tsuids();
+    std::vector<uint32_t> wanted;  // the numbers in absent_
+    for (uint32_t number = 0; number < absent_.end(); ++number) {
+      if (absent_.Has(number)) wanted.push_back(number);
     }
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-      return a->last_sequence() > b->last_sequence();
+    std::stable_sort(
+        points_without_index_.begin(), points_without_index_.end(),
+        [](const auto& a, const auto& b) { return a->last_sequence() > b->last_sequence(); });
+    std::sort(wanted.begin(), wanted.end(), [&](uint32_t a, uint32_t b) {
+      return RowFileOrder(layout, tsuids->Tsuid(a), tsuids->Tsuid(b));
     });
-    std::sort(wanted_.begin(), wanted_.end(), [&](uint32_t a, uint32_t b) {
-      return RowFileOrder(layout, tsuids_->Tsuid(a), tsuids_->Tsuid(b));
-    });
-    for (const auto& part : all) {
-      if (wanted_.empty()) break;
-      if (part->points() == nullptr) continue;
+    for (const auto& part : points_without_index_) {
+      if (wanted.empty()) break;
       lsm::BlockFileScan rows(part->points(), "", "", lsm::CacheUse::kFind);
       size_t looked_at = 0;
-      for (const uint32_t number : wanted_) {
+      for (const uint32_t number : wanted) {
         if (++looked_at % kRowsTogether == 0) RETURN_IF_ERROR(CheckOpen());
-        const Bytes first = RowFileKey(layout, tsuids_->Tsuid(number), 0);
+        const Bytes first = RowFileKey(layout, tsuids->Tsuid(number), 0);
         rows.Seek(first);
         ASSIGN_OR_RETURN(const bool more, rows.Next());
         if (!more) break;
@@ -128,13 +151,13 @@ class Compactor::SeriesSearch {
           absent_.Remove(number);
         }
       }
-      DropFound();
+      std::erase_if(wanted, [this](uint32_t number) { return !absent_.Has(number); });
     }
     return {};
   }
 
   Status SearchCells(const std::shared_ptr<const lsm::BlockFile>& file) {
-    if (wanted_.empty()) return {};
+    if (!absent_.Any()) return {};
     lsm::BlockFileScan rows(file, "", "", lsm::CacheUse::kPast);
     for (size_t looked_at = 1;; ++looked_at) {
       if (looked_at % kRowsTogether == 0) RETURN_IF_ERROR(CheckOpen());
@@ -142,16 +165,16 @@ class Compactor::SeriesSearch {
       if (!more) break;
       Note(rows.key());
     }
-    DropFound();
     return {};
   }
 
   const Compactor& compactor_;
   const Version& version_;
   const Registry& registry_;
-  const std::shared_ptr<const TsuidTable> tsuids_;
   NumberSet absent_;
-  std::vector<uint32_t> wanted_;  // the numbers in absent_
+  // Files with rows that no day index names.
+  Parts points_without_index_;
+  std::vector<std::shared_ptr<const lsm::BlockFile>> cells_without_index_;
 };
 
 Status Compactor::SweepSeries() {
@@ -160,24 +183,36 @@ Status Compactor::SweepSeries() {
   const uint32_t recorded = memstore_.BeginSweep();
   // The version is pinned after BeginSweep. A row that is not in this version was written later, so
   // its series is recorded as changed.
-  NumberSet absent;
+  Memstore::Swept swept{{}, registry_.mapped()};
   bool found = false;
+  Status mapped;
   const Status status = Survive([&]() -> Status {
     const auto version = file_set_.Pin();
     // Only series that are in files are searched. Newer series are in the log. If they were
     // forgotten, a start would register them again.
-    const uint32_t in_files = version->memtables.back()->series_begin;
-    SeriesSearch search(*this, *version, std::min(recorded, in_files));
+    const uint32_t in_files = std::min(recorded, version->memtables.back()->series_begin);
+    SeriesSearch search(*this, *version, in_files);
     RETURN_IF_ERROR(search.Run());
     found = search.found();
-    if (found) absent = search.absent();
+    if (found) swept.absent = search.absent();
+    if (!registry_.MapsMore(in_files)) return {};
+    // Series that are absent now may change before EndSweep, so they are written, too.
+    auto ranges = registry_.MapSeries(env_.files, env_.options.path, in_files,
+                                      registry_.Forgotten(), [this] { return env_.CheckOpen(); });
+    if (ranges.ok()) {
+      swept.mapped = std::move(*ranges);
+      found = true;
+    } else if (ranges.status().code() != StatusCode::kUnsupported) {
+      mapped = ranges.status();
+    }
     return {};
   });
-  memstore_.EndSweep(status.ok() && found ? &absent : nullptr);
+  memstore_.EndSweep(status.ok() && found ? &swept : nullptr);
   RETURN_IF_ERROR(status);
-  // The old index and TSUIDs were small blocks among other blocks, so free() does not return their
-  // pages to the system.
-  if (found) malloc_trim(0);
+  RETURN_IF_ERROR(Prepend(mapped, "temporary files of series"));
+  // The old index and TSUIDs, and the memtables and blocks of flushes and merges, were small blocks
+  // among other blocks, so free() does not return their pages to the system.
+  malloc_trim(0);
   // Until the list of series is written again, a start registers the forgotten series again, and
   // its first sweep forgets them.
   const FileSetState state = file_set_.State();

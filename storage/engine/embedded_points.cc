@@ -36,7 +36,8 @@ Status EmbeddedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
                                   RequestContext* watch,
                                   const std::function<bool(ByteView tsuid)>& visit) {
   RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher, watch));
-  const FoundSeries found = engine_.registry().Match(metric, matcher);
+  MemoryTally memory(watch);
+  ASSIGN_OR_RETURN(const FoundSeries found, engine_.registry().Match(metric, matcher, &memory));
   for (const uint32_t series : found.numbers) {
     if (!visit(found.tsuids->Tsuid(series))) break;
   }
@@ -47,17 +48,18 @@ Status EmbeddedPoints::ListSeriesWithin(ByteView metric, const SeriesMatcher& ma
                                         const RowRange& rows, RequestContext* watch,
                                         const std::function<bool(ByteView tsuid)>& visit) {
   RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher, watch));
-  FoundSeries found = engine_.registry().Match(metric, matcher);
-  std::vector<uint32_t>& series = found.numbers;
   MemoryTally memory(watch);
-  RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(series.capacity() * sizeof(uint32_t))));
-  // The version is pinned after Match, so that it has all points that were written before Match.
-  const auto version = engine_.Pin();
-  const RunningScans::Registration registration(engine_.running_scans(),
-                                                version->memtables.back()->after_sequence, watch);
-  RETURN_IF_ERROR(
-      KeepSeriesWithin(engine_, *version, metric, NotExpired(engine_, rows), watch, &series));
-  for (const uint32_t number : series) {
+  ASSIGN_OR_RETURN(FoundSeries found, engine_.registry().Candidates(metric, matcher, &memory));
+  {
+    // The version is pinned after Candidates, so that it has all points that were written before.
+    const auto version = engine_.Pin();
+    const RunningScans::Registration registration(engine_.running_scans(),
+                                                  version->memtables.back()->after_sequence, watch);
+    RETURN_IF_ERROR(KeepSeriesWithin(engine_, *version, metric, NotExpired(engine_, rows), watch,
+                                     &found.numbers));
+  }
+  RETURN_IF_ERROR(engine_.registry().KeepMatches(metric, matcher, &memory, &found));
+  for (const uint32_t number : found.numbers) {
     if (!visit(found.tsuids->Tsuid(number))) break;
   }
   return {};

@@ -100,7 +100,9 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   PointScanSpec seen = spec;
   seen.rows = NotExpired(engine, spec.rows);
   RETURN_IF_ERROR(engine.registry().MayMatch(spec.metric, spec.matcher, spec.watch));
-  FoundSeries series = engine.registry().Match(spec.metric, spec.matcher);
+  MemoryTally found_memory(spec.watch);
+  ASSIGN_OR_RETURN(FoundSeries series,
+                   engine.registry().Candidates(spec.metric, spec.matcher, &found_memory));
   if (MaySkip(engine, series.numbers.size())) {
     const auto version = engine.Pin();
     const RunningScans::Registration registration(engine.running_scans(),
@@ -111,6 +113,7 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
     // A damaged day index is no reason to refuse the query: the rows can be found without it.
     if (!kept.ok() && kept.code() != StatusCode::kCorruption) return kept;
   }
+  RETURN_IF_ERROR(engine.registry().KeepMatches(spec.metric, spec.matcher, &found_memory, &series));
   // If the query must wait for its turn, it waits in this call. Afterwards, the scan keeps its
   // memtables in memory even after the store has flushed them.
   if (spec.watch != nullptr) {

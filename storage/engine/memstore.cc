@@ -100,6 +100,7 @@ void Memstore::AddTo(EmbeddedStats* stats) const {
   stats->memory_bytes = MemoryBytes();
   stats->memory_limit_bytes = env_.memory_max;
   stats->registry_bytes = registry_.bytes();
+  stats->registry_mapped_bytes = registry_.mapped_bytes();
   stats->file_memory_bytes = file_set_.MemoryBytes();
   stats->name_bytes = NameBytes();
   stats->refused_series = refused_series_.load(std::memory_order_relaxed);

@@ -131,11 +131,17 @@ class Memstore {
   /// Starts to record which series change. Returns a series number. Only series numbers below the
   /// returned number may be passed to EndSweep, because changes of later series are not recorded.
   uint32_t BeginSweep() EXCLUDES(write_);
-  /// Forgets those series of `absent` that did not change since BeginSweep, or none if memory is
-  /// exhausted. The registration of each of these series must be in files, not in the log. `absent`
-  /// is null if the search failed or found nothing. Other threads may register series while
-  /// EndSweep builds a new index; they wait only while it adds the last new series.
-  void EndSweep(const NumberSet* absent) EXCLUDES(register_);
+  /// The results of a sweep. The registration of all series in them must be in files, not in the
+  /// log. Swept is a plain value.
+  struct Swept {
+    NumberSet absent;     // series without rows
+    MappedRanges mapped;  // the result of Registry::MapSeries
+  };
+  /// Forgets those series of `swept->absent` that did not change since BeginSweep, and removes the
+  /// series of `swept->mapped` from memory. Does nothing if memory is exhausted. `swept` is null if
+  /// the search failed or found nothing. Other threads may register series while EndSweep builds a
+  /// new index; they wait only while it adds the last new series.
+  void EndSweep(const Swept* swept) EXCLUDES(register_);
 
   // The following functions are for flushes. Only one flush may run at a time.
   struct FlushDue {
@@ -170,6 +176,8 @@ class Memstore {
  private:
   // The following functions are in memstore_replay.cc.
   Status LoadSeries(const Version& version, const lsm::Manifest& stored);
+  /// Moves series from memory to mapped files if at least `series` of them are in memory.
+  Status MapLoaded(uint32_t series);
   /// Replays one log record. `met` collects the new series of consecutive records that the registry
   /// does not have yet.
   Status ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met)

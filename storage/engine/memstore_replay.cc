@@ -82,9 +82,13 @@ namespace {
 // thread adds a batch while the next one is read.
 class SeriesIntake {
  public:
-  /// `forgotten_max` is the number of series that may be missing.
-  SeriesIntake(Registry* registry, uint32_t forgotten_max)
-      : registry_(*registry), next_(registry->size()), forgotten_left_(forgotten_max) {}
+  /// `forgotten_max` is the number of series that may be missing. `after_batch` is called by the
+  /// thread that adds the series.
+  SeriesIntake(Registry* registry, uint32_t forgotten_max, std::function<Status()> after_batch)
+      : registry_(*registry),
+        next_(registry->size()),
+        forgotten_left_(forgotten_max),
+        after_batch_(std::move(after_batch)) {}
 
   /// Number of the next series.
   [[nodiscard]] uint32_t next() const { return next_; }
@@ -109,14 +113,17 @@ class SeriesIntake {
       while (next_ < number) AddNext({});
       return true;
     }
-    Finish();
+    HandOver();
+    Wait();
     registry_.Skip(gap);
     next_ = number;
     return true;
   }
-  void Finish() {
+  /// Returns the first error of `after_batch`.
+  Status Finish() {
     HandOver();
-    adding_.get();
+    Wait();
+    return status_;
   }
   /// Number of forgotten series whose numbers were not skipped yet.
   [[nodiscard]] uint32_t forgotten_left() const { return forgotten_left_; }
@@ -130,17 +137,26 @@ class SeriesIntake {
     if (read_.size() == kTogether) HandOver();
   }
   void HandOver() {
-    if (adding_.valid()) adding_.get();
-    adding_ = std::async(std::launch::async,
-                         [this, read = std::move(read_)] { registry_.AddAll(read.views()); });
+    Wait();
+    adding_ = std::async(std::launch::async, [this, read = std::move(read_)] {
+      registry_.LoadAll(read.views());
+      return after_batch_();
+    });
     read_.Clear();
+  }
+  void Wait() {
+    if (!adding_.valid()) return;
+    const Status added = adding_.get();
+    if (status_.ok()) status_ = added;
   }
 
   Registry& registry_;
   uint32_t next_;
   uint32_t forgotten_left_;
+  const std::function<Status()> after_batch_;
+  Status status_;
   TsuidList read_;
-  std::future<void> adding_;
+  std::future<Status> adding_;
 };
 
 // Reads the series of a file from the next number on, as long as each row is a single put. Assumes
@@ -163,7 +179,8 @@ Result<bool> ReadPlainSeries(const KeyLayout& layout,
 }  // namespace
 
 Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored) {
-  SeriesIntake intake(&registry_, stored.forgotten_series);
+  SeriesIntake intake(&registry_, stored.forgotten_series,
+                      [this] { return MapLoaded(MappedSeries::kSeriesMax); });
   Parts parts;
   uint64_t rows_max = 0;
   for (const auto& part : version.PartsOf(kSeriesTable, 0)) {
@@ -171,7 +188,7 @@ Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored)
     parts.push_back(part);
     rows_max += part->cells()->entries();
   }
-  registry_.Reserve(rows_max);
+  registry_.Reserve(std::min<uint64_t>(rows_max, MappedSeries::kSeriesMax));
   // Each part has the numbers of one or more memtables, and usually only plain rows. All other
   // cases are handled below.
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
@@ -202,7 +219,21 @@ Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored)
   }
   if (intake.next() < stored.series_end && !intake.SkipTo(stored.series_end)) return missing();
   if (intake.forgotten_left() > 0) return missing();
-  intake.Finish();
+  RETURN_IF_ERROR(intake.Finish());
+  return MapLoaded(Registry::kMappedTogether);
+}
+
+// If the files cannot be written, for example because the disk is full, the series stay in memory.
+Status Memstore::MapLoaded(uint32_t series) {
+  if (registry_.size() - registry_.mapped().end < series) return {};
+  NumberSet forgotten = registry_.Forgotten();
+  auto mapped = registry_.MapSeries(env_.files, env_.options.path, registry_.size(), forgotten,
+                                    [this] { return env_.CheckOpen(); });
+  RETURN_IF_ERROR(env_.CheckOpen());
+  if (!mapped.ok() || mapped->end == registry_.mapped().end) return {};
+  auto lookups = registry_.NewLookups(forgotten, std::move(*mapped));
+  registry_.AddTo(0, registry_.size(), forgotten, lookups.get());
+  registry_.Forget(std::move(lookups), std::move(forgotten));
   return {};
 }
 
@@ -210,7 +241,7 @@ Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored)
 // the list of series was written without the first number.
 Status Memstore::ForgetDuplicates() {
   if (!registry_.has_duplicates()) return {};
-  const NumberSet none;
+  const Swept none{{}, registry_.mapped()};
   (void)BeginSweep();
   EndSweep(&none);
   if (!registry_.has_duplicates()) return {};
@@ -218,7 +249,7 @@ Status Memstore::ForgetDuplicates() {
 }
 
 void Memstore::AddMet(TsuidList* met) {
-  registry_.AddAll(met->views());
+  registry_.LoadAll(met->views());
   met->Clear();
 }
 

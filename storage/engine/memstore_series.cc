@@ -177,14 +177,14 @@ uint32_t Memstore::BeginSweep() {
   return count;
 }
 
-void Memstore::EndSweep(const NumberSet* absent) {
+void Memstore::EndSweep(const Swept* swept) {
   NumberSet freed;
   std::unique_ptr<Registry::Lookups> lookups;
   const Status status = Survive([&]() -> Status {
-    if (absent == nullptr) return {};
+    if (swept == nullptr) return {};
     NumberSet forgotten = registry_.Forgotten();
-    forgotten.AddAll(*absent);
-    lookups = registry_.NewLookups(forgotten);
+    forgotten.AddAll(swept->absent);
+    lookups = registry_.NewLookups(forgotten, swept->mapped);
     uint32_t indexed = 0;
     const auto catch_up = [&] {
       const uint32_t known = registry_.size();

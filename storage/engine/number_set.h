@@ -37,9 +37,25 @@ class NumberSet {
     words_.resize(std::max(words_.size(), other.words_.size()));
     for (size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
   }
+  [[nodiscard]] bool Any() const {
+    return std::any_of(words_.begin(), words_.end(), [](uint64_t word) { return word != 0; });
+  }
+  /// All numbers of the set are below this number.
+  [[nodiscard]] uint64_t end() const { return uint64_t{words_.size()} * 64; }
   [[nodiscard]] uint32_t Count() const {
     uint32_t count = 0;
     for (const uint64_t word : words_) count += static_cast<uint32_t>(std::popcount(word));
+    return count;
+  }
+  /// Returns how many numbers from `begin` to `end` - 1 are in the set. `begin` is a multiple
+  /// of 64.
+  [[nodiscard]] uint32_t CountIn(uint32_t begin, uint32_t end) const {
+    uint32_t count = 0;
+    for (uint64_t at = begin; at < end && at / 64 < words_.size(); at += 64) {
+      uint64_t word = words_[at / 64];
+      if (end - at < 64) word &= (uint64_t{1} << (end - at)) - 1;
+      count += static_cast<uint32_t>(std::popcount(word));
+    }
     return count;
   }
   /// Removes all numbers of `other` from this set, and calls visit(number) for each removed number.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "storage/base/invariant.h"
@@ -17,14 +18,24 @@ namespace hg::engine {
 class NumberSlots {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
+  struct Slot {
+    uint32_t hash = 0;  // Find compares the hash first, and the object only if the hash is equal
+    uint32_t number = kNone;
+  };
 
   /// Returns the number that was added with `hash` and for which is(number) is true. Returns kNone
   /// if there is no such number.
   template <typename Is>
   [[nodiscard]] uint32_t Find(uint32_t hash, Is&& is) const {
-    if (slots_.empty()) return kNone;
-    for (size_t i = First(hash); slots_[i].number != kNone; i = After(i)) {
-      if (slots_[i].hash == hash && is(slots_[i].number)) return slots_[i].number;
+    return FindIn(slots_, hash, is);
+  }
+  /// Searches a copy of the slots of a table as Find does.
+  template <typename Is>
+  [[nodiscard]] static uint32_t FindIn(std::span<const Slot> slots, uint32_t hash, Is&& is) {
+    if (slots.empty()) return kNone;
+    for (size_t i = First(hash, slots.size()); slots[i].number != kNone;) {
+      if (slots[i].hash == hash && is(slots[i].number)) return slots[i].number;
+      if (++i == slots.size()) i = 0;
     }
     return kNone;
   }
@@ -44,7 +55,7 @@ class NumberSlots {
   }
   /// Replaces `number`, which was added with `hash`, by the number `by`.
   void Replace(uint32_t hash, uint32_t number, uint32_t by) {
-    size_t i = First(hash);
+    size_t i = First(hash, slots_.size());
     while (slots_[i].number != number) {
       INVARIANT(slots_[i].number != kNone);
       i = After(i);
@@ -52,20 +63,19 @@ class NumberSlots {
     slots_[i].number = by;
   }
   void Prefetch(uint32_t hash) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[First(hash)]);
+    if (!slots_.empty()) __builtin_prefetch(&slots_[First(hash, slots_.size())]);
   }
+  [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
   [[nodiscard]] size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
  private:
   static constexpr size_t kFirstSlots = 1024;
-  struct Slot {
-    uint32_t hash = 0;  // Find compares the hash first, and the object only if the hash is equal
-    uint32_t number = kNone;
-  };
-  [[nodiscard]] size_t First(uint32_t hash) const { return uint64_t{hash} * slots_.size() >> 32; }
+  [[nodiscard]] static size_t First(uint32_t hash, size_t slots) {
+    return uint64_t{hash} * slots >> 32;
+  }
   [[nodiscard]] size_t After(size_t i) const { return i + 1 < slots_.size() ? i + 1 : 0; }
   void Insert(Slot slot) {
-    size_t i = First(slot.hash);
+    size_t i = First(slot.hash, slots_.size());
     while (slots_[i].number != kNone) i = After(i);
     slots_[i] = slot;
   }

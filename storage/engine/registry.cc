@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <utility>
 
+#include "storage/base/checked_sort.h"
 #include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/match_series.h"
@@ -15,13 +17,10 @@ namespace {
 
 // Number of series that are looked up or added together, so that their memory accesses overlap.
 constexpr size_t kTogether = 32;
+// Number of TSUIDs that are read between two reports to a RequestContext.
+constexpr size_t kStepsTogether = 4096;
 
 }  // namespace
-
-uint32_t Registry::Hash(ByteView tsuid) {
-  const uint64_t hash = std::hash<ByteView>()(tsuid);
-  return static_cast<uint32_t>(hash ^ hash >> 32);
-}
 
 std::shared_ptr<const TsuidTable> Registry::tsuids() const {
   std::shared_lock lock(mutex_);
@@ -30,7 +29,9 @@ std::shared_ptr<const TsuidTable> Registry::tsuids() const {
 
 Bytes Registry::TsuidOf(uint32_t number) const {
   std::shared_lock lock(mutex_);
-  return forgotten_.Has(number) ? Bytes() : Bytes(lookups_->tsuids->FindTsuid(number));
+  const Snapshot now = SnapshotLocked();
+  lock.unlock();
+  return now.forgotten->Has(number) ? Bytes() : Bytes(now.tsuids->FindTsuid(number));
 }
 
 uint32_t Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
@@ -40,21 +41,31 @@ uint32_t Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
 
 std::optional<uint32_t> Registry::FindNext(ByteView tsuid) const {
   const uint32_t next = next_.load(std::memory_order_relaxed);
-  if (next >= size() || lookups_->tsuids->FindTsuid(next) != tsuid || forgotten_.Has(next)) {
+  if (next >= size() || lookups_->tsuids->FindTsuid(next) != tsuid || forgotten_->Has(next)) {
     return {};
   }
   next_.store(next + 1, std::memory_order_relaxed);
   return next;
 }
 
+uint32_t Registry::FindMapped(const Snapshot& at, ByteView tsuid) const {
+  const auto& ranges = at.tsuids->mapped().ranges;
+  const uint32_t hash = MappedSeries::Hash(tsuid);
+  // A series that was forgotten and registered again may be in an older file, too.
+  for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
+    const uint32_t number = (*range)->Find(tsuid, hash);
+    if (number == kUnknown || at.forgotten->Has(number)) continue;
+    next_.store(number + 1, std::memory_order_relaxed);
+    return number;
+  }
+  return kUnknown;
+}
+
 std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
-  std::shared_lock lock(mutex_);
-  if (const auto next = FindNext(tsuid)) return next;
-  const uint32_t found = FindLocked(tsuid, Hash(tsuid));
-  if (found == kUnknown) return {};
-  INVARIANT(found < size());
-  next_.store(found + 1, std::memory_order_relaxed);
-  return found;
+  uint32_t number;
+  if (!FindAll({&tsuid, 1}, &number)) return {};
+  INVARIANT(number < size());
+  return number;
 }
 
 // Finds at most kTogether series.
@@ -68,7 +79,7 @@ bool Registry::FindSome(std::span<const ByteView> some, uint32_t* numbers) const
     numbers[near] = *next;
   }
   for (size_t i = near; i < some.size(); ++i) {
-    hashes[i] = Hash(some[i]);
+    hashes[i] = MappedSeries::Hash(some[i]);
     lookups_->slots.Prefetch(hashes[i]);
   }
   for (size_t i = near; i < some.size(); ++i) {
@@ -84,37 +95,60 @@ bool Registry::FindSome(std::span<const ByteView> some, uint32_t* numbers) const
 
 bool Registry::FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const {
   bool all = true;
-  while (!tsuids.empty()) {
+  for (; !tsuids.empty(); tsuids = tsuids.subspan(std::min(kTogether, tsuids.size()))) {
     const auto some = tsuids.first(std::min(kTogether, tsuids.size()));
+    uint32_t* const of_some = std::exchange(numbers, numbers + some.size());
     std::shared_lock lock(mutex_);
-    all = FindSome(some, numbers) && all;
-    tsuids = tsuids.subspan(some.size());
-    numbers += some.size();
+    if (FindSome(some, of_some)) continue;
+    const Snapshot now = SnapshotLocked();
+    lock.unlock();
+    for (size_t i = 0; i < some.size(); ++i) {
+      if (of_some[i] == kUnknown) of_some[i] = FindMapped(now, some[i]);
+      all = all && of_some[i] != kUnknown;
+    }
   }
   return all;
 }
 
-void Registry::Add(ByteView tsuid) {
-  std::unique_lock lock(mutex_);
-  lookups_->slots.Reserve(1);
-  AddLocked(tsuid, Hash(tsuid));
-}
+void Registry::Add(ByteView tsuid) { AddAll({&tsuid, 1}); }
 
 void Registry::AddAll(std::span<const ByteView> tsuids) {
+  AddTogether(tsuids, [](ByteView, uint32_t) { return kUnknown; });
+}
+
+void Registry::LoadAll(std::span<const ByteView> tsuids) {
+  std::shared_lock lock(mutex_);
+  const Snapshot now = SnapshotLocked();
+  lock.unlock();
+  // No other thread adds series at a start.
+  std::vector<uint32_t> mapped;
+  for (const ByteView tsuid : tsuids) {
+    if (now.tsuids->mapped().ranges.empty()) break;
+    if (const uint32_t number = FindMapped(now, tsuid); number != kUnknown)
+      mapped.push_back(number);
+  }
+  AddTogether(tsuids, [this](ByteView tsuid, uint32_t hash) { return FindLocked(tsuid, hash); });
+  std::unique_lock change(mutex_);
+  for (const uint32_t number : mapped) ForgetLocked(number);
+}
+
+// `before` returns the number in memory that a TSUID already has, or kUnknown.
+template <typename Before>
+void Registry::AddTogether(std::span<const ByteView> tsuids, const Before& before) {
   std::array<uint32_t, kTogether> hashes;
   std::unique_lock lock(mutex_);
   for (; !tsuids.empty(); tsuids = tsuids.subspan(std::min(kTogether, tsuids.size()))) {
     const auto some = tsuids.first(std::min(kTogether, tsuids.size()));
     lookups_->slots.Reserve(some.size());
     for (size_t i = 0; i < some.size(); ++i) {
-      hashes[i] = Hash(some[i]);
+      hashes[i] = MappedSeries::Hash(some[i]);
       lookups_->slots.Prefetch(hashes[i]);
     }
     for (size_t i = 0; i < some.size(); ++i) {
       if (some[i].empty()) {
         SkipLocked(1);
       } else {
-        AddLocked(some[i], hashes[i]);
+        AddLocked(some[i], hashes[i], before(some[i], hashes[i]));
       }
     }
   }
@@ -125,21 +159,25 @@ void Registry::Reserve(size_t series) {
   lookups_->slots.Reserve(series);
 }
 
-void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
+void Registry::AddLocked(ByteView tsuid, uint32_t hash, uint32_t before) {
   const uint32_t number = size();
   INVARIANT(number != kUnknown);
   lookups_->index.Add(number, lookups_->tsuids->Set(number, tsuid));
-  const uint32_t before = FindLocked(tsuid, hash);
   if (before == kUnknown) {
     lookups_->slots.Add(hash, number);
   } else {
     lookups_->slots.Replace(hash, before, number);
-    forgotten_.Grow(before + 1);
-    forgotten_.Add(before);
-    forgotten_count_.fetch_add(1, std::memory_order_release);
+    ForgetLocked(before);
     has_duplicates_ = true;
   }
   size_.store(number + 1, std::memory_order_release);
+}
+
+void Registry::ForgetLocked(uint32_t number) {
+  if (forgotten_->Has(number)) return;
+  forgotten_->Grow(number + 1);
+  forgotten_->Add(number);
+  forgotten_count_.fetch_add(1, std::memory_order_release);
 }
 
 void Registry::Skip(uint32_t count) {
@@ -150,19 +188,61 @@ void Registry::Skip(uint32_t count) {
 void Registry::SkipLocked(uint32_t count) {
   const uint32_t begin = size();
   INVARIANT(count <= kUnknown - begin);
-  forgotten_.Grow(begin + count);
-  for (uint32_t number = begin; number < begin + count; ++number) forgotten_.Add(number);
+  forgotten_->Grow(begin + count);
+  for (uint32_t number = begin; number < begin + count; ++number) forgotten_->Add(number);
   forgotten_count_.fetch_add(count, std::memory_order_release);
   size_.store(begin + count, std::memory_order_release);
 }
 
 NumberSet Registry::Forgotten() const {
   std::shared_lock lock(mutex_);
-  return forgotten_;
+  return *forgotten_;
 }
 
-std::unique_ptr<Registry::Lookups> Registry::NewLookups(const NumberSet& forgotten) const {
-  auto lookups = std::make_unique<Lookups>(layout_, std::make_shared<TsuidTable>(tsuid_bytes_));
+bool Registry::MapsMore(uint32_t end) const {
+  return end / MappedSeries::kBlockSeries * MappedSeries::kBlockSeries >=
+         tsuids()->mapped().end + kMappedTogether;
+}
+
+Result<MappedRanges> Registry::MapSeries(FileSystem& files, const std::string& folder, uint32_t end,
+                                         const NumberSet& forgotten,
+                                         const std::function<Status()>& check) const {
+  const auto tsuids = this->tsuids();
+  MappedRanges mapped;
+  mapped.end = tsuids->mapped().end;
+  for (const auto& range : tsuids->mapped().ranges) {
+    const uint32_t gone = forgotten.CountIn(range->begin(), range->end());
+    if (gone < range->end() - range->begin()) mapped.ranges.push_back(range);
+  }
+  if (!MapsMore(end)) return mapped;
+  end = end / MappedSeries::kBlockSeries * MappedSeries::kBlockSeries;
+  uint32_t begin = mapped.end;
+  // A small last file is written again together with the new series, so that there are few files.
+  if (!mapped.ranges.empty() && mapped.ranges.back()->end() == begin &&
+      end - mapped.ranges.back()->begin() <= MappedSeries::kSeriesMax) {
+    begin = mapped.ranges.back()->begin();
+    mapped.ranges.pop_back();
+  }
+  while (begin < end) {
+    const uint32_t range_end = std::min(end, begin + MappedSeries::kSeriesMax);
+    ASSIGN_OR_RETURN(auto range, MappedSeries::Make(
+                                     files, folder, layout_, begin, range_end,
+                                     [&](uint32_t number) {
+                                       return forgotten.Has(number) ? ByteView()
+                                                                    : tsuids->Tsuid(number);
+                                     },
+                                     check));
+    if (range != nullptr) mapped.ranges.push_back(std::move(range));
+    begin = range_end;
+  }
+  mapped.end = end;
+  return mapped;
+}
+
+std::unique_ptr<Registry::Lookups> Registry::NewLookups(const NumberSet& forgotten,
+                                                        MappedRanges mapped) const {
+  auto lookups = std::make_unique<Lookups>(
+      layout_, std::make_shared<TsuidTable>(tsuid_bytes_, std::move(mapped)));
   std::shared_lock lock(mutex_);
   const uint32_t end = size();
   const TsuidTable::Blocks blocks = lookups_->tsuids->blocks();
@@ -179,22 +259,25 @@ void Registry::AddTo(uint32_t begin, uint32_t end, const NumberSet& forgotten,
   TsuidTable& tsuids = *lookups->tsuids;
   tsuids.ShareNew(now->blocks());
   lock.unlock();
-  for (uint32_t number = begin; number < end; ++number) {
+  for (uint32_t number = std::max(begin, tsuids.mapped().end); number < end; ++number) {
     if (forgotten.Has(number)) continue;
     ByteView tsuid = tsuids.FindTsuid(number);
     if (tsuid.empty()) tsuid = tsuids.Set(number, now->Tsuid(number));
     lookups->slots.Reserve(1);
-    lookups->slots.Add(Hash(tsuid), number);
+    lookups->slots.Add(MappedSeries::Hash(tsuid), number);
     lookups->index.Add(number, tsuid);
   }
 }
 
 std::unique_ptr<Registry::Lookups> Registry::Forget(std::unique_ptr<Lookups> lookups,
                                                     NumberSet forgotten) {
+  auto fresh = std::make_shared<NumberSet>(std::move(forgotten));
+  const uint32_t count = fresh->Count();
   std::unique_lock lock(mutex_);
+  INVARIANT(lookups->tsuids->mapped().end >= lookups_->tsuids->mapped().end);
   lookups_.swap(lookups);
-  std::swap(forgotten_, forgotten);
-  forgotten_count_.store(forgotten_.Count(), std::memory_order_release);
+  forgotten_.swap(fresh);
+  forgotten_count_.store(count, std::memory_order_release);
   has_duplicates_ = false;
   return lookups;
 }
@@ -208,36 +291,75 @@ bool Registry::HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) co
   return only;
 }
 
-FoundSeries Registry::Match(ByteView metric, const SeriesMatcher& matcher) const {
-  if (!matcher.tsuids.empty()) return MatchListed(metric, matcher);
-  FoundSeries found;
-  {
-    std::shared_lock lock(mutex_);
-    found = {lookups_->index.Match(metric, matcher), lookups_->tsuids};
-  }
-  const TsuidTable& tsuids = *found.tsuids;
-  if (matcher.exact_tags) {
-    std::erase_if(found.numbers, [&](uint32_t number) {
-      return !HasOnlyNamedTags(tsuids.Tsuid(number), matcher);
-    });
-  }
-  std::sort(found.numbers.begin(), found.numbers.end(),
-            [&](uint32_t a, uint32_t b) { return tsuids.Tsuid(a) < tsuids.Tsuid(b); });
+Result<FoundSeries> Registry::Match(ByteView metric, const SeriesMatcher& matcher,
+                                    MemoryTally* memory) const {
+  ASSIGN_OR_RETURN(FoundSeries found, Candidates(metric, matcher, memory));
+  RETURN_IF_ERROR(KeepMatches(metric, matcher, memory, &found));
   return found;
 }
 
-FoundSeries Registry::MatchListed(ByteView metric, const SeriesMatcher& matcher) const {
+Result<FoundSeries> Registry::Candidates(ByteView metric, const SeriesMatcher& matcher,
+                                         MemoryTally* memory) const {
+  if (!matcher.tsuids.empty()) return MatchListed(metric, matcher, memory);
+  FoundSeries found;
+  std::shared_lock lock(mutex_);
+  found.numbers = lookups_->index.Match(metric, matcher);
+  const Snapshot now = SnapshotLocked();
+  lock.unlock();
+  found.tsuids = now.tsuids;
+  for (const auto& range : now.tsuids->mapped().ranges) {
+    RETURN_IF_ERROR(range->AddCandidates(metric, matcher, *now.forgotten, memory, &found.numbers));
+  }
+  RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(found.numbers.capacity() * sizeof(uint32_t))));
+  return found;
+}
+
+Status Registry::KeepMatches(ByteView metric, const SeriesMatcher& matcher, MemoryTally* memory,
+                             FoundSeries* found) const {
+  if (!matcher.tsuids.empty()) return {};
+  const TsuidTable& tsuids = *found->tsuids;
+  std::vector<uint32_t>& numbers = found->numbers;
+  const uint32_t mapped_end = tsuids.mapped().end;
+  // The index in memory has checked the clauses.
+  const auto matches = [&](uint32_t number) {
+    const ByteView tsuid = tsuids.Tsuid(number);
+    if (number >= mapped_end) return !matcher.exact_tags || HasOnlyNamedTags(tsuid, matcher);
+    return tsuid.starts_with(metric) && points::MatchesTsuid(matcher, layout_, tsuid);
+  };
+  if (matcher.exact_tags || (mapped_end > 0 && !matcher.clauses.empty())) {
+    const uint64_t each = 2 + matcher.clauses.size();
+    size_t kept = 0;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (i % kStepsTogether == 0) RETURN_IF_ERROR(memory->Step(kStepsTogether * each));
+      if (matches(numbers[i])) numbers[kept++] = numbers[i];
+    }
+    numbers.resize(kept);
+  }
+  RETURN_IF_ERROR(CheckedSort(
+      &numbers, [&](uint32_t a, uint32_t b) { return tsuids.Tsuid(a) < tsuids.Tsuid(b); }, memory));
+  // If a tag key occurs twice in a series, two lists of a file may have the series.
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return {};
+}
+
+Result<FoundSeries> Registry::MatchListed(ByteView metric, const SeriesMatcher& matcher,
+                                          MemoryTally* memory) const {
   const std::vector<ByteView> listed(matcher.tsuids.begin(), matcher.tsuids.end());
   FoundSeries found;
   std::vector<uint32_t>& numbers = found.numbers;
+  RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(listed.size() * sizeof(uint32_t))));
   numbers.resize(listed.size());
-  {
-    std::shared_lock lock(mutex_);
-    for (size_t i = 0; i < listed.size(); i += kTogether) {
-      const auto some = std::span(listed).subspan(i);
-      FindSome(some.first(std::min(kTogether, some.size())), &numbers[i]);
-    }
-    found.tsuids = lookups_->tsuids;
+  std::shared_lock lock(mutex_);
+  for (size_t i = 0; i < listed.size(); i += kTogether) {
+    const auto some = std::span(listed).subspan(i);
+    FindSome(some.first(std::min(kTogether, some.size())), &numbers[i]);
+  }
+  const Snapshot now = SnapshotLocked();
+  lock.unlock();
+  found.tsuids = now.tsuids;
+  for (size_t i = 0; i < listed.size(); ++i) {
+    if (i % kStepsTogether == 0) RETURN_IF_ERROR(memory->Step(kStepsTogether));
+    if (numbers[i] == kUnknown) numbers[i] = FindMapped(now, listed[i]);
   }
   std::erase_if(numbers, [&](uint32_t number) {
     if (number == kUnknown) return true;
@@ -253,18 +375,37 @@ Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher,
   if (context == nullptr || !context->on_loop()) return {};
   std::shared_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return context->MayWait();  // series are being added, which may take long
-  return lookups_->index.MatchesAtMost(metric, matcher) > kFewSeries ? context->MayWait()
-                                                                     : Status();
+  if (lookups_->index.MatchesAtMost(metric, matcher) > kFewSeries) return context->MayWait();
+  const auto tsuids = lookups_->tsuids;
+  lock.unlock();
+  uint64_t mapped = 0;
+  for (const auto& range : tsuids->mapped().ranges) {
+    if ((mapped += range->CandidatesAtMost(metric, matcher)) > kFewMapped)
+      return context->MayWait();
+  }
+  return {};
 }
 
 std::vector<Bytes> Registry::Metrics() const {
   std::shared_lock lock(mutex_);
-  return lookups_->index.Metrics();
+  std::vector<Bytes> metrics = lookups_->index.Metrics();
+  const Snapshot now = SnapshotLocked();
+  lock.unlock();
+  if (now.tsuids->mapped().ranges.empty()) return metrics;
+  std::set<Bytes> all(metrics.begin(), metrics.end());
+  for (const auto& range : now.tsuids->mapped().ranges) range->AddMetrics(*now.forgotten, &all);
+  return {all.begin(), all.end()};
 }
 
 size_t Registry::bytes() const {
   std::shared_lock lock(mutex_);
-  return *tsuid_bytes_ + lookups_->bytes() + forgotten_.bytes();
+  return *tsuid_bytes_ + lookups_->bytes() + forgotten_->bytes();
+}
+
+size_t Registry::mapped_bytes() const {
+  size_t bytes = 0;
+  for (const auto& range : mapped().ranges) bytes += range->bytes();
+  return bytes;
 }
 
 }  // namespace hg::engine

@@ -2,7 +2,9 @@
 // Maps series numbers to TSUIDs and TSUIDs to series numbers, with an index that finds series
 // numbers by tags. A number is assigned once and never reused. A series that no longer has rows is
 // forgotten: its number becomes invalid, and the series gets a new number when it is registered
-// again. Readers that keep an older TsuidTable can still read the TSUID of the number.
+// again. Readers that keep an older TsuidTable can still read the TSUID of the number. The newest
+// series are in memory. Older series are in mapped files (mapped_series.h), so the memory of the
+// registry does not grow with the age of a store.
 
 #include <atomic>
 #include <cstdint>
@@ -33,10 +35,12 @@ struct FoundSeries {
 };
 
 /// The registry of all series of a store. One thread at a time may change the registry (Reserve,
-/// Add, AddAll, Skip, Forget), while any number of threads read.
+/// Add, AddAll, Skip, Forget), while any number of threads read. A function that needs a series in
+/// a mapped file may wait for the disk, but holds no lock meanwhile.
 class Registry {
  public:
-  /// The data structures that find the numbers and the TSUIDs of series.
+  /// The data structures that find the numbers and the TSUIDs of series. `slots` and `index` have
+  /// the series that are not in mapped files.
   struct Lookups {
     Lookups(const KeyLayout& layout, std::shared_ptr<TsuidTable> table)
         : tsuids(std::move(table)), index(layout) {}
@@ -49,6 +53,10 @@ class Registry {
   /// Maximum number of matching series for which Match may be used on an event loop. Finding so
   /// many series takes some tens of microseconds.
   static constexpr uint64_t kFewSeries = 4096;
+  /// The same for series in mapped files, because each of them may have to be read from the disk.
+  static constexpr uint64_t kFewMapped = 64;
+  /// The number of series in memory from which on MapSeries writes files.
+  static constexpr uint32_t kMappedTogether = 4 * MappedSeries::kBlockSeries;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
 
   explicit Registry(const KeyLayout& layout)
@@ -69,12 +77,14 @@ class Registry {
   [[nodiscard]] Bytes TsuidOf(uint32_t number) const;
   /// Allocates memory for `series` more series.
   void Reserve(size_t series);
-  /// Assigns the number size() to a TSUID. If the TSUID already has a number, which happens only at
-  /// a start after a crash, the old number is forgotten.
+  /// Assigns the number size() to a TSUID that has no number.
   void Add(ByteView tsuid);
   /// Adds several TSUIDs in order. AddAll is faster than a call of Add for each TSUID, because
-  /// memory accesses overlap. For an empty TSUID, AddAll calls Skip(1).
+  /// memory accesses overlap.
   void AddAll(std::span<const ByteView> tsuids);
+  /// Does the same at a start. If a TSUID already has a number, which happens only after a crash,
+  /// the old number is forgotten. For an empty TSUID, LoadAll calls Skip(1).
+  void LoadAll(std::span<const ByteView> tsuids);
   /// Marks the next `count` numbers as forgotten. No series gets these numbers.
   void Skip(uint32_t count);
 
@@ -86,48 +96,93 @@ class Registry {
   /// Returns a copy of the set of the numbers of all forgotten series.
   [[nodiscard]] NumberSet Forgotten() const;
   /// Returns whether the series with this number is forgotten. Takes no lock. The caller must
-  /// ensure that Add, AddAll, Skip and Forget do not change the set of forgotten numbers
-  /// concurrently. Add and AddAll change this set only at a start.
-  [[nodiscard]] bool IsForgotten(uint32_t number) const { return forgotten_.Has(number); }
-  /// Returns whether Add was called with a TSUID that already had a number. In this case, the index
-  /// has both numbers of the TSUID until the next call of Forget.
+  /// ensure that LoadAll, Skip and Forget do not run concurrently.
+  [[nodiscard]] bool IsForgotten(uint32_t number) const { return forgotten_->Has(number); }
+  /// Returns whether LoadAll has met a TSUID that already had a number. In this case, the index has
+  /// both numbers of the TSUID until the next call of Forget.
   [[nodiscard]] bool has_duplicates() const { return has_duplicates_; }
+
+  // Mapped files.
+  /// Returns whether MapSeries would write a file for the series below `end`.
+  [[nodiscard]] bool MapsMore(uint32_t end) const;
+  /// Writes series with numbers below `end` that are in memory to mapped files, if there are
+  /// kMappedTogether of them. Leaves out the series in `forgotten`, and files in which all series
+  /// are forgotten. Returns the files for a later call of NewLookups. Returns the errors of
+  /// MappedSeries::Make.
+  Result<MappedRanges> MapSeries(FileSystem& files, const std::string& folder, uint32_t end,
+                                 const NumberSet& forgotten,
+                                 const std::function<Status()>& check) const;
+  /// The current files.
+  [[nodiscard]] MappedRanges mapped() const { return tsuids()->mapped(); }
+
   /// Creates the Lookups for a later call of Forget with the same `forgotten`. Before that call,
   /// the caller adds all series that are not in `forgotten` with AddTo. The new TSUID table shares
-  /// those blocks of the current table that have few forgotten series.
-  [[nodiscard]] std::unique_ptr<Lookups> NewLookups(const NumberSet& forgotten) const;
+  /// those blocks of the current table that have few forgotten series. The series below mapped.end
+  /// are only in the files of `mapped`.
+  [[nodiscard]] std::unique_ptr<Lookups> NewLookups(const NumberSet& forgotten,
+                                                    MappedRanges mapped) const;
   /// Adds the series with the numbers from `begin` to `end` - 1 to `lookups`, except the series in
-  /// `forgotten`. Other threads may add series to the registry meanwhile. `end` is at most size().
+  /// `forgotten` and in files. Other threads may add series to the registry meanwhile. `end` is at
+  /// most size().
   void AddTo(uint32_t begin, uint32_t end, const NumberSet& forgotten, Lookups* lookups) const;
   /// Forgets the series in `forgotten`. This set includes all series that were forgotten earlier,
   /// and `lookups` contains all other series. Returns the previous lookups, which the caller frees
   /// without holding locks. Add and IsForgotten must not run concurrently.
   std::unique_ptr<Lookups> Forget(std::unique_ptr<Lookups> lookups, NumberSet forgotten);
 
-  /// Returns the matching series of the metric ("" = all metrics), ordered by TSUID.
-  [[nodiscard]] FoundSeries Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// Returns Busy if `context` may not wait, and more than kFewSeries series may match or another
-  /// thread is adding series. Otherwise returns ok. `context` may be nullptr.
+  /// Returns the matching series of the metric ("" = all metrics), ordered by TSUID. Charges the
+  /// memory of the numbers to `memory`, and reports the work to its context.
+  [[nodiscard]] Result<FoundSeries> Match(ByteView metric, const SeriesMatcher& matcher,
+                                          MemoryTally* memory) const;
+  // Match in two steps. In between, the caller may remove series from the candidates, for example
+  // series without rows in a time range. This saves the cost of reading and comparing their TSUIDs.
+  /// Returns the matching series and possibly others, in any order.
+  [[nodiscard]] Result<FoundSeries> Candidates(ByteView metric, const SeriesMatcher& matcher,
+                                               MemoryTally* memory) const;
+  /// Removes the series that do not match from the result of Candidates for the same metric and
+  /// matcher, and sorts the others by TSUID.
+  Status KeepMatches(ByteView metric, const SeriesMatcher& matcher, MemoryTally* memory,
+                     FoundSeries* found) const;
+  /// Returns Busy if `context` may not wait, and more than kFewSeries series in memory or
+  /// kFewMapped series in files may match, or another thread is adding series. Otherwise returns
+  /// ok. `context` may be nullptr.
   [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher,
                                 RequestContext* context) const;
   [[nodiscard]] std::vector<Bytes> Metrics() const;  // returns the UIDs of all metrics, ascending
   /// Returns the memory of the registry in bytes, including forgotten series that readers still
-  /// use.
+  /// use. Mapped files do not count.
   [[nodiscard]] size_t bytes() const;
+  /// Returns the size of the mapped files in bytes.
+  [[nodiscard]] size_t mapped_bytes() const;
 
  private:
-  [[nodiscard]] static uint32_t Hash(ByteView tsuid);
+  /// What a search needs besides the index in memory. It is consistent with the index if both are
+  /// read under one lock.
+  struct Snapshot {
+    std::shared_ptr<const TsuidTable> tsuids;
+    std::shared_ptr<const NumberSet> forgotten;
+  };
   /// Returns the series whose TSUIDs the matcher lists. The cost does not depend on the number of
   /// series of the metric.
-  [[nodiscard]] FoundSeries MatchListed(ByteView metric, const SeriesMatcher& matcher) const;
+  Result<FoundSeries> MatchListed(ByteView metric, const SeriesMatcher& matcher,
+                                  MemoryTally* memory) const;
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
+  template <typename Before>
+  void AddTogether(std::span<const ByteView> tsuids, const Before& before);
+  /// Returns the number of a series in a mapped file, or kUnknown. Holds no lock.
+  [[nodiscard]] uint32_t FindMapped(const Snapshot& at, ByteView tsuid) const;
   // The caller of the following functions must hold mutex_: exclusively for functions that add
   // series, and at least shared for all others.
+  [[nodiscard]] Snapshot SnapshotLocked() const { return {lookups_->tsuids, forgotten_}; }
   [[nodiscard]] std::optional<uint32_t> FindNext(ByteView tsuid) const;
+  /// Sets numbers[i] for the series in memory, and for all others to kUnknown. Returns false if
+  /// there are others.
   bool FindSome(std::span<const ByteView> some, uint32_t* numbers) const;
   [[nodiscard]] uint32_t FindLocked(ByteView tsuid, uint32_t hash) const;
-  void AddLocked(ByteView tsuid, uint32_t hash);
+  /// `before` is the number that the TSUID had in memory, or kUnknown.
+  void AddLocked(ByteView tsuid, uint32_t hash, uint32_t before);
   void SkipLocked(uint32_t count);
+  void ForgetLocked(uint32_t number);
 
   const KeyLayout layout_;
   // The memory in bytes of the blocks of all TsuidTable objects of this registry, including older
@@ -148,7 +203,8 @@ class Registry {
   mutable FairSharedMutex mutex_;
   // The following members are guarded by mutex_.
   std::unique_ptr<Lookups> lookups_;
-  NumberSet forgotten_;
+  // Readers keep the set, so it is changed in place only at a start.
+  std::shared_ptr<NumberSet> forgotten_ = std::make_shared<NumberSet>();
 };
 
 }  // namespace hg::engine

@@ -95,7 +95,7 @@ Status PointKeys::BeginMetric(uint32_t bucket, const Bytes& metric) {
   }
   if (range.begin >= range.end) return {};
 
-  FoundSeries found = engine_.registry().Match(metric, {});
+  ASSIGN_OR_RETURN(FoundSeries found, engine_.registry().Match(metric, {}, &memory_));
   series_ = std::move(found.numbers);
   tsuids_ = std::move(found.tsuids);
   if (layout.salt_width > 0) {
@@ -103,8 +103,7 @@ Status PointKeys::BeginMetric(uint32_t bucket, const Bytes& metric) {
       return codec::SaltBucket(layout, tsuids_->Tsuid(series)) != bucket;
     });
   }
-  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(series_.capacity() * sizeof(uint32_t) +
-                                                   places_.capacity() * sizeof(Place))));
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(places_.capacity() * sizeof(Place))));
   rest_ = range;
   return {};
 }

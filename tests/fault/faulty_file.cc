@@ -93,6 +93,26 @@ class FaultyLock : public FileLock {
   const std::string path_;
 };
 
+// Its content is lost with the object, so a power cut needs no simulation.
+class FaultyScratch : public ScratchFile {
+ public:
+  FaultyScratch(FaultyFileSystem& disk, std::string folder)
+      : disk_(disk), folder_(std::move(folder)) {}
+
+  Status Append(ByteView bytes) override {
+    std::lock_guard lock(disk_.mutex_);
+    if (disk_.Fails(true)) return Injected(folder_);
+    content_.append(bytes);
+    return {};
+  }
+  Result<ByteView> Map() override { return ByteView(content_); }
+
+ private:
+  FaultyFileSystem& disk_;
+  const std::string folder_;
+  Bytes content_;
+};
+
 FaultyFileSystem::FaultyFileSystem(const FaultyFileSystem& other) {
   std::lock_guard lock(other.mutex_);
   random_ = other.random_;
@@ -351,6 +371,12 @@ Status FaultyFileSystem::SyncFolder(const std::string& folder) {
     if (StandsIn(folder, path)) durable_names_[path] = node;
   }
   return {};
+}
+
+Result<std::unique_ptr<ScratchFile>> FaultyFileSystem::MakeScratch(const std::string& folder) {
+  std::lock_guard lock(mutex_);
+  if (Fails(true)) return Injected(folder);
+  return std::unique_ptr<ScratchFile>(std::make_unique<FaultyScratch>(*this, folder));
 }
 
 Result<std::unique_ptr<FileLock>> FaultyFileSystem::Lock(const std::string& path,

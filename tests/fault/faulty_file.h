@@ -87,6 +87,7 @@ class FaultyFileSystem : public FileSystem {
   Result<std::vector<std::string>> ListFolders(const std::string& folder) override;
   Status CreateFolder(const std::string&) override { return {}; }
   Status SyncFolder(const std::string& folder) override;
+  Result<std::unique_ptr<ScratchFile>> MakeScratch(const std::string& folder) override;
   uint64_t FreeBytes(const std::string& folder) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path, const std::string& note) override;
 
@@ -94,6 +95,7 @@ class FaultyFileSystem : public FileSystem {
   FaultyFileSystem(const FaultyFileSystem& other);
   friend class FaultyFile;
   friend class FaultyLock;
+  friend class FaultyScratch;
   struct Node {
     Bytes content;
     Bytes durable;

@@ -69,7 +69,8 @@ struct Rig : EngineRig<> {
     SeriesMatcher matcher;
     matcher.clauses.push_back(
         {.tagk = tsuid.substr(3, 3), .kind = TagClause::Kind::kOneOf, .values = {tsuid.substr(6)}});
-    return engine->registry().Match(tsuid.substr(0, 3), matcher).numbers.size() == 1;
+    MemoryTally memory(nullptr);
+    return engine->registry().Match(tsuid.substr(0, 3), matcher, &memory)->numbers.size() == 1;
   }
   [[nodiscard]] std::set<Bytes> Listed(ByteView metric = {}) const {
     std::set<Bytes> listed;
@@ -154,7 +155,8 @@ TEST_CASE("the memory of forgotten series is freed when the last reader that fou
     rig.Append(rig.Register(all.back()), kBase);
   }
   rig.Merge();
-  engine::FoundSeries found = rig.engine->registry().Match(Tsuid(1).substr(0, 3), {});
+  MemoryTally memory(nullptr);
+  engine::FoundSeries found = *rig.engine->registry().Match(Tsuid(1).substr(0, 3), {}, &memory);
   const size_t before = bytes();
   rig.clock.AdvanceMs(2 * kTtl * 1000);
   for (uint64_t host = 1; host <= kGone; ++host) {
@@ -187,7 +189,8 @@ TEST_CASE("readers keep the names of their series while others are forgotten and
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&] {
       while (!done) {
-        const auto found = rig.engine->registry().Match({}, {});
+        MemoryTally memory(nullptr);
+        const auto found = *rig.engine->registry().Match({}, {}, &memory);
         Bytes before;
         for (const uint32_t number : found.numbers) {
           const ByteView tsuid = found.tsuids->Tsuid(number);

@@ -69,6 +69,11 @@ SeriesMatcher RandomMatcher(Random& random) {
   return matcher;
 }
 
+FoundSeries Match(const Registry& registry, ByteView metric, const SeriesMatcher& matcher) {
+  MemoryTally memory(nullptr);
+  return *registry.Match(metric, matcher, &memory);
+}
+
 TEST_CASE("on an event loop, only few series are examined") {
   Registry registry{KeyLayout()};
   for (uint32_t i = 1; i <= Registry::kFewSeries + 1; ++i) registry.Add(Id(7) + Id(1) + Id(i));
@@ -79,9 +84,9 @@ TEST_CASE("on an event loop, only few series are examined") {
   FakeWatch may_wait, on_loop;
   CHECK(registry.MayMatch(Id(7), all, nullptr).ok());
   CHECK(registry.MayMatch(Id(7), all, &may_wait).ok());
-  CHECK(registry.Match(Id(7), two).numbers == std::vector<uint32_t>{0, 1});
-  CHECK(registry.Match("", two).numbers == std::vector<uint32_t>{0, 1, Registry::kFewSeries + 1});
-  CHECK(registry.Match(Id(9), two).numbers.empty());
+  CHECK(Match(registry, Id(7), two).numbers == std::vector<uint32_t>{0, 1});
+  CHECK(Match(registry, "", two).numbers == std::vector<uint32_t>{0, 1, Registry::kFewSeries + 1});
+  CHECK(Match(registry, Id(9), two).numbers.empty());
   on_loop.StayOnLoop();
   CHECK(registry.MayMatch(Id(7), two, &on_loop).ok());
   CHECK(registry.MayMatch(Id(8), all, &on_loop).ok());
@@ -123,7 +128,7 @@ TEST_CASE("matching series equal those that pass one by one, in TSUID order") {
         expected.push_back(tsuid);
     }
     std::vector<Bytes> matched;
-    const FoundSeries series = registry.Match(metric, matcher);
+    const FoundSeries series = Match(registry, metric, matcher);
     for (const uint32_t number : series.numbers) matched.emplace_back(series.tsuids->Tsuid(number));
     REQUIRE(matched == expected);
     found += matched.size();
@@ -139,11 +144,11 @@ TEST_CASE("a listed series is looked up, however many series its metric has") {
   SeriesMatcher one;
   one.tsuids = {Id(1) + Id(1) + Id(777)};
   const size_t before = allocated_bytes;
-  const std::vector<uint32_t> found = registry.Match(Id(1), one).numbers;
+  const std::vector<uint32_t> found = Match(registry, Id(1), one).numbers;
   CHECK(allocated_bytes - before < 1024);
   CHECK(found == std::vector<uint32_t>{777});
-  CHECK(registry.Match(Id(2), one).numbers.empty());
-  CHECK(registry.Match("", one).numbers == found);
+  CHECK(Match(registry, Id(2), one).numbers.empty());
+  CHECK(Match(registry, "", one).numbers == found);
 }
 
 TEST_CASE("series added together equal those added one by one") {
@@ -167,7 +172,7 @@ TEST_CASE("series added together equal those added one by one") {
   CHECK(together.bytes() == one_by_one.bytes());
   for (int i = 0; i < 100; ++i) {
     const SeriesMatcher matcher = RandomMatcher(random);
-    REQUIRE(together.Match("", matcher).numbers == one_by_one.Match("", matcher).numbers);
+    REQUIRE(Match(together, "", matcher).numbers == Match(one_by_one, "", matcher).numbers);
   }
 }
 
