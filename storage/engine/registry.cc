@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "storage/base/invariant.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/match_series.h"
 
@@ -19,7 +20,7 @@ constexpr size_t kTogether = 32;
 }  // namespace
 
 uint32_t Registry::Hash(ByteView tsuid) {
-  const uint64_t hash = std::hash<ByteView>()(tsuid);
+  const uint64_t hash = keyed_hash::Hash()(tsuid);
   return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 
