@@ -16,6 +16,7 @@
 #include <unordered_set>
 
 #include "storage/base/clock.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
@@ -104,8 +105,8 @@ class RowCompactor {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // The following members, except worker_, are guarded by mutex_.
-  std::deque<Bytes> queue_;            // the row keys that wait to be processed
-  std::unordered_set<Bytes> waiting_;  // the row keys in queue_
+  std::deque<Bytes> queue_;  // the row keys that wait to be processed
+  std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>> waiting_;  // the row keys in queue_
   size_t busy_ = 0;  // number of row keys that were taken from queue_ and are being processed
   bool stopping_ = false;
   RowCompactorStats stats_;

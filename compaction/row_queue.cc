@@ -12,7 +12,7 @@ namespace hg::compaction {
 
 void RowQueue::Written(ByteView key, uint32_t base) {
   const std::lock_guard lock(mutex_);
-  std::unordered_set<Bytes>& hour = rows_[base];
+  Keys& hour = rows_[base];
   Bytes owned(key);
   if (hour.contains(owned)) return;
   if (count_ >= kRowsMax) {

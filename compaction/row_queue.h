@@ -16,6 +16,7 @@
 #include "compaction/row_compactor.h"
 #include "storage/base/bytes.h"
 #include "storage/base/clock.h"
+#include "storage/base/keyed_hash.h"
 
 namespace hg::compaction {
 
@@ -83,7 +84,8 @@ class RowQueue {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // The following members, except worker_, are guarded by mutex_.
-  std::map<uint32_t, std::unordered_set<Bytes>> rows_;  // row keys by base time in seconds
+  using Keys = std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>>;
+  std::map<uint32_t, Keys> rows_;  // row keys by base time in seconds
   size_t count_ = 0;
   uint64_t dropped_ = 0;
   uint64_t failures_ = 0;  // failed reads and writes of RowCompactor up to the last Round

@@ -12,6 +12,7 @@
 
 #include "query/rows/kept_scan.h"
 #include "storage/base/checked_sort.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/model/key_layout.h"
 #include "storage/model/timestamp.h"
 #include "storage/points/points.h"
@@ -204,10 +205,10 @@ class Reading {
   bool in_turn_ = false;
   Seen current_;           // used if rows come series by series
   std::deque<Seen> seen_;  // in order of appearance; the addresses of its strings are stable
-  std::unordered_map<std::string_view, size_t> places_;  // TSUID → index in seen_
-  size_t last_ = 0;                                      // index in seen_ of the last row's series
-  std::vector<int64_t> times_ms_;                        // working memory
-  std::vector<double> values_;                           // working memory
+  std::unordered_map<std::string_view, size_t, keyed_hash::Hash> places_;  // TSUID → index in seen_
+  size_t last_ = 0;                // index in seen_ of the last row's series
+  std::vector<int64_t> times_ms_;  // working memory
+  std::vector<double> values_;     // working memory
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "query/rows/bucket_hour.h"
 #include "query/rows/extreme_fold.h"
 #include "query/series/series_filter.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/codec/annotation.h"
@@ -175,7 +176,7 @@ class SeriesSet {
   bool rising_ = true;      // whether the identities in seen_ are in ascending order
   // The index in seen_ of each identity. Used only if the identities in seen_ are not in ascending
   // order.
-  std::unordered_map<Bytes, size_t> positions_;
+  std::unordered_map<Bytes, size_t, keyed_hash::Hash, std::equal_to<>> positions_;
   size_t position_ = 0;           // index in seen_ of the series of the last row
   Bytes identity_, regular_key_;  // working memory
   std::vector<Series> series_;

@@ -4,6 +4,7 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/base/survive.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/memstore.h"
@@ -94,7 +95,7 @@ Status Memstore::RefuseForMemory(const char* what, const char* advice, uint64_t 
 Status Memstore::RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) {
   if (registry_.FindAll(tsuids, numbers)) return {};
   std::vector<ByteView> fresh;  // unknown TSUIDs, each once
-  boost::unordered_flat_map<ByteView, size_t, std::hash<ByteView>> places;  // index in `fresh`
+  boost::unordered_flat_map<ByteView, size_t, keyed_hash::Hash> places;  // index in `fresh`
   std::vector<std::pair<size_t, size_t>> wanted;  // index in `tsuids`, index in `fresh`
   for (size_t i = 0; i < tsuids.size(); ++i) {
     if (numbers[i] != Registry::kUnknown) continue;

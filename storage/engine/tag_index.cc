@@ -1,10 +1,10 @@
 #include "storage/engine/tag_index.h"
 
 #include <algorithm>
-#include <functional>
 #include <roaring/roaring.hh>
 
 #include "storage/base/invariant.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/points/match_series.h"
 
 namespace hg::engine {
@@ -15,7 +15,7 @@ constexpr size_t kMetricNodeBytes = 112;
 constexpr size_t kManyBytes = 80;
 constexpr size_t kPostingBytes = 3;
 
-uint32_t HashOf(ByteView name) { return static_cast<uint32_t>(std::hash<ByteView>()(name)); }
+uint32_t HashOf(ByteView name) { return static_cast<uint32_t>(keyed_hash::Hash()(name)); }
 
 }  // namespace
 

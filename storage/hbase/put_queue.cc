@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "storage/base/keyed_hash.h"
 #include "storage/base/sized_bytes.h"
 #include "storage/hbase/client.h"
 #include "storage/hbase/failure.h"
@@ -105,8 +106,8 @@ bool PutQueue::MaySend(const TableQueue& queue) const {
 }
 
 PutQueue::Batch PutQueue::TakeBatch(TableQueue* queue) const {
-  std::unordered_set<Bytes> rows;
-  std::unordered_set<Bytes> columns;
+  std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>> rows;
+  std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>> columns;
   const auto repeats = [&](const wire::TPut& put) {
     return std::any_of(put.columnValues.begin(), put.columnValues.end(),
                        [&](const auto& cell) { return columns.contains(NameOf(put, cell)); });

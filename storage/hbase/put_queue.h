@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/base/status.h"
 #include "storage/hbase/hbase_stats.h"
 
@@ -81,7 +82,7 @@ class PutQueue {
     std::list<Waiting> waiting;  // a list, so that moving elements needs no memory
     size_t waiting_bytes = 0;
     size_t calls = 0;  // number of running calls for the table
-    std::unordered_set<Bytes> rows_on_the_way;
+    std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>> rows_on_the_way;
     std::condition_variable changed;
   };
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "storage/base/keyed_hash.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
 
@@ -85,8 +86,9 @@ class PointsOverCells : public Points {
   std::function<void(ByteView key, uint32_t base)> written_;  // set before the first write
 
   mutable std::shared_mutex mutex_;
-  std::deque<Bytes> tsuids_;                            // index: series number; guarded by mutex_
-  std::unordered_map<ByteView, SeriesNumber> numbers_;  // key: a view of tsuids_; guarded by mutex_
+  std::deque<Bytes> tsuids_;  // index: series number; guarded by mutex_
+  std::unordered_map<ByteView, SeriesNumber, keyed_hash::Hash>
+      numbers_;  // key: a view of tsuids_; guarded by mutex_
 };
 
 /// Returns the scans of an OpenTSDB query for one metric. There is one scan for each salt bucket,

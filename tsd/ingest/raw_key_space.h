@@ -2,9 +2,9 @@
 // The data structures of RawKeyTable. Only RawKeyTable uses this file.
 
 #include <boost/unordered/unordered_flat_set.hpp>
-#include <functional>
 #include <optional>
 
+#include "storage/base/keyed_hash.h"
 #include "tsd/ingest/raw_key_table.h"
 
 namespace hg::tsd {
@@ -112,7 +112,7 @@ class RawKeyTable::Meanings {
   static ByteView IdsOf(const Text* text) { return text->ids(); }
   struct Hash {
     using is_transparent = void;
-    size_t operator()(const auto& of) const { return std::hash<ByteView>()(IdsOf(of)); }
+    size_t operator()(const auto& of) const { return keyed_hash::Hash()(IdsOf(of)); }
   };
   struct Equal {
     using is_transparent = void;

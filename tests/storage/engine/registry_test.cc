@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <random>
 #include <set>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "storage/points/match_series.h"
+#include "tests/support/colliding_texts.h"
+#include "tests/support/cpu_time.h"
 #include "tests/support/fake_watch.h"
 
 namespace {
@@ -134,6 +137,25 @@ TEST_CASE("matching series equal those that pass one by one, in TSUID order") {
     found += matched.size();
   }
   CHECK(found > 1000);
+}
+
+// Writers choose the tags of their series, and so the TSUIDs.
+TEST_CASE("series with equal values of std::hash are registered as quickly as others") {
+  Registry registry(kLayout);
+  const Bytes head = Id(1) + Bytes("\0\0\1\0\0", 5), tail(3, 'z');  // four tags in all
+  std::vector<Bytes> tsuids;
+  for (const std::string& middle : CollidingTexts(30'000, head, tail)) {
+    tsuids.push_back(head + middle + tail);
+  }
+  REQUIRE(std::hash<Bytes>()(tsuids[0]) == std::hash<Bytes>()(tsuids[1]));
+  const std::vector<ByteView> views(tsuids.begin(), tsuids.end());
+  std::vector<uint32_t> numbers(tsuids.size());
+  const double seconds = CpuSecondsOf([&] {
+    registry.AddAll(views);
+    CHECK(registry.FindAll(views, numbers.data()));
+  });
+  CHECK(numbers.back() == tsuids.size() - 1);
+  CHECK(seconds < 0.5);  // comparing all pairs takes seconds
 }
 
 // Examining all series of the metric would allocate four bytes for each of them.

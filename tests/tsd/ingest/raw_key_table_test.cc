@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/colliding_texts.h"
+#include "tests/support/cpu_time.h"
+
 namespace hg::tsd {
 namespace {
 
@@ -46,6 +49,19 @@ TEST_CASE("a raw series key is known by its exact bytes and its dialect") {
   CHECK(Find(table, Point("m", R"({"a": "b"})")) == -1);
   CHECK(Find(table, Point("m{", R"("a":"b"})")) == -1);
   CHECK(Find(table, Point("m", R"({"a":"b"})", Dialect::kWords)) == -1);
+}
+
+TEST_CASE("ids with equal values of std::hash are added as quickly as others") {
+  RawKeyTable table(1, kPlenty);
+  const std::vector<std::string> ids = CollidingTexts(30'000);
+  const double seconds = CpuSecondsOf([&] {
+    for (SeriesNumber number = 0; number < ids.size(); ++number) {
+      const std::string tags = std::to_string(number);
+      table.Remember({Dialect::kJson, "m", tags}, {"m", ids[number]}, number, table.generation());
+    }
+  });
+  CHECK(Find(table, Point("m", "29999")) == 29'999);
+  CHECK(seconds < 0.5);  // comparing all pairs takes seconds
 }
 
 TEST_CASE("a batch with one unknown key is not found") {
