@@ -56,8 +56,8 @@ Status ForEachName(uid::Names& names, UidKind kind, const std::string& prefix,
                    RequestContext* context, const uid::Names::NameVisitor& visit) {
   RETURN_IF_ERROR(names.ForEach(kind, prefix, context, visit));
   if (!prefix.empty()) return {};
-  // With an empty prefix, Names::ForEach omits names that begin with a letter of ISO-8859-1.
-  constexpr char32_t kFirst = 0xAA, kLast = 0xFF;
+  // With an empty prefix, Names::ForEach omits names that begin with one of these characters.
+  constexpr char32_t kFirst = '~', kLast = 0xFF;
   for (char32_t c = kFirst; c <= kLast; ++c) {
     std::string letter;
     AppendCodePoint(&letter, c);
