@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "storage/base/file.h"
 #include "storage/base/invariant.h"
@@ -29,12 +30,13 @@ class Descriptor {
   explicit Descriptor(int fd = -1) : fd_(fd) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
+  ~Descriptor() { Close(); }
   [[nodiscard]] int get() const { return fd_; }
   /// Sets the descriptor. Call it once, on an object that has none.
   void Set(int fd) { fd_ = fd; }
+  void Close() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
 
  private:
   int fd_;
@@ -159,13 +161,17 @@ class PosixScratch : public ScratchFile {
   Result<ByteView> Map() override {
     INVARIANT(mapped_ == nullptr && size_ > 0);
     void* const at = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_.get(), 0);
+    if (at == MAP_FAILED && errno == ENODEV) {
+      return Status::Unsupported(path_ + ": files here cannot be mapped");
+    }
     if (at == MAP_FAILED) return Failure(path_, "map a temporary file");
     mapped_ = at;
+    fd_.Close();  // the map keeps the file
     return ByteView(static_cast<const char*>(at), size_);
   }
 
  private:
-  const Descriptor fd_;
+  Descriptor fd_;
   const std::string path_;  // of the folder, for messages
   size_t size_ = 0;
   void* mapped_ = nullptr;

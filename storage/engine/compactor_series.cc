@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <roaring/roaring.hh>
 #include <set>
 #include <utility>
@@ -76,26 +77,34 @@ class Compactor::SeriesSearch {
     if (const auto number = registry_.Find(*tsuid)) absent_.Remove(*number);
   }
 
-  // A day index names exactly the series that have rows in its file, except loose rows.
+  // A day index names exactly the series that have rows in its file, except loose rows. Begins with
+  // the newest files, which have rows of most series.
   Status SearchIndexes(const Table& table) {
+    Parts all;
     std::set<const PartFiles*> seen;
     for (const auto& [place, parts] : version_.parts) {
       if (place.first != table.id) continue;
       for (const auto& part : parts) {
-        if (!seen.insert(part->files().get()).second) continue;
-        for (const auto* file : {&part->points(), &part->cells()}) {
-          if (*file == nullptr) continue;
-          RETURN_IF_ERROR(CheckOpen());
-          const auto index = part->files()->DayIndexOf(**file, registry_, nullptr);
-          Roaring series;
-          const bool indexed =
-              index.ok() && *index != nullptr && AddSeriesOfDays(**index, 0, UINT32_MAX, &series);
-          for (const uint32_t number : series) absent_.Remove(number);
-          if (file == &part->points()) {
-            if (!indexed) points_without_index_.push_back(part);
-          } else if (!indexed || part->rows().loose) {
-            cells_without_index_.push_back(*file);
-          }
+        if (seen.insert(part->files().get()).second) all.push_back(part);
+      }
+    }
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a->last_sequence() > b->last_sequence();
+    });
+    for (const auto& part : all) {
+      for (const auto* file : {&part->points(), &part->cells()}) {
+        if (*file == nullptr || !absent_.Any()) continue;
+        RETURN_IF_ERROR(CheckOpen());
+        const auto index =
+            part->files()->DayIndexOf(**file, registry_, lsm::CacheUse::kPast, nullptr);
+        Roaring series;
+        const bool indexed =
+            index.ok() && *index != nullptr && AddSeriesOfDays(**index, 0, UINT32_MAX, &series);
+        for (const uint32_t number : series) absent_.Remove(number);
+        if (file == &part->points()) {
+          if (!indexed) points_without_index_.push_back(part);
+        } else if (!indexed || part->rows().loose) {
+          cells_without_index_.push_back(*file);
         }
       }
     }
@@ -119,8 +128,7 @@ class Compactor::SeriesSearch {
     return {};
   }
 
-  // Searches the rows of files without a day index. Begins with the newest files, which have rows
-  // of most series.
+  // Searches the rows of files without a day index, the newest files first.
   Status SearchPoints() {
     if (points_without_index_.empty()) return {};
     const KeyLayout& layout = compactor_.layout();
@@ -129,9 +137,6 @@ class Compactor::SeriesSearch {
     for (uint32_t number = 0; number < absent_.end(); ++number) {
       if (absent_.Has(number)) wanted.push_back(number);
     }
-    std::stable_sort(
-        points_without_index_.begin(), points_without_index_.end(),
-        [](const auto& a, const auto& b) { return a->last_sequence() > b->last_sequence(); });
     std::sort(wanted.begin(), wanted.end(), [&](uint32_t a, uint32_t b) {
       return RowFileOrder(layout, tsuids->Tsuid(a), tsuids->Tsuid(b));
     });
@@ -172,7 +177,7 @@ class Compactor::SeriesSearch {
   const Version& version_;
   const Registry& registry_;
   NumberSet absent_;
-  // Files with rows that no day index names.
+  // Files with rows that no day index names, the newest first.
   Parts points_without_index_;
   std::vector<std::shared_ptr<const lsm::BlockFile>> cells_without_index_;
 };
@@ -181,47 +186,58 @@ Status Compactor::SweepSeries() {
   MutexLock one_at_a_time(sweep_mutex_);
   RETURN_IF_ERROR(env_.CheckOpen());
   const uint32_t recorded = memstore_.BeginSweep();
-  // The version is pinned after BeginSweep. A row that is not in this version was written later, so
-  // its series is recorded as changed.
-  Memstore::Swept swept{{}, registry_.mapped()};
-  bool found = false;
-  Status mapped;
+  // Both steps may fail alone: neither a damaged file nor a full disk keeps the other step from
+  // freeing memory.
+  std::optional<Memstore::Swept> swept;
+  Status searched, mapped;
   const Status status = Survive([&]() -> Status {
+    // The version is pinned after BeginSweep. A row that is not in this version was written later,
+    // so its series is recorded as changed.
     const auto version = file_set_.Pin();
     // Only series that are in files are searched. Newer series are in the log. If they were
     // forgotten, a start would register them again.
     const uint32_t in_files = std::min(recorded, version->memtables.back()->series_begin);
-    SeriesSearch search(*this, *version, in_files);
-    RETURN_IF_ERROR(search.Run());
-    found = search.found();
-    if (found) swept.absent = search.absent();
-    if (!registry_.MapsMore(in_files)) return {};
-    // Series that are absent now may change before EndSweep, so they are written, too.
-    auto ranges = registry_.MapSeries(env_.files, env_.options.path, in_files,
-                                      registry_.Forgotten(), [this] { return env_.CheckOpen(); });
-    if (ranges.ok()) {
-      swept.mapped = std::move(*ranges);
-      found = true;
-    } else if (ranges.status().code() != StatusCode::kUnsupported) {
-      mapped = ranges.status();
-    }
+    const MappedRanges before = registry_.mapped();
+    Memstore::Swept found{{}, before};
+    bool any = false;
+    searched = Survive([&]() -> Status {
+      SeriesSearch search(*this, *version, in_files);
+      RETURN_IF_ERROR(search.Run());
+      any = search.found();
+      if (any) found.absent = search.absent();
+      return {};
+    });
+    mapped = Survive([&]() -> Status {
+      // Series that are absent now may change before EndSweep, so they are written, too.
+      ASSIGN_OR_RETURN(
+          MappedRanges ranges,
+          registry_.MapSeries(env_.files, env_.options.path, in_files, registry_.Forgotten(),
+                              [this] { return env_.CheckOpen(); }));
+      any = any || ranges.end != before.end || ranges.ranges.size() != before.ranges.size();
+      found.mapped = std::move(ranges);
+      return {};
+    });
+    if (any) swept = std::move(found);
     return {};
   });
-  memstore_.EndSweep(status.ok() && found ? &swept : nullptr);
+  memstore_.EndSweep(swept ? &*swept : nullptr);
   RETURN_IF_ERROR(status);
-  RETURN_IF_ERROR(Prepend(mapped, "temporary files of series"));
-  // The old index and TSUIDs, and the memtables and blocks of flushes and merges, were small blocks
-  // among other blocks, so free() does not return their pages to the system.
-  malloc_trim(0);
+  RETURN_IF_ERROR(searched);
+  // The old index and TSUIDs were small blocks among other blocks, so free() does not return their
+  // pages to the system.
+  if (swept) malloc_trim(0);
+  if (mapped.code() == StatusCode::kUnsupported) mapped = Status();
   // Until the list of series is written again, a start registers the forgotten series again, and
   // its first sweep forgets them.
   const FileSetState state = file_set_.State();
   const uint64_t listed =
       state.version->memtables.back()->series_begin - state.manifest.forgotten_series;
   const uint64_t outdated = registry_.forgotten_count() - state.manifest.forgotten_series;
-  if (outdated == 0 || outdated < listed / kOutdatedShare) return {};
-  return Prepend(RewriteSeries([](const Edit&) { return Status(); }).status(),
-                 "list of the series");
+  if (outdated > 0 && outdated >= listed / kOutdatedShare) {
+    RETURN_IF_ERROR(Prepend(RewriteSeries([](const Edit&) { return Status(); }).status(),
+                            "list of the series"));
+  }
+  return Prepend(mapped, "temporary files of series");
 }
 
 // Writes only series that are in files. Flushes may add parts with other series meanwhile.

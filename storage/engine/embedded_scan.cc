@@ -123,6 +123,7 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(engine, engine.Pin(), std::move(series),
                                                       std::move(seen), options, std::move(listener),
                                                       may_end));
+  found_memory.Remove(found_memory.held());
   RETURN_IF_ERROR(
       scan->memory_.Add(static_cast<int64_t>(scan->series_.capacity() * sizeof(uint32_t))));
   RETURN_IF_ERROR(scan->LoadCells());

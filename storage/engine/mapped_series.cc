@@ -16,6 +16,11 @@ constexpr size_t kListHead = 2;
 
 // The cost of a look-up, in steps of a RequestContext.
 constexpr uint64_t kFindSteps = 4;
+constexpr size_t kFoundTogether = 256;
+
+// A file is at most about four times as large as its TSUIDs. So much more space must be free on the
+// disk, because points are more important than these copies.
+constexpr uint64_t kFileShare = 4, kFreeBytes = uint64_t{128} << 20;
 
 // Returns the metric of a TSUID (position 0), or one of its tag pairs (position 1 for the first).
 ByteView IdAt(const KeyLayout& layout, ByteView tsuid, uint32_t position) {
@@ -95,6 +100,8 @@ class MappedSeries::Maker {
       const auto size = static_cast<uint16_t>(tsuid.size());
       piece.append(reinterpret_cast<const char*>(&size), kSizeBytes).append(tsuid);
       ++made_.count_;
+      made_.name_bytes_ += tsuid.size();
+      uses_ += PositionsOf(tsuid);
       if (piece.size() < kPieceBytes) continue;
       RETURN_IF_ERROR(Append(piece));
       piece.clear();
@@ -129,19 +136,21 @@ class MappedSeries::Maker {
     INVARIANT(position <= kPositionMask);
     return uint64_t{hash} << 32 | uint64_t{series} << kPositionBits | position;
   }
+  [[nodiscard]] size_t PositionsOf(ByteView tsuid) const {
+    const auto metric = static_cast<size_t>(made_.layout_.metric_width);
+    return 1 + (tsuid.size() - metric) / static_cast<size_t>(made_.layout_.pair_width());
+  }
   static uint32_t SeriesOf(uint64_t use) { return static_cast<uint32_t>(use) >> kPositionBits; }
   static uint32_t PositionOf(uint64_t use) { return static_cast<uint32_t>(use & kPositionMask); }
 
   Status WriteLists(const std::function<ByteView(uint32_t number)>& tsuid_of) {
-    const auto pair = static_cast<size_t>(made_.layout_.pair_width());
-    const auto metric = static_cast<size_t>(made_.layout_.metric_width);
     std::vector<uint64_t> uses;
+    uses.reserve(uses_);
     for (uint32_t i = 0; i < places_.size(); ++i) {
       if (i % kSeriesTogether == 0) RETURN_IF_ERROR(check_());
       const ByteView tsuid = tsuid_of(made_.begin_ + i);
       if (tsuid.empty()) continue;
-      const auto positions = static_cast<uint32_t>(1 + (tsuid.size() - metric) / pair);
-      for (uint32_t at = 0; at < positions; ++at) {
+      for (uint32_t at = 0; at < PositionsOf(tsuid); ++at) {
         uses.push_back(Use(Hash(IdAt(made_.layout_, tsuid, at)), i, at));
       }
     }
@@ -156,6 +165,8 @@ class MappedSeries::Maker {
     std::vector<NumberSlots::Slot> found;
     std::vector<uint32_t> lists;
     const auto add = [&](std::span<const uint64_t> of_id) {
+      INVARIANT(lists.size() < kNone);
+      if (PositionOf(of_id[0]) == 0) made_.metrics_.push_back(static_cast<uint32_t>(lists.size()));
       found.push_back({static_cast<uint32_t>(of_id[0] >> 32), static_cast<uint32_t>(lists.size())});
       lists.push_back(static_cast<uint32_t>(of_id.size()));
       lists.push_back(PositionOf(of_id[0]));
@@ -176,8 +187,9 @@ class MappedSeries::Maker {
         add(left.first(same));
         left = left.subspan(same);
       }
-      if (lists.size() % kSeriesTogether == 0) RETURN_IF_ERROR(check_());
+      if (found.size() % kSeriesTogether == 0) RETURN_IF_ERROR(check_());
     }
+    uses = {};
     NumberSlots slots;
     slots.Reserve(found.size());
     for (const NumberSlots::Slot& slot : found) slots.Add(slot.hash, slot.number);
@@ -190,6 +202,7 @@ class MappedSeries::Maker {
   const std::function<Status()>& check_;
   size_t size_ = 0;  // bytes of the file
   std::vector<uint32_t> places_;
+  size_t uses_ = 0;  // number of ids of all series
   // Offsets of the sections, and numbers of their slots.
   size_t series_at_ = 0, series_count_ = 0, lists_at_ = 0, ids_at_ = 0, ids_count_ = 0;
 };
@@ -203,6 +216,13 @@ Result<std::shared_ptr<const MappedSeries>> MappedSeries::Make(
   std::shared_ptr<MappedSeries> made(new MappedSeries(layout));
   made->begin_ = begin;
   made->end_ = end;
+  uint64_t name_bytes = 0;
+  for (uint32_t number = begin; number < end; ++number) {
+    name_bytes += kSizeBytes + tsuid_of(number).size();
+  }
+  if (files.FreeBytes(folder) < kFileShare * name_bytes + kFreeBytes) {
+    return Status::IoError(folder + ": the disk is too full for temporary files");
+  }
   ASSIGN_OR_RETURN(made->file_, files.MakeScratch(folder));
   RETURN_IF_ERROR(Maker(made.get(), check).Run(tsuid_of));
   if (made->count_ == 0) made = nullptr;
@@ -237,49 +257,52 @@ struct MappedSeries::Candidates {
   std::vector<std::span<const uint32_t>> lists;
   bool all = false;
   uint64_t count = 0;
-  uint64_t found = 0;  // number of look-ups that were needed
 };
 
-MappedSeries::Candidates MappedSeries::CandidatesFor(ByteView metric,
-                                                     const SeriesMatcher& matcher) const {
+Result<MappedSeries::Candidates> MappedSeries::CandidatesFor(ByteView metric,
+                                                             const SeriesMatcher& matcher,
+                                                             MemoryTally* memory) const {
   Candidates best;
   best.all = true;
-  best.count = count_;
+  best.count = end_ - begin_;
   if (!metric.empty()) {
     const auto of_metric = ListOf(metric, false);
     best = Candidates();
     best.lists = {of_metric};
     best.count = of_metric.size();
-    best.found = 1;
   }
   Bytes id;
   for (const TagClause& clause : matcher.clauses) {
     // If the look-ups of the values cost more than checking the series, they are not worth it.
     if (clause.kind != TagClause::Kind::kOneOf || clause.values.size() >= best.count) continue;
     Candidates of_clause;
-    for (const Bytes& value : clause.values) {
-      id.assign(clause.tagk).append(value);
+    for (size_t i = 0; i < clause.values.size(); ++i) {
+      if (i % kFoundTogether == 0) {
+        const size_t some = std::min(kFoundTogether, clause.values.size() - i);
+        RETURN_IF_ERROR(memory->Step(some * kFindSteps));
+      }
+      id.assign(clause.tagk).append(clause.values[i]);
       const auto list = ListOf(id, true);
       if (list.empty()) continue;
       of_clause.lists.push_back(list);
       of_clause.count += list.size();
     }
-    const uint64_t found = best.found + clause.values.size();
     if (of_clause.count < best.count) best = std::move(of_clause);
-    best.found = found;
   }
   return best;
 }
 
 uint64_t MappedSeries::CandidatesAtMost(ByteView metric, const SeriesMatcher& matcher) const {
-  return CandidatesFor(metric, matcher).count;
+  MemoryTally without_limits(nullptr);
+  return CandidatesFor(metric, matcher, &without_limits)->count;
 }
 
 Status MappedSeries::AddCandidates(ByteView metric, const SeriesMatcher& matcher,
                                    const NumberSet& forgotten, MemoryTally* memory,
                                    std::vector<uint32_t>* numbers) const {
-  const Candidates candidates = CandidatesFor(metric, matcher);
-  RETURN_IF_ERROR(memory->Step(candidates.found * kFindSteps + candidates.count));
+  ASSIGN_OR_RETURN(const Candidates candidates, CandidatesFor(metric, matcher, memory));
+  RETURN_IF_ERROR(memory->Step(candidates.count));
+  RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(candidates.count * sizeof(uint32_t))));
   const auto take = [&](uint32_t number) {
     if (!forgotten.Has(number)) numbers->push_back(number);
   };
@@ -295,12 +318,10 @@ Status MappedSeries::AddCandidates(ByteView metric, const SeriesMatcher& matcher
 }
 
 void MappedSeries::AddMetrics(const NumberSet& forgotten, std::set<Bytes>* metrics) const {
-  for (const NumberSlots::Slot& slot : ids_) {
-    if (slot.number == kNone || lists_[slot.number + 1] > 0) continue;
-    const std::span<const uint32_t> series(lists_ + slot.number + kListHead, lists_[slot.number]);
-    const auto live = std::find_if(series.begin(), series.end(), [&](uint32_t i) {
-      return !forgotten.Has(begin_ + i);
-    });
+  for (const uint32_t at : metrics_) {
+    const std::span<const uint32_t> series(lists_ + at + kListHead, lists_[at]);
+    const auto live = std::find_if(series.begin(), series.end(),
+                                   [&](uint32_t i) { return !forgotten.Has(begin_ + i); });
     if (live != series.end()) metrics->emplace(IdAt(layout_, Tsuid(begin_ + *live), 0));
   }
 }

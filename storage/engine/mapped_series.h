@@ -32,7 +32,8 @@ namespace hg::engine {
 ///   names    for each series its size (2 bytes) and its TSUID
 ///   places   for each series the offset of its name (4 bytes); 0 = the series was forgotten
 ///   series   the slots of a hash table (NumberSlots) that finds a number by the TSUID
-///   lists    for each metric and each tag pair: the number of its series, its position in the TSUID
+///   lists    for each metric and each tag pair: the number of its series, its position in the
+///   TSUID
 ///            of the first of them, and the series, ascending (4 bytes each, relative to begin())
 ///   ids      the slots of a hash table that finds a list by the bytes of the metric or the pair
 class MappedSeries {
@@ -40,14 +41,16 @@ class MappedSeries {
   /// begin() and end() are multiples of this number.
   static constexpr int kBlockBits = 14;
   static constexpr uint32_t kBlockSeries = uint32_t{1} << kBlockBits;
-  /// The maximum number of series in one file. It limits the memory of Make to some tens of
-  /// megabytes.
+  /// The maximum number of series in one file. No more series should be added to a file whose
+  /// TSUIDs have kNameBytesMax bytes. Both limit the memory of Make to some tens of megabytes.
   static constexpr uint32_t kSeriesMax = uint32_t{1} << 18;
+  static constexpr size_t kNameBytesMax = size_t{16} << 20;
 
   /// Writes the series from `begin` to `end` - 1 to a temporary file in `folder`. tsuid_of(number)
   /// returns the TSUID of a series, or "" if the series is forgotten. `check` is called between
   /// pieces of work, and ends the call if it returns an error. Returns null if all series are
-  /// forgotten, and Unsupported if the file system has no temporary files.
+  /// forgotten, Unsupported if the file system has no temporary files, and IoError if the disk is
+  /// almost full.
   static Result<std::shared_ptr<const MappedSeries>> Make(
       FileSystem& files, const std::string& folder, const KeyLayout& layout, uint32_t begin,
       uint32_t end, const std::function<ByteView(uint32_t number)>& tsuid_of,
@@ -63,18 +66,23 @@ class MappedSeries {
   [[nodiscard]] uint32_t count() const { return count_; }
   /// Returns the size of the file in bytes.
   [[nodiscard]] size_t bytes() const { return bytes_; }
+  /// Returns the size of the TSUIDs in bytes.
+  [[nodiscard]] size_t name_bytes() const { return name_bytes_; }
 
   /// Returns the TSUID of the series, which must be from begin() to end() - 1, or "" if the series
   /// was forgotten. The view is valid as long as the object.
   [[nodiscard]] ByteView Tsuid(uint32_t number) const;
   /// Returns the number of the series, or NumberSlots::kNone. `hash` is Hash(tsuid).
   [[nodiscard]] uint32_t Find(ByteView tsuid, uint32_t hash) const;
-  /// Returns the number of series that AddCandidates adds at most.
+  /// Prefetches what Find reads first.
+  void Prefetch(uint32_t hash) const { NumberSlots::PrefetchIn(series_, hash); }
+  /// Returns the number of series that AddCandidates adds at most. Looks up the metric and all
+  /// values of the clauses.
   [[nodiscard]] uint64_t CandidatesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
   /// Appends all series of the metric ("" = all metrics) that match and are not in `forgotten`, and
   /// possibly others. Without clauses, appends no others. May append a series twice. Reads no
-  /// TSUIDs except those that tell lists apart. The caller charges `numbers` to `memory`; this
-  /// function only reports its work.
+  /// TSUIDs except those that tell lists apart. Reports the work to `memory`, and charges four
+  /// bytes for each series before it appends them.
   Status AddCandidates(ByteView metric, const SeriesMatcher& matcher, const NumberSet& forgotten,
                        MemoryTally* memory, std::vector<uint32_t>* numbers) const;
   /// Adds the metrics of all series that are not in `forgotten`.
@@ -85,15 +93,17 @@ class MappedSeries {
   struct Candidates;
   explicit MappedSeries(const KeyLayout& layout) : layout_(layout) {}
 
-  /// Returns the series with this metric or tag pair, relative to begin(). `pair` tells which of the
-  /// two `id` is.
+  /// Returns the series with this metric or tag pair, relative to begin(). `pair` tells which of
+  /// the two `id` is.
   [[nodiscard]] std::span<const uint32_t> ListOf(ByteView id, bool pair) const;
-  /// Returns lists that together have all matching series.
-  [[nodiscard]] Candidates CandidatesFor(ByteView metric, const SeriesMatcher& matcher) const;
+  /// Returns lists that together have all matching series. Reports each look-up to `memory`.
+  Result<Candidates> CandidatesFor(ByteView metric, const SeriesMatcher& matcher,
+                                   MemoryTally* memory) const;
 
   const KeyLayout layout_;
   uint32_t begin_ = 0, end_ = 0, count_ = 0;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0, name_bytes_ = 0;
+  std::vector<uint32_t> metrics_;  // places of the lists of metrics
   std::unique_ptr<ScratchFile> file_;
   // Views of the sections of the file.
   const char* names_ = nullptr;

@@ -176,8 +176,9 @@ class Memstore {
  private:
   // The following functions are in memstore_replay.cc.
   Status LoadSeries(const Version& version, const lsm::Manifest& stored);
-  /// Moves series from memory to mapped files if at least `series` of them are in memory.
-  Status MapLoaded(uint32_t series);
+  /// Moves series from memory to mapped files if at least `series` of them are in memory, and
+  /// *may_map is true. If the files cannot be written, sets *may_map to false.
+  Status MapLoaded(uint32_t series, bool* may_map);
   /// Replays one log record. `met` collects the new series of consecutive records that the registry
   /// does not have yet.
   Status ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met)

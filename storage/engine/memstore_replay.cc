@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 
+#include "storage/base/survive.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/memstore.h"
 #include "storage/engine/replay_pipe.h"
@@ -179,8 +180,9 @@ Result<bool> ReadPlainSeries(const KeyLayout& layout,
 }  // namespace
 
 Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored) {
+  bool may_map = true;  // until files cannot be written
   SeriesIntake intake(&registry_, stored.forgotten_series,
-                      [this] { return MapLoaded(MappedSeries::kSeriesMax); });
+                      [this, &may_map] { return MapLoaded(MappedSeries::kSeriesMax, &may_map); });
   Parts parts;
   uint64_t rows_max = 0;
   for (const auto& part : version.PartsOf(kSeriesTable, 0)) {
@@ -220,18 +222,24 @@ Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored)
   if (intake.next() < stored.series_end && !intake.SkipTo(stored.series_end)) return missing();
   if (intake.forgotten_left() > 0) return missing();
   RETURN_IF_ERROR(intake.Finish());
-  return MapLoaded(Registry::kMappedTogether);
+  return MapLoaded(Registry::kMappedTogether, &may_map);
 }
 
-// If the files cannot be written, for example because the disk is full, the series stay in memory.
-Status Memstore::MapLoaded(uint32_t series) {
-  if (registry_.size() - registry_.mapped().end < series) return {};
+// If the files cannot be written, for example because the disk is full, the series stay in memory,
+// and the first sweep tries again and reports the error.
+Status Memstore::MapLoaded(uint32_t series, bool* may_map) {
+  if (!*may_map || registry_.size() - registry_.mapped().end < series) return {};
   NumberSet forgotten = registry_.Forgotten();
-  auto mapped = registry_.MapSeries(env_.files, env_.options.path, registry_.size(), forgotten,
-                                    [this] { return env_.CheckOpen(); });
+  MappedRanges mapped;
+  const Status status = Survive([&]() -> Status {
+    ASSIGN_OR_RETURN(mapped, registry_.MapSeries(env_.files, env_.options.path, registry_.size(),
+                                                 forgotten, [this] { return env_.CheckOpen(); }));
+    return {};
+  });
   RETURN_IF_ERROR(env_.CheckOpen());
-  if (!mapped.ok() || mapped->end == registry_.mapped().end) return {};
-  auto lookups = registry_.NewLookups(forgotten, std::move(*mapped));
+  if (!status.ok()) *may_map = false;
+  if (!status.ok() || mapped.end == registry_.mapped().end) return {};
+  auto lookups = registry_.NewLookups(forgotten, std::move(mapped));
   registry_.AddTo(0, registry_.size(), forgotten, lookups.get());
   registry_.Forget(std::move(lookups), std::move(forgotten));
   return {};

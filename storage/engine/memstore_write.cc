@@ -391,8 +391,18 @@ void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint
 Status Memstore::RegisterKey(const Table& table, ByteView key) {
   Bytes tsuid;
   uint32_t base;
-  if (table.points_family < 0 || !IsRegularKey(layout(), key, &tsuid, &base)) return {};
-  return Register(tsuid).status();
+  if (table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base)) {
+    return Register(tsuid).status();
+  }
+  // NoteRow looks up the series of a row of rollups while it holds the write lock. This look-up
+  // reads the series from a mapped file into memory, so that the other one need not wait for the
+  // disk.
+  if (table.FamilyIndex(points::kFamily) >= 0 && registry_.mapped().end > 0) {
+    if (const auto series = codec::TsuidOf(layout(), key); series.ok()) {
+      (void)registry_.Find(*series);
+    }
+  }
+  return {};
 }
 
 // Requires the write lock and a registered series.

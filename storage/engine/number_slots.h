@@ -33,7 +33,8 @@ class NumberSlots {
   template <typename Is>
   [[nodiscard]] static uint32_t FindIn(std::span<const Slot> slots, uint32_t hash, Is&& is) {
     if (slots.empty()) return kNone;
-    for (size_t i = First(hash, slots.size()); slots[i].number != kNone;) {
+    size_t i = First(hash, slots.size());
+    for (size_t left = slots.size(); left > 0 && slots[i].number != kNone; --left) {
       if (slots[i].hash == hash && is(slots[i].number)) return slots[i].number;
       if (++i == slots.size()) i = 0;
     }
@@ -62,8 +63,9 @@ class NumberSlots {
     }
     slots_[i].number = by;
   }
-  void Prefetch(uint32_t hash) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[First(hash, slots_.size())]);
+  void Prefetch(uint32_t hash) const { PrefetchIn(slots_, hash); }
+  static void PrefetchIn(std::span<const Slot> slots, uint32_t hash) {
+    if (!slots.empty()) __builtin_prefetch(&slots[First(hash, slots.size())]);
   }
   [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
   [[nodiscard]] size_t bytes() const { return slots_.size() * sizeof(Slot); }

@@ -39,26 +39,58 @@ uint32_t Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
       hash, [&](uint32_t number) { return lookups_->tsuids->Tsuid(number) == tsuid; });
 }
 
+// A mapped file is not read while the lock is held.
 std::optional<uint32_t> Registry::FindNext(ByteView tsuid) const {
   const uint32_t next = next_.load(std::memory_order_relaxed);
-  if (next >= size() || lookups_->tsuids->FindTsuid(next) != tsuid || forgotten_->Has(next)) {
+  if (next < lookups_->tsuids->mapped().end || next >= size() ||
+      lookups_->tsuids->FindTsuid(next) != tsuid || forgotten_->Has(next)) {
     return {};
   }
   next_.store(next + 1, std::memory_order_relaxed);
   return next;
 }
 
-uint32_t Registry::FindMapped(const Snapshot& at, ByteView tsuid) const {
+bool Registry::FindMapped(const Snapshot& at, std::span<const ByteView> tsuids,
+                          uint32_t* numbers) const {
   const auto& ranges = at.tsuids->mapped().ranges;
-  const uint32_t hash = MappedSeries::Hash(tsuid);
-  // A series that was forgotten and registered again may be in an older file, too.
-  for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
-    const uint32_t number = (*range)->Find(tsuid, hash);
-    if (number == kUnknown || at.forgotten->Has(number)) continue;
-    next_.store(number + 1, std::memory_order_relaxed);
-    return number;
+  std::array<uint32_t, kTogether> hashes;
+  bool all = true;
+  for (size_t begin = 0; begin < tsuids.size(); begin += kTogether) {
+    const auto some = tsuids.subspan(begin, std::min(kTogether, tsuids.size() - begin));
+    size_t unknown = 0;
+    for (size_t i = 0; i < some.size(); ++i) {
+      uint32_t& number = numbers[begin + i];
+      if (number != kUnknown || some[i].empty()) continue;
+      const uint32_t next = next_.load(std::memory_order_relaxed);
+      if (next < at.tsuids->mapped().end && at.tsuids->FindTsuid(next) == some[i] &&
+          !at.forgotten->Has(next)) {
+        number = next;
+        next_.store(next + 1, std::memory_order_relaxed);
+        continue;
+      }
+      hashes[i] = MappedSeries::Hash(some[i]);
+      ++unknown;
+    }
+    // A series that was forgotten and registered again may be in an older file, too.
+    for (auto range = ranges.rbegin(); range != ranges.rend() && unknown > 0; ++range) {
+      const auto wanted = [&](size_t i) {
+        return numbers[begin + i] == kUnknown && !some[i].empty();
+      };
+      for (size_t i = 0; i < some.size(); ++i) {
+        if (wanted(i)) (*range)->Prefetch(hashes[i]);
+      }
+      for (size_t i = 0; i < some.size(); ++i) {
+        if (!wanted(i)) continue;
+        const uint32_t number = (*range)->Find(some[i], hashes[i]);
+        if (number == kUnknown || at.forgotten->Has(number)) continue;
+        numbers[begin + i] = number;
+        next_.store(number + 1, std::memory_order_relaxed);
+        --unknown;
+      }
+    }
+    all = all && unknown == 0;
   }
-  return kUnknown;
+  return all;
 }
 
 std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
@@ -102,10 +134,7 @@ bool Registry::FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) cons
     if (FindSome(some, of_some)) continue;
     const Snapshot now = SnapshotLocked();
     lock.unlock();
-    for (size_t i = 0; i < some.size(); ++i) {
-      if (of_some[i] == kUnknown) of_some[i] = FindMapped(now, some[i]);
-      all = all && of_some[i] != kUnknown;
-    }
+    all = FindMapped(now, some, of_some) && all;
   }
   return all;
 }
@@ -116,20 +145,25 @@ void Registry::AddAll(std::span<const ByteView> tsuids) {
   AddTogether(tsuids, [](ByteView, uint32_t) { return kUnknown; });
 }
 
+// No other thread adds series at a start, but the threads that replay the log read.
 void Registry::LoadAll(std::span<const ByteView> tsuids) {
   std::shared_lock lock(mutex_);
   const Snapshot now = SnapshotLocked();
   lock.unlock();
-  // No other thread adds series at a start.
-  std::vector<uint32_t> mapped;
-  for (const ByteView tsuid : tsuids) {
-    if (now.tsuids->mapped().ranges.empty()) break;
-    if (const uint32_t number = FindMapped(now, tsuid); number != kUnknown)
-      mapped.push_back(number);
-  }
-  AddTogether(tsuids, [this](ByteView tsuid, uint32_t hash) { return FindLocked(tsuid, hash); });
+  std::vector<uint32_t> before(tsuids.size(), kUnknown);
+  if (!now.tsuids->mapped().ranges.empty()) FindMapped(now, tsuids, before.data());
+  AddTogether(tsuids, [&](ByteView tsuid, uint32_t hash) {
+    const uint32_t number = FindLocked(tsuid, hash);
+    if (number != kUnknown) {
+      before.push_back(number);
+      has_duplicates_ = true;
+    }
+    return number;
+  });
+  std::erase(before, kUnknown);
+  if (before.empty()) return;
   std::unique_lock change(mutex_);
-  for (const uint32_t number : mapped) ForgetLocked(number);
+  ForgetLocked(before);
 }
 
 // `before` returns the number in memory that a TSUID already has, or kUnknown.
@@ -167,17 +201,16 @@ void Registry::AddLocked(ByteView tsuid, uint32_t hash, uint32_t before) {
     lookups_->slots.Add(hash, number);
   } else {
     lookups_->slots.Replace(hash, before, number);
-    ForgetLocked(before);
-    has_duplicates_ = true;
   }
   size_.store(number + 1, std::memory_order_release);
 }
 
-void Registry::ForgetLocked(uint32_t number) {
-  if (forgotten_->Has(number)) return;
-  forgotten_->Grow(number + 1);
-  forgotten_->Add(number);
-  forgotten_count_.fetch_add(1, std::memory_order_release);
+void Registry::ForgetLocked(std::span<const uint32_t> numbers) {
+  auto forgotten = std::make_shared<NumberSet>(*forgotten_);
+  forgotten->Grow(size());
+  for (const uint32_t number : numbers) forgotten->Add(number);
+  forgotten_count_.store(forgotten->Count(), std::memory_order_release);
+  forgotten_ = std::move(forgotten);
 }
 
 void Registry::Skip(uint32_t count) {
@@ -201,7 +234,7 @@ NumberSet Registry::Forgotten() const {
 
 bool Registry::MapsMore(uint32_t end) const {
   return end / MappedSeries::kBlockSeries * MappedSeries::kBlockSeries >=
-         tsuids()->mapped().end + kMappedTogether;
+         uint64_t{tsuids()->mapped().end} + kMappedTogether;
 }
 
 Result<MappedRanges> Registry::MapSeries(FileSystem& files, const std::string& folder, uint32_t end,
@@ -216,22 +249,27 @@ Result<MappedRanges> Registry::MapSeries(FileSystem& files, const std::string& f
   }
   if (!MapsMore(end)) return mapped;
   end = end / MappedSeries::kBlockSeries * MappedSeries::kBlockSeries;
+  const auto tsuid_of = [&](uint32_t number) {
+    return forgotten.Has(number) ? ByteView() : tsuids->Tsuid(number);
+  };
   uint32_t begin = mapped.end;
   // A small last file is written again together with the new series, so that there are few files.
   if (!mapped.ranges.empty() && mapped.ranges.back()->end() == begin &&
-      end - mapped.ranges.back()->begin() <= MappedSeries::kSeriesMax) {
+      end - mapped.ranges.back()->begin() <= MappedSeries::kSeriesMax &&
+      mapped.ranges.back()->name_bytes() < MappedSeries::kNameBytesMax / 2) {
     begin = mapped.ranges.back()->begin();
     mapped.ranges.pop_back();
   }
   while (begin < end) {
-    const uint32_t range_end = std::min(end, begin + MappedSeries::kSeriesMax);
-    ASSIGN_OR_RETURN(auto range, MappedSeries::Make(
-                                     files, folder, layout_, begin, range_end,
-                                     [&](uint32_t number) {
-                                       return forgotten.Has(number) ? ByteView()
-                                                                    : tsuids->Tsuid(number);
-                                     },
-                                     check));
+    uint32_t range_end = begin;
+    size_t name_bytes = 0;
+    do {
+      const uint32_t block_end = range_end + MappedSeries::kBlockSeries;
+      for (; range_end < block_end; ++range_end) name_bytes += tsuid_of(range_end).size();
+    } while (range_end < end && range_end - begin < MappedSeries::kSeriesMax &&
+             name_bytes < MappedSeries::kNameBytesMax);
+    ASSIGN_OR_RETURN(auto range,
+                     MappedSeries::Make(files, folder, layout_, begin, range_end, tsuid_of, check));
     if (range != nullptr) mapped.ranges.push_back(std::move(range));
     begin = range_end;
   }
@@ -307,10 +345,10 @@ Result<FoundSeries> Registry::Candidates(ByteView metric, const SeriesMatcher& m
   const Snapshot now = SnapshotLocked();
   lock.unlock();
   found.tsuids = now.tsuids;
+  RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(found.numbers.capacity() * sizeof(uint32_t))));
   for (const auto& range : now.tsuids->mapped().ranges) {
     RETURN_IF_ERROR(range->AddCandidates(metric, matcher, *now.forgotten, memory, &found.numbers));
   }
-  RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(found.numbers.capacity() * sizeof(uint32_t))));
   return found;
 }
 
@@ -330,7 +368,9 @@ Status Registry::KeepMatches(ByteView metric, const SeriesMatcher& matcher, Memo
     const uint64_t each = 2 + matcher.clauses.size();
     size_t kept = 0;
     for (size_t i = 0; i < numbers.size(); ++i) {
-      if (i % kStepsTogether == 0) RETURN_IF_ERROR(memory->Step(kStepsTogether * each));
+      if (i % kStepsTogether == 0) {
+        RETURN_IF_ERROR(memory->Step(std::min(kStepsTogether, numbers.size() - i) * each));
+      }
       if (matches(numbers[i])) numbers[kept++] = numbers[i];
     }
     numbers.resize(kept);
@@ -357,9 +397,11 @@ Result<FoundSeries> Registry::MatchListed(ByteView metric, const SeriesMatcher& 
   const Snapshot now = SnapshotLocked();
   lock.unlock();
   found.tsuids = now.tsuids;
-  for (size_t i = 0; i < listed.size(); ++i) {
-    if (i % kStepsTogether == 0) RETURN_IF_ERROR(memory->Step(kStepsTogether));
-    if (numbers[i] == kUnknown) numbers[i] = FindMapped(now, listed[i]);
+  const size_t files = now.tsuids->mapped().ranges.size();
+  for (size_t i = 0; i < listed.size() && files > 0; i += kStepsTogether) {
+    const auto some = std::span(listed).subspan(i, std::min(kStepsTogether, listed.size() - i));
+    RETURN_IF_ERROR(memory->Step(some.size() * files));
+    FindMapped(now, some, &numbers[i]);
   }
   std::erase_if(numbers, [&](uint32_t number) {
     if (number == kUnknown) return true;
@@ -378,6 +420,9 @@ Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher,
   if (lookups_->index.MatchesAtMost(metric, matcher) > kFewSeries) return context->MayWait();
   const auto tsuids = lookups_->tsuids;
   lock.unlock();
+  uint64_t finds = metric.empty() ? 0 : 1;
+  for (const TagClause& clause : matcher.clauses) finds += clause.values.size();
+  if (finds * tsuids->mapped().ranges.size() > kFewMappedFinds) return context->MayWait();
   uint64_t mapped = 0;
   for (const auto& range : tsuids->mapped().ranges) {
     if ((mapped += range->CandidatesAtMost(metric, matcher)) > kFewMapped)

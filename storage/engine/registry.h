@@ -35,8 +35,9 @@ struct FoundSeries {
 };
 
 /// The registry of all series of a store. One thread at a time may change the registry (Reserve,
-/// Add, AddAll, Skip, Forget), while any number of threads read. A function that needs a series in
-/// a mapped file may wait for the disk, but holds no lock meanwhile.
+/// Add, AddAll, LoadAll, Skip, Forget), while any number of threads read. A function that needs a
+/// series in a mapped file may wait for the disk, but does not hold the lock of the registry
+/// meanwhile.
 class Registry {
  public:
   /// The data structures that find the numbers and the TSUIDs of series. `slots` and `index` have
@@ -53,8 +54,9 @@ class Registry {
   /// Maximum number of matching series for which Match may be used on an event loop. Finding so
   /// many series takes some tens of microseconds.
   static constexpr uint64_t kFewSeries = 4096;
-  /// The same for series in mapped files, because each of them may have to be read from the disk.
-  static constexpr uint64_t kFewMapped = 64;
+  /// The same for series in mapped files, and the number of look-ups of metrics and tag values in
+  /// these files. Each of them may have to be read from the disk.
+  static constexpr uint64_t kFewMapped = 64, kFewMappedFinds = 256;
   /// The number of series in memory from which on MapSeries writes files.
   static constexpr uint32_t kMappedTogether = 4 * MappedSeries::kBlockSeries;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
@@ -106,8 +108,8 @@ class Registry {
   /// Returns whether MapSeries would write a file for the series below `end`.
   [[nodiscard]] bool MapsMore(uint32_t end) const;
   /// Writes series with numbers below `end` that are in memory to mapped files, if there are
-  /// kMappedTogether of them. Leaves out the series in `forgotten`, and files in which all series
-  /// are forgotten. Returns the files for a later call of NewLookups. Returns the errors of
+  /// kMappedTogether of them. Leaves out the series in `forgotten`, and current files in which all
+  /// series are forgotten. Returns the files for a later call of NewLookups. Returns the errors of
   /// MappedSeries::Make.
   Result<MappedRanges> MapSeries(FileSystem& files, const std::string& folder, uint32_t end,
                                  const NumberSet& forgotten,
@@ -169,8 +171,9 @@ class Registry {
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
   template <typename Before>
   void AddTogether(std::span<const ByteView> tsuids, const Before& before);
-  /// Returns the number of a series in a mapped file, or kUnknown. Holds no lock.
-  [[nodiscard]] uint32_t FindMapped(const Snapshot& at, ByteView tsuid) const;
+  /// Sets numbers[i] for those series in mapped files for which it is kUnknown. Returns false if
+  /// some remain unknown. Ignores empty TSUIDs. Holds no lock.
+  bool FindMapped(const Snapshot& at, std::span<const ByteView> tsuids, uint32_t* numbers) const;
   // The caller of the following functions must hold mutex_: exclusively for functions that add
   // series, and at least shared for all others.
   [[nodiscard]] Snapshot SnapshotLocked() const { return {lookups_->tsuids, forgotten_}; }
@@ -179,10 +182,11 @@ class Registry {
   /// there are others.
   bool FindSome(std::span<const ByteView> some, uint32_t* numbers) const;
   [[nodiscard]] uint32_t FindLocked(ByteView tsuid, uint32_t hash) const;
-  /// `before` is the number that the TSUID had in memory, or kUnknown.
+  /// `before` is the number that the TSUID had in memory, or kUnknown. The caller forgets this
+  /// number.
   void AddLocked(ByteView tsuid, uint32_t hash, uint32_t before);
   void SkipLocked(uint32_t count);
-  void ForgetLocked(uint32_t number);
+  void ForgetLocked(std::span<const uint32_t> numbers);
 
   const KeyLayout layout_;
   // The memory in bytes of the blocks of all TsuidTable objects of this registry, including older
@@ -203,7 +207,7 @@ class Registry {
   mutable FairSharedMutex mutex_;
   // The following members are guarded by mutex_.
   std::unique_ptr<Lookups> lookups_;
-  // Readers keep the set, so it is changed in place only at a start.
+  // Readers keep the set, so a change replaces it. Only Skip, at a start, changes it in place.
   std::shared_ptr<NumberSet> forgotten_ = std::make_shared<NumberSet>();
 };
 

@@ -109,7 +109,8 @@ class Search {
       MemoryTally of_index(memory_.context());
       RETURN_IF_ERROR(of_index.Add(static_cast<int64_t>(2 * (*file)->meta_bytes())));
       ASSIGN_OR_RETURN(const auto index,
-                       part.files()->DayIndexOf(**file, engine_.registry(), memory_.context()));
+                       part.files()->DayIndexOf(**file, engine_.registry(), lsm::CacheUse::kKeep,
+                                                memory_.context()));
       if (index == nullptr) return false;
       RETURN_IF_ERROR(memory_.Step(index->size() / kBytesPerStep));
       if (!AddSeriesOfDays(*index, rows_.begin / kIndexedDayS, last_base_ / kIndexedDayS,

@@ -263,8 +263,9 @@ Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, con
     }
   }
   if (table.points_family >= 0) {
+    const std::vector<Bytes> metrics = engine.registry().Metrics();
     for (uint32_t bucket = 0; bucket < Buckets(engine.layout()); ++bucket) {
-      for (const Bytes& metric : engine.registry().Metrics()) {
+      for (const Bytes& metric : metrics) {
         cuts.push_back(Bucket(engine.layout(), bucket) + metric);
       }
       RETURN_IF_ERROR(charge());

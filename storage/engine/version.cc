@@ -54,10 +54,11 @@ void PartFiles::ForgetCached() const {
 
 Result<std::shared_ptr<const Bytes>> PartFiles::DayIndexOf(const lsm::BlockFile& file,
                                                            const Registry& registry,
+                                                           lsm::CacheUse use,
                                                            RequestContext* watch) const {
   std::atomic<Numbers>& numbers = &file == cells_.get() ? cell_numbers_ : point_numbers_;
   if (!file.has_meta() || numbers == Numbers::kOther) return std::shared_ptr<const Bytes>();
-  ASSIGN_OR_RETURN(auto index, file.ReadMeta(lsm::CacheUse::kKeep, watch));
+  ASSIGN_OR_RETURN(auto index, file.ReadMeta(use, watch));
   if (numbers == Numbers::kSame) return index;
   if (watch != nullptr) RETURN_IF_ERROR(watch->MayWait());  // the check reads many TSUIDs
   ASSIGN_OR_RETURN(const bool same, HasNumbersOf(*index, registry, watch));

@@ -42,7 +42,7 @@ class PartFiles {
   /// or if its numbers are not those of the registry, which must be the same in all calls. Returns
   /// Busy if it would wait and `watch` may not, and Corruption if the day index is damaged.
   Result<std::shared_ptr<const Bytes>> DayIndexOf(const lsm::BlockFile& file,
-                                                  const Registry& registry,
+                                                  const Registry& registry, lsm::CacheUse use,
                                                   RequestContext* watch) const;
   /// Marks the files for removal. The thread that drops the last reference removes them. Call this
   /// function when no manifest names the files any more.

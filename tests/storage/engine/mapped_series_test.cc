@@ -24,7 +24,8 @@ namespace {
 
 const KeyLayout kLayout;
 constexpr uint32_t kSeries = Registry::kMappedTogether + 1000;
-constexpr uint32_t kSampled = kThreadSanitizer ? 16 : 1;  // one in so many series is looked up alone
+constexpr uint32_t kSampled =
+    kThreadSanitizer ? 16 : 1;  // one in so many series is looked up alone
 
 Bytes Id(uint32_t number) {
   Bytes id;
@@ -337,8 +338,7 @@ TEST_CASE("series are found, registered and forgotten while a sweep moves series
       const uint32_t number = random() % kSeries;
       REQUIRE(*store.points->Register(TsuidOf(number)) == number);
       MemoryTally memory(nullptr);
-      const auto found =
-          store.engine->registry().Match({}, OneOf(Id(1), {Id(number)}), &memory);
+      const auto found = store.engine->registry().Match({}, OneOf(Id(1), {Id(number)}), &memory);
       REQUIRE(found->numbers == std::vector<uint32_t>{number});
       REQUIRE(found->tsuids->Tsuid(number) == TsuidOf(number));
     }
