@@ -105,7 +105,11 @@ class FaultyScratch : public ScratchFile {
     content_.append(bytes);
     return {};
   }
-  Result<ByteView> Map() override { return ByteView(content_); }
+  Result<ByteView> Map() override {
+    std::lock_guard lock(disk_.mutex_);
+    if (disk_.Fails(true)) return Injected(folder_);
+    return ByteView(content_);
+  }
 
  private:
   FaultyFileSystem& disk_;
@@ -375,6 +379,7 @@ Status FaultyFileSystem::SyncFolder(const std::string& folder) {
 
 Result<std::unique_ptr<ScratchFile>> FaultyFileSystem::MakeScratch(const std::string& folder) {
   std::lock_guard lock(mutex_);
+  if (cannot_make_scratch_) return FileSystem::MakeScratch(folder);
   if (Fails(true)) return Injected(folder);
   return std::unique_ptr<ScratchFile>(std::make_unique<FaultyScratch>(*this, folder));
 }

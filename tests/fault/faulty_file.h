@@ -75,6 +75,8 @@ class FaultyFileSystem : public FileSystem {
   void PowerCutBelow(const std::string& folder);
   /// If `cannot` is true, all calls of Link return Unsupported. Otherwise, Link works.
   void CannotLink(bool cannot) { cannot_link_ = cannot; }
+  /// If `cannot` is true, MakeScratch returns Unsupported.
+  void CannotMakeScratch(bool cannot) { cannot_make_scratch_ = cannot; }
   /// Changes one bit in the content of a file. The change is durable.
   void FlipBit(const std::string& path, uint64_t byte, int bit);
 
@@ -136,6 +138,7 @@ class FaultyFileSystem : public FileSystem {
   SyncSite lie_at_ = SyncSite::kCount;
   uint64_t syncs_[static_cast<size_t>(SyncSite::kCount)] = {};
   bool cannot_link_ = false;
+  bool cannot_make_scratch_ = false;
 };
 
 }  // namespace hg

@@ -58,6 +58,33 @@ TEST_CASE("A folder that cannot be read to its end is an error, not a short list
   std::filesystem::remove_all(root);
 }
 
+TEST_CASE("a temporary file has no name, and its content is mapped as it was written") {
+  std::string pattern = (std::filesystem::temp_directory_path() / "hourglass-XXXXXX").string();
+  const std::string folder = ::mkdtemp(pattern.data());
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = descriptors();
+  {
+    auto file = PosixFileSystem().MakeScratch(folder);
+    REQUIRE(file.ok());
+    const Bytes piece(100'000, 'x');
+    REQUIRE((*file)->Append("begin").ok());
+    for (int i = 0; i < 10; ++i) REQUIRE((*file)->Append(piece).ok());
+    const auto mapped = (*file)->Map();
+    REQUIRE(mapped.ok());
+    CHECK(mapped->size() == 1'000'005);
+    CHECK(mapped->starts_with("beginxx"));
+    CHECK(mapped->substr(900'005) == piece);
+    CHECK(std::filesystem::is_empty(folder));
+    CHECK(descriptors() == before);  // the map needs no descriptor
+  }
+  CHECK(PosixFileSystem().MakeScratch(folder + "/missing").status().code() ==
+        StatusCode::kNotFound);
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("a new folder is durable: each created level is synced in its parent once") {
   std::string pattern =
       (std::filesystem::canonical(std::filesystem::temp_directory_path()) / "hourglass-XXXXXX")

@@ -53,6 +53,13 @@ struct Rig : EngineRig<> {
     REQUIRE(status.ok());
     return found;
   }
+  /// Searches for series without rows, and checks that the others stay.
+  void SweepAndKeep(size_t series) const {
+    const Status status = engine->SweepSeries();
+    INFO(status.ToString());
+    CHECK(status.ok());
+    CHECK(engine->Stats().series == series);
+  }
   [[nodiscard]] lsm::Manifest Manifest() { return *lsm::LoadManifest(disk, "d"); }
   /// The paths of the points files.
   std::vector<std::string> PointsFiles() {
@@ -236,8 +243,10 @@ TEST_CASE("the regions of a split find the series in the files that they share")
     }
   };
   check();
+  rig.SweepAndKeep(4);
   rig.Merge();
   check();
+  rig.SweepAndKeep(4);
 }
 
 TEST_CASE("a series whose points were deleted is listed until the merge") {
@@ -276,6 +285,7 @@ TEST_CASE("series of a file without a day index count as present in all its hour
   rig.Flush();
   const Set all = {Tsuid(1), Tsuid(2), Tsuid(3, 2)};
   rig.DropDayIndexes();
+  rig.SweepAndKeep(3);
   CHECK(rig.Within(Day(0)) == all);
   CHECK(rig.Within(Day(0), Metric(1)) == Set{Tsuid(1), Tsuid(2)});
   CHECK(rig.Within(Day(11)).empty());  // no file has rows there
@@ -307,7 +317,9 @@ TEST_CASE("a damaged day index is an error of a lookup, is found by the check, a
   REQUIRE(report->damages.size() == 1);
   CHECK(report->damages.front().file == path);
   CHECK(report->damages.front().offset == at);
+  rig.SweepAndKeep(2);
   REQUIRE(rig.engine->Repair().ok());
+  rig.SweepAndKeep(2);
   CHECK(rig.engine->Check()->damages.empty());
   CHECK(rig.Within(Day(0)) == Set{Tsuid(1), Tsuid(2)});
   rig.Merge();
@@ -332,6 +344,7 @@ TEST_CASE("after a repair that numbers the series anew, old day indexes are not 
   for (uint64_t host = 9; host >= 1; --host) rig.Append(host, kFirst + host * kDay);
   rig.Flush();
   NumberSeriesAnew(&rig);
+  rig.SweepAndKeep(9);
   for (uint32_t day = 1; day <= 9; ++day) CHECK(rig.Within(Day(day)).contains(Tsuid(day)));
   rig.Append(1, kFirst + kDay);
   rig.Merge();
@@ -344,7 +357,24 @@ TEST_CASE("after a repair that gives the same series other numbers, day indexes 
   for (const uint64_t host : {5, 4, 3, 2, 1, 6, 7, 8, 9}) rig.Append(host, kFirst + host * kDay);
   rig.Flush();
   NumberSeriesAnew(&rig);
+  rig.SweepAndKeep(9);
   for (uint32_t day = 1; day <= 9; ++day) CHECK(rig.Within(Day(day)).contains(Tsuid(day)));
+}
+
+TEST_CASE("a series stays while it has a row with a time that is no hour, which no index names") {
+  Rig rig;
+  rig.Append(1, kFirst);
+  rig.Append(2, kFirst);
+  const Bytes key = codec::MakeRowKey(rig.points->layout(), Tsuid(1), kFirst + 1);
+  REQUIRE(rig.cells->Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\0", 3), "{}")}}}).ok());
+  rig.Flush();
+  PointScanSpec spec;
+  spec.metric = Metric(1);
+  spec.rows = {kFirst, kFirst + 1};
+  REQUIRE(rig.points->DeleteRows(spec).ok());
+  rig.Merge();
+  rig.SweepAndKeep(1);
+  CHECK(rig.points->TsuidOf(*rig.points->Register(Tsuid(1))) == Tsuid(1));
 }
 
 TEST_CASE("a lookup reads no rows, reports its work, and waits for the disk only where it may") {

@@ -218,6 +218,92 @@ TEST_CASE("on an event loop, only few series in files are examined") {
   CHECK_FALSE(few.refused());
   CHECK_FALSE(subject.registry.MayMatch(Id(1), {}, &many).ok());
   CHECK(many.refused());
+  // Values that no series has must be looked up, too.
+  std::vector<Bytes> unknown;
+  for (uint32_t i = 0; i < 2 * Registry::kFewMappedFinds; ++i) unknown.push_back(Id(kSeries + i));
+  FakeWatch values;
+  values.StayOnLoop();
+  CHECK_FALSE(subject.registry.MayMatch({}, OneOf(Id(1), unknown), &values).ok());
+}
+
+TEST_CASE("a file of long TSUIDs has fewer series") {
+  constexpr uint32_t kLong = Registry::kMappedTogether;
+  std::vector<Bytes> tsuids;
+  for (uint32_t number = 0; number < kLong; ++number) {
+    Bytes tsuid = TsuidOf(number);
+    for (uint32_t tag = 0; tag < 100; ++tag) tsuid += Id(10 + tag) + Id(1);
+    tsuids.push_back(std::move(tsuid));
+  }
+  Subject subject(tsuids);
+  REQUIRE(subject.Map({}).ok());
+  CHECK(subject.registry.mapped().ranges.size() > 1);
+  CHECK(subject.registry.mapped().end == kLong);
+  for (const auto& range : subject.registry.mapped().ranges) {
+    CHECK(range->name_bytes() <
+          MappedSeries::kNameBytesMax + MappedSeries::kBlockSeries * tsuids.back().size());
+  }
+  for (uint32_t number = 0; number < kLong; number += 997) {
+    REQUIRE(subject.registry.Find(tsuids[number]) == number);
+  }
+}
+
+TEST_CASE("ids of any width, and metrics with the bytes of a tag pair, have lists of their own") {
+  for (const int width : {1, 2, 8}) {
+    KeyLayout layout;
+    layout.metric_width = 2 * width;  // as wide as a pair
+    if (layout.metric_width > 8) layout.metric_width = 8;
+    layout.tagk_width = layout.tagv_width = width;
+    const auto id = [](uint32_t number, int bytes) {
+      Bytes out;
+      AppendBig(&out, number % (bytes == 1 ? 251 : UINT32_MAX), static_cast<size_t>(bytes));
+      return out;
+    };
+    const auto tsuid_of = [&](uint32_t number) {
+      return id(number % 5, layout.metric_width) + id(0, width) + id(number / 5 % 100, width) +
+             id(1, width) + id(number / 500, width);
+    };
+    Registry registry(layout);
+    std::set<Bytes> known;
+    for (uint32_t number = 0; number < Registry::kMappedTogether; ++number) {
+      if (known.insert(tsuid_of(number)).second) registry.Add(tsuid_of(number));
+    }
+    const uint32_t end = registry.size() / MappedSeries::kBlockSeries * MappedSeries::kBlockSeries;
+    REQUIRE(end > 0);
+    FaultyFileSystem disk(1);
+    const auto tsuids = registry.tsuids();
+    const auto made = MappedSeries::Make(
+        disk, "d", layout, 0, end, [&](uint32_t number) { return tsuids->Tsuid(number); },
+        [] { return Status(); });
+    REQUIRE(made.ok());
+    MemoryTally memory(nullptr);
+    for (uint32_t value = 0; value < 5; ++value) {
+      std::vector<uint32_t> of_metric, of_pair;
+      REQUIRE(
+          (*made)->AddCandidates(id(value, layout.metric_width), {}, {}, &memory, &of_metric).ok());
+      REQUIRE(
+          (*made)
+              ->AddCandidates({}, OneOf(id(0, width), {id(value, width)}), {}, &memory, &of_pair)
+              .ok());
+      uint32_t metrics = 0, pairs = 0;
+      for (uint32_t number = 0; number < end; ++number) {
+        const ByteView tsuid = tsuids->Tsuid(number);
+        metrics += tsuid.starts_with(id(value, layout.metric_width)) ? 1 : 0;
+        pairs += tsuid.substr(static_cast<size_t>(layout.metric_width))
+                         .starts_with(id(0, width) + id(value, width))
+                     ? 1
+                     : 0;
+      }
+      CHECK(of_metric.size() == metrics);
+      CHECK(of_pair.size() == pairs);
+    }
+  }
+}
+
+TEST_CASE("a disk without temporary files keeps series in memory") {
+  Subject subject(Tsuids(kSeries));
+  subject.disk.CannotMakeScratch(true);
+  CHECK(subject.Map({}).code() == StatusCode::kUnsupported);
+  CHECK(subject.registry.Find(TsuidOf(17)) == 17);
 }
 
 TEST_CASE("a request that must end stops a search in files") {
@@ -226,7 +312,23 @@ TEST_CASE("a request that must end stops a search in files") {
   FakeWatch watch;
   watch.steps_max = 10'000;
   MemoryTally memory(&watch);
-  CHECK_FALSE(subject.registry.Match({}, {}, &memory).ok());
+  CHECK_FALSE(subject.registry.Candidates({}, {}, &memory).ok());
+}
+
+TEST_CASE("a search in files counts as much work as it is, and its result is charged") {
+  Subject subject(Tsuids(kSeries));
+  REQUIRE(subject.Map({}).ok());
+  FakeWatch watch;
+  MemoryTally memory(&watch);
+  CHECK(subject.registry.Match(Id(1), OneOf(Id(1), {Id(7)}), &memory)->numbers.size() == 1);
+  CHECK(watch.steps < 100);
+  SeriesMatcher listed;
+  listed.tsuids = {TsuidOf(7)};
+  CHECK(subject.registry.Match({}, listed, &memory)->numbers.size() == 1);
+  CHECK(watch.steps < 100);
+  CHECK(subject.registry.Match({}, {}, &memory)->numbers.size() == kSeries);
+  CHECK(watch.steps > kSeries);
+  CHECK(memory.held() >= int64_t{kSeries} * 4);
 }
 
 TEST_CASE("if a file cannot be written, the series stay in memory") {
@@ -358,6 +460,65 @@ TEST_CASE("series are found, registered and forgotten while a sweep moves series
   reader.join();
   CHECK(store.IsMapped());
   CHECK(store.engine->Stats().series == kSeries);  // the others have no points
+}
+
+// The file of this sweep has the series, although the search has found no row of it.
+TEST_CASE("a series that gets a row while the sweep moves it to a file is not forgotten") {
+  Store store;
+  store.Flush();
+  store.Delete({0, 7}, 1);
+  store.Merge();
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (int64_t time = kBase + 1; !done; ++time) {
+      store.Write(7, time);
+      std::this_thread::yield();
+    }
+  });
+  for (int round = 0; round < 5; ++round) REQUIRE(store.engine->SweepSeries().ok());
+  done = true;
+  writer.join();
+  CHECK(store.IsMapped());
+  store.Write(7, kBase + 3000);
+  const auto series = store.points->Register(TsuidOf(7));
+  CHECK(store.points->TsuidOf(*series) == TsuidOf(7));
+  CHECK(store.points->TsuidOf(0).empty());
+}
+
+TEST_CASE("a start with more series than one file holds, with gaps, finds all of them") {
+  constexpr uint32_t kMany = MappedSeries::kSeriesMax + Registry::kMappedTogether + 5000;
+  EngineRig<> rig(kBase * 1000, Options());
+  const auto tsuids = Tsuids(kMany);
+  const std::vector<ByteView> views(tsuids.begin(), tsuids.end());
+  std::vector<SeriesNumber> numbers(kMany);
+  REQUIRE(rig.points->RegisterAll(views, numbers.data()).ok());
+  // Series without points are forgotten: short gaps everywhere, and one across the end of a file.
+  const auto has_point = [](uint32_t number) {
+    return number % 3 != 0 && (number < 250'000 || number > 280'000);
+  };
+  std::vector<PointEntry> entries;
+  uint64_t live = 0;
+  for (uint32_t number = 0; number < kMany; ++number) {
+    if (!has_point(number)) continue;
+    ++live;
+    entries.push_back(MakePointEntry(number, Timestamp{kBase}, PointValue::Int(1)));
+  }
+  REQUIRE(rig.points->Append(entries).ok());
+  rig.Flush();
+  REQUIRE(rig.engine->SweepSeries().ok());
+  CHECK(rig.engine->Stats().series == live);
+  for (const bool disk_works : {true, false, true}) {
+    rig.disk.CannotMakeScratch(!disk_works);
+    rig.Open();
+    CHECK((rig.engine->Stats().registry_mapped_bytes > 0) == disk_works);
+    CHECK(rig.engine->Stats().series == live);
+    uint32_t wrong = 0;
+    for (uint32_t number = 0; number < kMany; ++number) {
+      const auto found = rig.engine->registry().Find(tsuids[number]);
+      if (has_point(number) ? found != number : found.has_value()) ++wrong;
+    }
+    CHECK(wrong == 0);
+  }
 }
 
 TEST_CASE("a full disk keeps series in memory, and a later sweep moves them") {
