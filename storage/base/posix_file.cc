@@ -160,13 +160,16 @@ class PosixScratch : public ScratchFile {
 
   Result<ByteView> Map() override {
     INVARIANT(mapped_ == nullptr && size_ > 0);
+    // A page that could not be written would be lost without an error when memory is short.
+    if (::fdatasync(fd_.get()) != 0) return Failure(path_, "sync a temporary file");
     void* const at = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_.get(), 0);
     if (at == MAP_FAILED && errno == ENODEV) {
       return Status::Unsupported(path_ + ": files here cannot be mapped");
     }
     if (at == MAP_FAILED) return Failure(path_, "map a temporary file");
     mapped_ = at;
-    fd_.Close();  // the map keeps the file
+    (void)::madvise(at, size_, MADV_RANDOM);  // no read-ahead for each access
+    fd_.Close();                              // the map keeps the file
     return ByteView(static_cast<const char*>(at), size_);
   }
 

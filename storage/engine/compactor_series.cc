@@ -32,9 +32,9 @@ class Compactor::SeriesSearch {
   /// Searches the series with numbers below `count`, except those that were forgotten already.
   SeriesSearch(const Compactor& compactor, const Version& version, uint32_t count)
       : compactor_(compactor), version_(version), registry_(compactor.registry_), absent_(count) {
-    const NumberSet forgotten = registry_.Forgotten();
+    const auto forgotten = registry_.Forgotten();
     for (uint32_t number = 0; number < count; ++number) {
-      if (!forgotten.Has(number)) absent_.Add(number);
+      if (!forgotten->Has(number)) absent_.Add(number);
     }
     for (const auto& memtable : version.memtables) {
       memtable->rows.ForEachSeries([this](uint32_t number) { absent_.Remove(number); });
@@ -200,21 +200,22 @@ Status Compactor::SweepSeries() {
     const MappedRanges before = registry_.mapped();
     Memstore::Swept found{{}, before};
     bool any = false;
-    searched = Survive([&]() -> Status {
-      SeriesSearch search(*this, *version, in_files);
-      RETURN_IF_ERROR(search.Run());
-      any = search.found();
-      if (any) found.absent = search.absent();
-      return {};
-    });
     mapped = Survive([&]() -> Status {
       // Series that are absent now may change before EndSweep, so they are written, too.
       ASSIGN_OR_RETURN(
           MappedRanges ranges,
-          registry_.MapSeries(env_.files, env_.options.path, in_files, registry_.Forgotten(),
+          registry_.MapSeries(env_.files, env_.options.path, in_files, *registry_.Forgotten(),
                               [this] { return env_.CheckOpen(); }));
-      any = any || ranges.end != before.end || ranges.ranges.size() != before.ranges.size();
+      any = ranges.end != before.end || ranges.ranges.size() != before.ranges.size();
       found.mapped = std::move(ranges);
+      return {};
+    });
+    searched = Survive([&]() -> Status {
+      SeriesSearch search(*this, *version, in_files);
+      RETURN_IF_ERROR(search.Run());
+      if (!search.found()) return {};
+      found.absent = search.absent();
+      any = true;
       return {};
     });
     if (any) swept = std::move(found);
@@ -222,7 +223,6 @@ Status Compactor::SweepSeries() {
   });
   memstore_.EndSweep(swept ? &*swept : nullptr);
   RETURN_IF_ERROR(status);
-  RETURN_IF_ERROR(searched);
   // The old index and TSUIDs were small blocks among other blocks, so free() does not return their
   // pages to the system.
   if (swept) malloc_trim(0);
@@ -237,6 +237,7 @@ Status Compactor::SweepSeries() {
     RETURN_IF_ERROR(Prepend(RewriteSeries([](const Edit&) { return Status(); }).status(),
                             "list of the series"));
   }
+  RETURN_IF_ERROR(searched);
   return Prepend(mapped, "temporary files of series");
 }
 
@@ -251,7 +252,7 @@ Result<uint32_t> Compactor::RewriteSeries(const std::function<Status(const Edit&
     const uint32_t count = state.version->memtables.back()->series_begin;
     // Series that are forgotten from here on stay in the list until it is written again.
     const auto tsuids = registry_.tsuids();
-    const NumberSet forgotten = registry_.Forgotten();
+    const auto forgotten = registry_.Forgotten();
     lsm::PartEntry fresh;
     fresh.region = place.second;
     fresh.number = file_set_.NewNumber();
@@ -260,8 +261,8 @@ Result<uint32_t> Compactor::RewriteSeries(const std::function<Status(const Edit&
       ASSIGN_OR_RETURN(written, engine::WriteSeries(
                                     env_.files, env_.options.path, layout(), count,
                                     [&](uint32_t number) {
-                                      return forgotten.Has(number) ? ByteView()
-                                                                   : tsuids->Tsuid(number);
+                                      return forgotten->Has(number) ? ByteView()
+                                                                    : tsuids->Tsuid(number);
                                     },
                                     state.manifest.flushed, &fresh));
       if (fresh.cells_bytes > 0) edit.add.push_back(fresh);

@@ -74,10 +74,10 @@ Result<std::optional<uint64_t>> FingerprintOf(const Roaring& series, const Regis
   uint64_t sum = 0;
   uint32_t since_step = 0;
   const auto tsuids = registry.tsuids();
-  const NumberSet forgotten = registry.Forgotten();
+  const auto forgotten = registry.Forgotten();
   for (const uint32_t number : series) {
     const ByteView tsuid = tsuids->FindTsuid(number);
-    if (tsuid.empty() || forgotten.Has(number)) return std::optional<uint64_t>();
+    if (tsuid.empty() || forgotten->Has(number)) return std::optional<uint64_t>();
     sum += HashOf(number, tsuid);
     if (++since_step < kSeriesTogether) continue;
     since_step = 0;

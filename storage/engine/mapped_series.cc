@@ -18,9 +18,9 @@ constexpr size_t kListHead = 2;
 constexpr uint64_t kFindSteps = 4;
 constexpr size_t kFoundTogether = 256;
 
-// A file is at most about four times as large as its TSUIDs. So much more space must be free on the
-// disk, because points are more important than these copies.
-constexpr uint64_t kFileShare = 4, kFreeBytes = uint64_t{128} << 20;
+// A file is at most about seven times as large as its TSUIDs. So much more space must be free on
+// the disk, because points are more important than these copies.
+constexpr uint64_t kFileShare = 7, kFreeBytes = uint64_t{128} << 20;
 
 // Returns the metric of a TSUID (position 0), or one of its tag pairs (position 1 for the first).
 ByteView IdAt(const KeyLayout& layout, ByteView tsuid, uint32_t position) {
@@ -164,6 +164,7 @@ class MappedSeries::Maker {
     // be in its first part, because they are added in the order of their hashes.
     std::vector<NumberSlots::Slot> found;
     std::vector<uint32_t> lists;
+    lists.reserve(uses_);
     const auto add = [&](std::span<const uint64_t> of_id) {
       INVARIANT(lists.size() < kNone);
       if (PositionOf(of_id[0]) == 0) made_.metrics_.push_back(static_cast<uint32_t>(lists.size()));
@@ -221,7 +222,7 @@ Result<std::shared_ptr<const MappedSeries>> MappedSeries::Make(
     name_bytes += kSizeBytes + tsuid_of(number).size();
   }
   if (files.FreeBytes(folder) < kFileShare * name_bytes + kFreeBytes) {
-    return Status::IoError(folder + ": the disk is too full for temporary files");
+    return Status::Unsupported(folder + ": the disk is too full for temporary files");
   }
   ASSIGN_OR_RETURN(made->file_, files.MakeScratch(folder));
   RETURN_IF_ERROR(Maker(made.get(), check).Run(tsuid_of));
@@ -302,7 +303,12 @@ Status MappedSeries::AddCandidates(ByteView metric, const SeriesMatcher& matcher
                                    std::vector<uint32_t>* numbers) const {
   ASSIGN_OR_RETURN(const Candidates candidates, CandidatesFor(metric, matcher, memory));
   RETURN_IF_ERROR(memory->Step(candidates.count));
-  RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(candidates.count * sizeof(uint32_t))));
+  const size_t capacity = numbers->capacity(), needed = numbers->size() + candidates.count;
+  if (needed > capacity) {
+    const size_t larger = std::max(needed, capacity + capacity / 2);
+    RETURN_IF_ERROR(memory->Add(static_cast<int64_t>((larger - capacity) * sizeof(uint32_t))));
+    numbers->reserve(larger);
+  }
   const auto take = [&](uint32_t number) {
     if (!forgotten.Has(number)) numbers->push_back(number);
   };

@@ -32,9 +32,9 @@ namespace hg::engine {
 ///   names    for each series its size (2 bytes) and its TSUID
 ///   places   for each series the offset of its name (4 bytes); 0 = the series was forgotten
 ///   series   the slots of a hash table (NumberSlots) that finds a number by the TSUID
-///   lists    for each metric and each tag pair: the number of its series, its position in the
-///   TSUID
-///            of the first of them, and the series, ascending (4 bytes each, relative to begin())
+///   lists    for each metric and each tag pair: the number of its series; the position of the
+///            metric (0) or of the pair (1 and up) in the TSUID of the first of these series; the
+///            series, ascending and relative to begin() (4 bytes each)
 ///   ids      the slots of a hash table that finds a list by the bytes of the metric or the pair
 class MappedSeries {
  public:
@@ -42,15 +42,15 @@ class MappedSeries {
   static constexpr int kBlockBits = 14;
   static constexpr uint32_t kBlockSeries = uint32_t{1} << kBlockBits;
   /// The maximum number of series in one file. No more series should be added to a file whose
-  /// TSUIDs have kNameBytesMax bytes. Both limit the memory of Make to some tens of megabytes.
+  /// TSUIDs have kNameBytesMax bytes. Both limit the memory of Make, usually to some tens of
+  /// megabytes.
   static constexpr uint32_t kSeriesMax = uint32_t{1} << 18;
   static constexpr size_t kNameBytesMax = size_t{16} << 20;
 
   /// Writes the series from `begin` to `end` - 1 to a temporary file in `folder`. tsuid_of(number)
   /// returns the TSUID of a series, or "" if the series is forgotten. `check` is called between
   /// pieces of work, and ends the call if it returns an error. Returns null if all series are
-  /// forgotten, Unsupported if the file system has no temporary files, and IoError if the disk is
-  /// almost full.
+  /// forgotten, and Unsupported if the file system has no temporary files or little free space.
   static Result<std::shared_ptr<const MappedSeries>> Make(
       FileSystem& files, const std::string& folder, const KeyLayout& layout, uint32_t begin,
       uint32_t end, const std::function<ByteView(uint32_t number)>& tsuid_of,
@@ -81,8 +81,8 @@ class MappedSeries {
   [[nodiscard]] uint64_t CandidatesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
   /// Appends all series of the metric ("" = all metrics) that match and are not in `forgotten`, and
   /// possibly others. Without clauses, appends no others. May append a series twice. Reads no
-  /// TSUIDs except those that tell lists apart. Reports the work to `memory`, and charges four
-  /// bytes for each series before it appends them.
+  /// TSUIDs except those that tell lists apart. Reports the work to `memory`, and charges the
+  /// growth of `numbers` before it grows.
   Status AddCandidates(ByteView metric, const SeriesMatcher& matcher, const NumberSet& forgotten,
                        MemoryTally* memory, std::vector<uint32_t>* numbers) const;
   /// Adds the metrics of all series that are not in `forgotten`.

@@ -139,8 +139,8 @@ class Memstore {
   };
   /// Forgets those series of `swept->absent` that did not change since BeginSweep, and removes the
   /// series of `swept->mapped` from memory. Does nothing if memory is exhausted. `swept` is null if
-  /// the search failed or found nothing. Other threads may register series while EndSweep builds a
-  /// new index; they wait only while it adds the last new series.
+  /// there is nothing to forget or to remove. Other threads may register series while EndSweep
+  /// builds a new index; they wait only while it adds the last new series.
   void EndSweep(const Swept* swept) EXCLUDES(register_);
 
   // The following functions are for flushes. Only one flush may run at a time.
@@ -176,8 +176,9 @@ class Memstore {
  private:
   // The following functions are in memstore_replay.cc.
   Status LoadSeries(const Version& version, const lsm::Manifest& stored);
-  /// Moves series from memory to mapped files if at least `series` of them are in memory, and
-  /// *may_map is true. If the files cannot be written, sets *may_map to false.
+  /// Moves series from memory to mapped files if at least `series` of them are in memory, or if
+  /// they need much memory, and *may_map is true. If the files cannot be written, sets *may_map to
+  /// false.
   Status MapLoaded(uint32_t series, bool* may_map);
   /// Replays one log record. `met` collects the new series of consecutive records that the registry
   /// does not have yet.
@@ -263,6 +264,9 @@ class Memstore {
   void NameVersions(const Table& table, const StoredRow& row,
                     std::vector<CellChange>* changes) const;
   Status RegisterKey(const Table& table, ByteView key);
+  /// Looks up the series of a row, so that its pages of a mapped file are in memory. Call this
+  /// function before the write lock is taken, if the series is looked up again under the lock.
+  void WarmUp(const Table& table, ByteView key) const;
   /// Takes the write lock of an open store and returns true, or sets `refused` and returns false.
   /// If the write changes rows below the horizon, LockTold first calls `tell` without the lock, to
   /// inform the listeners about these rows. `oldest` must not be greater than the lowest base time

@@ -226,10 +226,14 @@ Status Memstore::LoadSeries(const Version& version, const lsm::Manifest& stored)
 }
 
 // If the files cannot be written, for example because the disk is full, the series stay in memory,
-// and the first sweep tries again and reports the error.
+// and the first sweep tries again. It reports the error, unless temporary files are not supported.
 Status Memstore::MapLoaded(uint32_t series, bool* may_map) {
-  if (!*may_map || registry_.size() - registry_.mapped().end < series) return {};
-  NumberSet forgotten = registry_.Forgotten();
+  constexpr size_t kMuch = size_t{64} << 20;
+  const uint32_t in_memory = registry_.size() - registry_.mapped_end();
+  const bool many =
+      in_memory >= series || (in_memory >= Registry::kMappedTogether && registry_.bytes() > kMuch);
+  if (!*may_map || !many) return {};
+  NumberSet forgotten = *registry_.Forgotten();
   MappedRanges mapped;
   const Status status = Survive([&]() -> Status {
     ASSIGN_OR_RETURN(mapped, registry_.MapSeries(env_.files, env_.options.path, registry_.size(),
@@ -238,7 +242,7 @@ Status Memstore::MapLoaded(uint32_t series, bool* may_map) {
   });
   RETURN_IF_ERROR(env_.CheckOpen());
   if (!status.ok()) *may_map = false;
-  if (!status.ok() || mapped.end == registry_.mapped().end) return {};
+  if (!status.ok() || mapped.end == registry_.mapped_end()) return {};
   auto lookups = registry_.NewLookups(forgotten, std::move(mapped));
   registry_.AddTo(0, registry_.size(), forgotten, lookups.get());
   registry_.Forget(std::move(lookups), std::move(forgotten));
@@ -257,6 +261,7 @@ Status Memstore::ForgetDuplicates() {
 }
 
 void Memstore::AddMet(TsuidList* met) {
+  if (met->size() == 0) return;
   registry_.LoadAll(met->views());
   met->Clear();
 }

@@ -183,7 +183,7 @@ void Memstore::EndSweep(const Swept* swept) {
   std::unique_ptr<Registry::Lookups> lookups;
   const Status status = Survive([&]() -> Status {
     if (swept == nullptr) return {};
-    NumberSet forgotten = registry_.Forgotten();
+    NumberSet forgotten = *registry_.Forgotten();
     forgotten.AddAll(swept->absent);
     lookups = registry_.NewLookups(forgotten, swept->mapped);
     uint32_t indexed = 0;

@@ -394,15 +394,13 @@ Status Memstore::RegisterKey(const Table& table, ByteView key) {
   if (table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base)) {
     return Register(tsuid).status();
   }
-  // NoteRow looks up the series of a row of rollups while it holds the write lock. This look-up
-  // reads the series from a mapped file into memory, so that the other one need not wait for the
-  // disk.
-  if (table.FamilyIndex(points::kFamily) >= 0 && registry_.mapped().end > 0) {
-    if (const auto series = codec::TsuidOf(layout(), key); series.ok()) {
-      (void)registry_.Find(*series);
-    }
-  }
+  WarmUp(table, key);
   return {};
+}
+
+void Memstore::WarmUp(const Table& table, ByteView key) const {
+  if (table.FamilyIndex(points::kFamily) < 0 || registry_.mapped_end() == 0) return;
+  if (const auto series = codec::TsuidOf(layout(), key); series.ok()) (void)registry_.Find(*series);
 }
 
 // Requires the write lock and a registered series.
@@ -598,6 +596,7 @@ Result<Memstore::Outcome> Memstore::ReadModifyWrite(const Table& table, ByteView
                      rows_.ReadFiles(*version, table, place, FilesRead::kAll, columns, &memory));
     RETURN_IF_ERROR(rows_.ChargeMemory(*version, table, place, columns, &memory));
     if (memory.held() <= kLargeChangeBytes) read.EndTurn();
+    WarmUp(table, key);
     bool refuses = false;
     std::optional<LogPosition> written;
     {

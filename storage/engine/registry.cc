@@ -60,7 +60,11 @@ bool Registry::FindMapped(const Snapshot& at, std::span<const ByteView> tsuids,
     size_t unknown = 0;
     for (size_t i = 0; i < some.size(); ++i) {
       uint32_t& number = numbers[begin + i];
-      if (number != kUnknown || some[i].empty()) continue;
+      if (number != kUnknown) continue;
+      if (some[i].empty()) {
+        all = false;
+        continue;
+      }
       const uint32_t next = next_.load(std::memory_order_relaxed);
       if (next < at.tsuids->mapped().end && at.tsuids->FindTsuid(next) == some[i] &&
           !at.forgotten->Has(next)) {
@@ -227,9 +231,9 @@ void Registry::SkipLocked(uint32_t count) {
   size_.store(begin + count, std::memory_order_release);
 }
 
-NumberSet Registry::Forgotten() const {
+std::shared_ptr<const NumberSet> Registry::Forgotten() const {
   std::shared_lock lock(mutex_);
-  return *forgotten_;
+  return forgotten_;
 }
 
 bool Registry::MapsMore(uint32_t end) const {
@@ -315,6 +319,7 @@ std::unique_ptr<Registry::Lookups> Registry::Forget(std::unique_ptr<Lookups> loo
   INVARIANT(lookups->tsuids->mapped().end >= lookups_->tsuids->mapped().end);
   lookups_.swap(lookups);
   forgotten_.swap(fresh);
+  mapped_end_.store(lookups_->tsuids->mapped().end, std::memory_order_release);
   forgotten_count_.store(count, std::memory_order_release);
   has_duplicates_ = false;
   return lookups;
@@ -358,22 +363,26 @@ Status Registry::KeepMatches(ByteView metric, const SeriesMatcher& matcher, Memo
   const TsuidTable& tsuids = *found->tsuids;
   std::vector<uint32_t>& numbers = found->numbers;
   const uint32_t mapped_end = tsuids.mapped().end;
-  // The index in memory has checked the clauses.
-  const auto matches = [&](uint32_t number) {
-    const ByteView tsuid = tsuids.Tsuid(number);
-    if (number >= mapped_end) return !matcher.exact_tags || HasOnlyNamedTags(tsuid, matcher);
-    return tsuid.starts_with(metric) && points::MatchesTsuid(matcher, layout_, tsuid);
-  };
   if (matcher.exact_tags || (mapped_end > 0 && !matcher.clauses.empty())) {
     const uint64_t each = 2 + matcher.clauses.size();
+    uint64_t steps = 0;
     size_t kept = 0;
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      if (i % kStepsTogether == 0) {
-        RETURN_IF_ERROR(memory->Step(std::min(kStepsTogether, numbers.size() - i) * each));
+    for (const uint32_t number : numbers) {
+      // The index in memory has checked the clauses.
+      const bool mapped = number < mapped_end;
+      if (mapped || matcher.exact_tags) {
+        if ((steps += each) >= kStepsTogether)
+          RETURN_IF_ERROR(memory->Step(std::exchange(steps, 0)));
+        const ByteView tsuid = tsuids.Tsuid(number);
+        if (mapped ? !tsuid.starts_with(metric) || !points::MatchesTsuid(matcher, layout_, tsuid)
+                   : !HasOnlyNamedTags(tsuid, matcher)) {
+          continue;
+        }
       }
-      if (matches(numbers[i])) numbers[kept++] = numbers[i];
+      numbers[kept++] = number;
     }
     numbers.resize(kept);
+    RETURN_IF_ERROR(memory->Step(steps));
   }
   RETURN_IF_ERROR(CheckedSort(
       &numbers, [&](uint32_t a, uint32_t b) { return tsuids.Tsuid(a) < tsuids.Tsuid(b); }, memory));
@@ -398,9 +407,14 @@ Result<FoundSeries> Registry::MatchListed(ByteView metric, const SeriesMatcher& 
   lock.unlock();
   found.tsuids = now.tsuids;
   const size_t files = now.tsuids->mapped().ranges.size();
-  for (size_t i = 0; i < listed.size() && files > 0; i += kStepsTogether) {
-    const auto some = std::span(listed).subspan(i, std::min(kStepsTogether, listed.size() - i));
-    RETURN_IF_ERROR(memory->Step(some.size() * files));
+  const size_t together = std::max(kTogether, kStepsTogether / std::max<size_t>(files, 1));
+  for (size_t i = 0; i < listed.size() && files > 0; i += together) {
+    const auto some = std::span(listed).subspan(i, std::min(together, listed.size() - i));
+    const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto unknown = static_cast<uint64_t>(
+        std::count(begin, begin + static_cast<std::ptrdiff_t>(some.size()), kUnknown));
+    if (unknown == 0) continue;
+    RETURN_IF_ERROR(memory->Step(unknown * files));
     FindMapped(now, some, &numbers[i]);
   }
   std::erase_if(numbers, [&](uint32_t number) {
@@ -417,6 +431,12 @@ Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher,
   if (context == nullptr || !context->on_loop()) return {};
   std::shared_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return context->MayWait();  // series are being added, which may take long
+  if (!matcher.tsuids.empty()) {
+    const size_t files = lookups_->tsuids->mapped().ranges.size();
+    return matcher.tsuids.size() > kFewSeries || matcher.tsuids.size() * files > kFewMappedFinds
+               ? context->MayWait()
+               : Status();
+  }
   if (lookups_->index.MatchesAtMost(metric, matcher) > kFewSeries) return context->MayWait();
   const auto tsuids = lookups_->tsuids;
   lock.unlock();

@@ -95,8 +95,9 @@ class Registry {
   [[nodiscard]] uint32_t forgotten_count() const {
     return forgotten_count_.load(std::memory_order_acquire);
   }
-  /// Returns a copy of the set of the numbers of all forgotten series.
-  [[nodiscard]] NumberSet Forgotten() const;
+  /// Returns the set of the numbers of all forgotten series. It does not change, except by Skip at
+  /// a start.
+  [[nodiscard]] std::shared_ptr<const NumberSet> Forgotten() const;
   /// Returns whether the series with this number is forgotten. Takes no lock. The caller must
   /// ensure that LoadAll, Skip and Forget do not run concurrently.
   [[nodiscard]] bool IsForgotten(uint32_t number) const { return forgotten_->Has(number); }
@@ -116,6 +117,8 @@ class Registry {
                                  const std::function<Status()>& check) const;
   /// The current files.
   [[nodiscard]] MappedRanges mapped() const { return tsuids()->mapped(); }
+  /// The end of the current files. Takes no lock.
+  [[nodiscard]] uint32_t mapped_end() const { return mapped_end_.load(std::memory_order_acquire); }
 
   /// Creates the Lookups for a later call of Forget with the same `forgotten`. Before that call,
   /// the caller adds all series that are not in `forgotten` with AddTo. The new TSUID table shares
@@ -146,8 +149,8 @@ class Registry {
   Status KeepMatches(ByteView metric, const SeriesMatcher& matcher, MemoryTally* memory,
                      FoundSeries* found) const;
   /// Returns Busy if `context` may not wait, and more than kFewSeries series in memory or
-  /// kFewMapped series in files may match, or another thread is adding series. Otherwise returns
-  /// ok. `context` may be nullptr.
+  /// kFewMapped series in files may match, more than kFewMappedFinds look-ups in files are needed,
+  /// or another thread is adding series. Otherwise returns ok. `context` may be nullptr.
   [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher,
                                 RequestContext* context) const;
   [[nodiscard]] std::vector<Bytes> Metrics() const;  // returns the UIDs of all metrics, ascending
@@ -193,7 +196,7 @@ class Registry {
   // objects that readers still use. A block that several of them share is counted once.
   const std::shared_ptr<std::atomic<size_t>> tsuid_bytes_ =
       std::make_shared<std::atomic<size_t>>(0);
-  std::atomic<uint32_t> size_{0};
+  std::atomic<uint32_t> size_{0}, mapped_end_{0};
   /// The series number after the number that was found last. Writers usually send series in the
   /// order in which the series were created. So `next_` is usually the number that is requested
   /// next, and its data is near in memory.

@@ -584,6 +584,10 @@ void NumbersAreStableAndBadOnesRefused(Driver& d) {
   const std::vector<ByteView> with_a_bad_one = {known, kMetric};
   CHECK(d.points().RegisterAll(with_a_bad_one, numbers.data()).code() ==
         StatusCode::kInvalidArgument);
+  const std::vector<ByteView> with_an_empty_one = {known, ByteView()};
+  CHECK(d.points().RegisterAll(with_an_empty_one, numbers.data()).code() ==
+        StatusCode::kInvalidArgument);
+  CHECK(d.points().Register({}).status().code() == StatusCode::kInvalidArgument);
   CHECK(d.points().Register(kMetric).status().code() == StatusCode::kInvalidArgument);
   CHECK(d.points().Register(Tsuid("1=1") + "x").status().code() == StatusCode::kInvalidArgument);
   const std::vector<PointEntry> batch = {
