@@ -58,14 +58,14 @@ class Cursor {
     return true;
   }
 
-  /// Skips a quoted text without escapes.
+  /// Skips a quoted text without escapes. Returns false if more than the text belongs to the value.
   bool SkipText() {
     const char* const begin = at_ + 1;
     const auto* const quote = static_cast<const char*>(std::memchr(begin, '"', left() - 1));
     if (quote == nullptr) return false;
     if (std::memchr(begin, '\\', static_cast<size_t>(quote - begin)) != nullptr) return false;
     at_ = quote + 1;
-    return true;
+    return AtTokenEnd();
   }
 
   bool TakeValue(PointValue* value) {

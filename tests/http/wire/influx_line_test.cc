@@ -204,6 +204,24 @@ TEST_CASE(
         std::vector<std::string>{"1 a,b=\"c v=1", "2 d v=\"2\""});
 }
 
+TEST_CASE("also the fast path wants a blank between a text and the time") {
+  InfluxPoints points;
+  const auto fast = [&points](const std::string& line) {
+    return ParseInfluxLines(line, InfluxUnit::kNanosecond, Timestamp{1}, &points);
+  };
+  for (const char* after : {" 1700000000000000000", ",w=2", "", "\n", "\r\n"}) {
+    CAPTURE(after);
+    CHECK(fast(std::string("m n=1,v=\"x\"") + after));
+  }
+  InfluxLine parts;
+  for (const char* after : {"1", "1700000000000000000", "x", "\"y\"", "=1"}) {
+    CAPTURE(after);
+    const std::string line = std::string("m n=1,v=\"x\"") + after;
+    CHECK_FALSE(fast(line));
+    CHECK_FALSE(ParseInfluxLine(line, &parts).ok());
+  }
+}
+
 TEST_CASE("a text without an end loses only its own line") {
   CHECK(Lines("a v=\"1\nb v=2\n") == std::vector<std::string>{"1 a v=\"1", "2 b v=2"});
 }

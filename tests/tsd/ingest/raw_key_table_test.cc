@@ -9,6 +9,7 @@
 
 #include "tests/support/colliding_texts.h"
 #include "tests/support/cpu_time.h"
+#include "tests/support/sanitizer.h"
 
 namespace hg::tsd {
 namespace {
@@ -61,7 +62,7 @@ TEST_CASE("ids with equal values of std::hash are added as quickly as others") {
     }
   });
   CHECK(Find(table, Point("m", "29999")) == 29'999);
-  CHECK(seconds < 0.5);  // comparing all pairs takes seconds
+  CHECK(seconds < (kThreadSanitizer ? 2 : 0.5));  // comparing all pairs takes seconds
 }
 
 TEST_CASE("a batch with one unknown key is not found") {
