@@ -523,10 +523,13 @@ TEST_CASE("a start with more series than one file holds, with gaps, finds all of
   }
 }
 
-TEST_CASE("a full disk keeps series in memory, and a later sweep moves them") {
+TEST_CASE("a full or failing disk keeps series in memory, and a later sweep moves them") {
   Store store;
   store.Flush();
   store.disk.FillUpAtCall(1);
+  CHECK(store.engine->SweepSeries().ok());  // there is no room for temporary files
+  CHECK_FALSE(store.IsMapped());
+  store.disk.FailCall(2);
   CHECK_FALSE(store.engine->SweepSeries().ok());
   CHECK_FALSE(store.IsMapped());
   CHECK(*store.points->Register(TsuidOf(9)) == 9);
