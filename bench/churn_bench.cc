@@ -15,6 +15,8 @@
 // --keep, `old_query_us` follows: the time of a query of the first hour of the first day. On some
 // days, `start_s` follows: the seconds to open a copy of the folder.
 
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
@@ -127,6 +129,8 @@ class Churn {
     }
     if (measures_start) DieUnlessOk(store_.cells->Compact());  // also merges the table of ids
     const hg::EmbeddedStats stats = store_.engine->Stats();
+    // Free memory that malloc keeps for later is not memory of the store.
+    malloc_trim(0);
     std::printf(
         "day %d series %llu registry %llu mapped %llu names %llu files %llu cache %llu "
         "unflushed %llu anonymous %llu query_us %.0f",
