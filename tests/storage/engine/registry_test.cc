@@ -140,10 +140,11 @@ TEST_CASE("matching series equal those that pass one by one, in TSUID order") {
   CHECK(found > 1000);
 }
 
-// Writers choose the tags of their series, and so the TSUIDs.
+// Writers choose the tags of their series, and so the TSUIDs. Those of this test have the bytes of
+// a metric and of four tags.
 TEST_CASE("series with equal values of std::hash are registered as quickly as others") {
   Registry registry(kLayout);
-  const Bytes head = Id(1) + Bytes("\0\0\1\0\0", 5), tail(3, 'z');  // four tags in all
+  const Bytes head = Id(1) + Bytes("\0\0\1\0\0", 5), tail(3, 'z');
   std::vector<Bytes> tsuids;
   for (const std::string& middle : CollidingTexts(30'000, head, tail)) {
     tsuids.push_back(head + middle + tail);
