@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
@@ -288,8 +289,13 @@ std::unique_ptr<Registry::Lookups> Registry::NewLookups(const NumberSet& forgott
   std::shared_lock lock(mutex_);
   const uint32_t end = size();
   const TsuidTable::Blocks blocks = lookups_->tsuids->blocks();
+  const auto before = forgotten_;
   lock.unlock();
   lookups->tsuids->ShareWithout(blocks, forgotten, end);
+  // The caller may remove series from `forgotten` before it calls Forget, so their metrics stay.
+  std::set<Bytes> metrics;
+  for (const auto& range : lookups->tsuids->mapped().ranges) range->AddMetrics(*before, &metrics);
+  lookups->mapped_metrics.assign(metrics.begin(), metrics.end());
   return lookups;
 }
 
@@ -453,13 +459,14 @@ Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher,
 
 std::vector<Bytes> Registry::Metrics() const {
   std::shared_lock lock(mutex_);
-  std::vector<Bytes> metrics = lookups_->index.Metrics();
-  const Snapshot now = SnapshotLocked();
+  const std::vector<Bytes> metrics = lookups_->index.Metrics();
+  const std::vector<Bytes> mapped = lookups_->mapped_metrics;
   lock.unlock();
-  if (now.tsuids->mapped().ranges.empty()) return metrics;
-  std::set<Bytes> all(metrics.begin(), metrics.end());
-  for (const auto& range : now.tsuids->mapped().ranges) range->AddMetrics(*now.forgotten, &all);
-  return {all.begin(), all.end()};
+  if (mapped.empty()) return metrics;
+  std::vector<Bytes> all;
+  std::set_union(metrics.begin(), metrics.end(), mapped.begin(), mapped.end(),
+                 std::back_inserter(all));
+  return all;
 }
 
 size_t Registry::bytes() const {

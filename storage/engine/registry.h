@@ -50,6 +50,7 @@ class Registry {
     std::shared_ptr<TsuidTable> tsuids;  // `index` has views of the TSUIDs in this table
     NumberSlots slots;                   // finds a number by its TSUID
     TagIndex index;
+    std::vector<Bytes> mapped_metrics;  // metrics of the mapped files (see Metrics), ascending
   };
   /// Maximum number of matching series for which Match may be used on an event loop. Finding so
   /// many series takes some tens of microseconds.
@@ -153,7 +154,9 @@ class Registry {
   /// or another thread is adding series. Otherwise returns ok. `context` may be nullptr.
   [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher,
                                 RequestContext* context) const;
-  [[nodiscard]] std::vector<Bytes> Metrics() const;  // returns the UIDs of all metrics, ascending
+  /// Returns the UIDs of all metrics, ascending. A metric in mapped files stays until the call of
+  /// NewLookups after its last series was forgotten.
+  [[nodiscard]] std::vector<Bytes> Metrics() const;
   /// Returns the memory of the registry in bytes, including forgotten series that readers still
   /// use. Mapped files do not count.
   [[nodiscard]] size_t bytes() const;

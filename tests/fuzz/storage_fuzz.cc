@@ -10,6 +10,7 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
+#include "storage/base/request_context.h"
 #include "storage/base/varint.h"
 #include "storage/engine/log_body.h"
 #include "storage/engine/registry.h"
@@ -188,7 +189,8 @@ void RowKeys(ByteView in, uint8_t shape) {
     registry.Add(series);
     INVARIANT(registry.Find(series) == number && registry.TsuidOf(number) == series);
   }
-  const std::vector<uint32_t> all = registry.Match("", SeriesMatcher()).numbers;
+  MemoryTally memory(nullptr);
+  const std::vector<uint32_t> all = registry.Match("", SeriesMatcher(), &memory)->numbers;
   INVARIANT(all.size() == registry.size());
   for (size_t i = 1; i < all.size(); ++i)
     INVARIANT(registry.TsuidOf(all[i - 1]) < registry.TsuidOf(all[i]));

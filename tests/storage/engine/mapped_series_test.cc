@@ -177,6 +177,21 @@ TEST_CASE("a series that comes back after its number in a file was forgotten has
 }
 
 // Files have up to 262,144 series.
+TEST_CASE("a metric in files is listed as long as one of its series is not forgotten") {
+  Subject subject(Tsuids(kSeries));
+  REQUIRE(subject.Map(NumberSet()).ok());
+  std::vector<uint32_t> of_metric;
+  for (uint32_t number = 0; number < kSeries; number += 7) of_metric.push_back(number);
+  const NumberSet all = SetOf(of_metric);
+  of_metric.pop_back();  // This series gets a row before the other series are forgotten.
+  Registry& registry = subject.registry;
+  registry.Forget(registry.NewLookups(all, registry.mapped()), SetOf(of_metric));
+  CHECK(registry.Metrics().size() == 7);
+  REQUIRE(subject.Map(all).ok());
+  REQUIRE(subject.Map(all).ok());
+  CHECK(registry.Metrics().size() == 6);
+}
+
 TEST_CASE("a small last file is written again with more series, and a forgotten file is left out") {
   Subject subject(Tsuids(Registry::kMappedTogether));
   Registry& registry = subject.registry;
