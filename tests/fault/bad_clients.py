@@ -21,7 +21,7 @@ from checks import Checks  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 PATIENCE_S = 30
-IDLE_TIMEOUT_S = 2
+IDLE_TIMEOUT_S = 5
 BODY_MAX = 1 << 20
 OPEN_FILES_FEW = 200
 OPEN_FILE, SECRET = "open.txt", "secret"
@@ -144,7 +144,7 @@ def heads_and_bodies_that_never_end_are_closed_after_the_timeout_and_hold_up_nob
                      b"POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", b"put m 17"][number % 5])
     began = time.monotonic()
     check(exchange(daemon, GET) == 200, "another client got no answer")
-    check(time.monotonic() - began < IDLE_TIMEOUT_S * 10, "another client waited")
+    check(time.monotonic() - began < 20, "another client waited")
     for client in clients:
         check(client.rest() == b"", "an answer to half a request")
 

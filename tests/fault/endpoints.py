@@ -45,10 +45,10 @@ ANSWER_S = 1.0  # limit for other clients' requests, and for the end of a reques
 STREAM_S = 60.0  # limit for processing what came over a connection of a protocol without responses
 MOMENT_S = 0.5  # a request that takes longer is listed, and every way to end it is tried
 TIME_LIMIT_S = 3.0  # tsd.query.timeout; longer than what the other ways to end a request may take
-STOP_S = 5.0  # limit for a stop of the daemon while requests run
+STOP_S = 15.0  # limit for a stop of the daemon while requests run
 PATIENCE_S = 20.0  # how long to wait for a request that nothing ends before the daemon is killed
 SLOW_IN_FULL = 3  # the number of slow cases per endpoint that are sent three times; the others are only ended by a call
-LATE = ("another client took", "did not end within", "still computes", "is not listed")  # beginnings of faults that a busy machine can cause, too
+LATE = ("another client took", "did not end within", "still computes", "is not listed", "the put was answered")  # beginnings of faults that a busy machine can cause, too
 PROBES = ("/api/version", "/api/aggregators", "a put", "a small query")
 SETTINGS = {
     "tsd.memory.limit": LIMIT, "tsd.query.timeout": int(TIME_LIMIT_S * 1000), "tsd.storage.max_tags": 8, "tsd.http.query.allow_delete": "false",

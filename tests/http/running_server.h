@@ -77,7 +77,7 @@ inline std::string RefusedPoints(int count) {
 /// Advances the clock of the server by `step_ms`, again and again, until `done` returns true.
 /// Returns false if `done` still returns false after many steps.
 inline bool AgeUntil(EdgeFixture& edge, int64_t step_ms, const std::function<bool()>& done) {
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 600; ++i) {
     if (done()) return true;
     edge.clock.AdvanceMs(step_ms);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

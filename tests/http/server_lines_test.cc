@@ -239,7 +239,7 @@ TEST_CASE("a stop ends the storing of lines between two of their points") {
   std::atomic<int> registered{0};
   edge.points.before_register = [&registered] {
     ++registered;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     return Status();
   };
   std::string lines;

@@ -73,7 +73,7 @@ class Store:
 
     def becomes(self, expected, when):
         """Row compaction runs in the background, so its result may take a while."""
-        give_up = time.monotonic() + 20
+        give_up = time.monotonic() + 60
         while (rows := self.rows()) != expected and time.monotonic() < give_up:
             time.sleep(0.05)
         for row, wanted in zip(rows, expected):

@@ -147,7 +147,7 @@ TEST_CASE("if HBase becomes unreachable, waiting callers get the error at once")
 TEST_CASE("statistics have calls, repetitions, failures and connections") {
   Bed bed;
   HbaseOptions options = Hasty(bed.gateway->ClientOptions());
-  options.deadline_ms = 20;
+  options.deadline_ms = 2000;
   auto store = bed.Connect(options);
   REQUIRE(store->Mutate("g", {PutRow("k", "1")}).ok());
   bed.Drop("get", Stage::kBefore);

@@ -67,7 +67,7 @@ void ChangeVersions(Random& random, uint64_t sequence, CellRow* row) {
 }  // namespace
 
 TEST_CASE("A writer is not starved by overlapping readers") {
-  constexpr uint64_t kReadsMax = 2000;  // reads per reader, which then gives up
+  constexpr uint64_t kReadsMax = 60'000;  // reads per reader, which then gives up
   constexpr int kReaders = 4;
   std::atomic<size_t> total{0};
   CellMemory memory(&total);

@@ -266,17 +266,17 @@ class Cases:
 
     def times_to_live(self):
         e = self.expect
-        for_2_s = {b"_ttl": (2000).to_bytes(8, "big")}
+        for_8_s = {b"_ttl": (8000).to_bytes(8, "big")}
         join = lambda c, column, **more: c.append(TABLE, t.TAppend(  # noqa: E731
             row=b"ttl", columns=[t.TColumnValue(b"a", column, b"+")], **more))
         e("a put with a time to live", None, lambda c: c.put(TABLE, t.TPut(
-            row=b"ttl", columnValues=[t.TColumnValue(b"a", b"kept", b"x")], attributes=for_2_s)))
+            row=b"ttl", columnValues=[t.TColumnValue(b"a", b"kept", b"x")], attributes=for_8_s)))
         e("an append keeps that of the cell", [(b"a:kept", b"x+")], lambda c: cells(join(c, b"kept")))
-        e("an append with one", [(b"a:own", b"+")], lambda c: cells(join(c, b"own", attributes=for_2_s)))
+        e("an append with one", [(b"a:own", b"+")], lambda c: cells(join(c, b"own", attributes=for_8_s)))
         e("an increment with one", [(b"a:sum", bytes(7) + b"\5")], lambda c: cells(c.increment(TABLE, t.TIncrement(
-            row=b"ttl", columns=[t.TColumnIncrement(b"a", b"sum", 5)], attributes=for_2_s))))
+            row=b"ttl", columns=[t.TColumnIncrement(b"a", b"sum", 5)], attributes=for_8_s))))
         e("an append without one", [(b"a:stays", b"+")], lambda c: cells(join(c, b"stays")))
-        time.sleep(2.5)
+        time.sleep(8.5)
         e("cells are gone after their time", [(b"a:stays", b"+")], lambda c: cells(c.get(TABLE, get(b"ttl"))))
         e("the row is deleted", None, lambda c: c.deleteSingle(TABLE, delete(b"ttl", t.TDeleteType.DELETE_COLUMNS)))
 
