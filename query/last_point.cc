@@ -10,6 +10,7 @@
 
 #include "query/request/side_by_side.h"
 #include "query/rows/special_points.h"
+#include "storage/base/checked_sort.h"
 #include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
 #include "storage/model/key_layout.h"
@@ -233,7 +234,13 @@ class LastPointFinder {
     std::deque<Lookup> lookups;
     // For each wanted series: the lookup that searches it, and its index in Lookup::found.
     std::vector<std::pair<Lookup*, size_t>> found_at(wanted.size());
-    for (auto& [key, places] : alike) MakeLookups(wanted, &places, &lookups, &found_at);
+    for (auto& [key, places] : alike) {
+      const auto by_tsuid = [&](size_t a, size_t b) { return wanted[a].tsuid < wanted[b].tsuid; };
+      MemoryTally sorting(watch_);
+      if (!std::is_sorted(places.begin(), places.end(), by_tsuid))
+        RETURN_IF_ERROR(CheckedSort(&places, by_tsuid, &sorting));
+      MakeLookups(wanted, places, &lookups, &found_at);
+    }
     // Finding fewer series than this takes less time than waking another thread.
     constexpr size_t kSeriesSideBySide = 256;
     RETURN_IF_ERROR(ForAll(wanted.size() >= kSeriesSideBySide, lookups.size(),
@@ -258,15 +265,12 @@ class LastPointFinder {
     return out;
   }
 
-  // Moves the TSUIDs out of `wanted`.
-  static void MakeLookups(std::vector<Wanted>& wanted, std::vector<size_t>* places,
+  // Moves the TSUIDs out of `wanted`. `places` is ordered by TSUID.
+  static void MakeLookups(std::vector<Wanted>& wanted, const std::vector<size_t>& places,
                           std::deque<Lookup>* lookups,
                           std::vector<std::pair<Lookup*, size_t>>* found_at) {
-    const auto by_tsuid = [&](size_t a, size_t b) { return wanted[a].tsuid < wanted[b].tsuid; };
-    if (!std::is_sorted(places->begin(), places->end(), by_tsuid))
-      std::sort(places->begin(), places->end(), by_tsuid);
     Lookup* lookup = nullptr;
-    for (const size_t i : *places) {
+    for (const size_t i : places) {
       Wanted& w = wanted[i];
       const bool repeated = lookup != nullptr && lookup->tsuids.back() == w.tsuid;
       if (!repeated && (lookup == nullptr || lookup->tsuids.size() == kSeriesOfScan)) {

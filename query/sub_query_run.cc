@@ -1,11 +1,12 @@
 #include "query/sub_query_run.h"
 
-#include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include "query/rows/cached_rows.h"
 #include "query/rows/folded_rows.h"
+#include "storage/base/checked_sort.h"
 
 namespace hg::query {
 
@@ -104,7 +105,8 @@ Status SubQueryRun::DeleteRows() {
   if (plan_->filter->decides()) {
     plan_->spec.matcher = {};
     plan_->spec.matcher.tsuids = tsuids_;
-    std::sort(plan_->spec.matcher.tsuids.begin(), plan_->spec.matcher.tsuids.end());
+    MemoryTally sorting(plan_->spec.watch);
+    RETURN_IF_ERROR(CheckedSort(&plan_->spec.matcher.tsuids, std::less<>(), &sorting));
   }
   return context_.points.DeleteRows(plan_->spec);
 }

@@ -1,10 +1,12 @@
 #include "query/series/series_filter.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "storage/base/checked_sort.h"
 #include "storage/codec/row_key.h"
 
 namespace hg::query {
@@ -117,8 +119,9 @@ Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Opt
 
   if (by_tsuid) {
     out.matcher_.tsuids = query.tsuids;
-    std::sort(out.matcher_.tsuids.begin(), out.matcher_.tsuids.end());
     auto& tsuids = out.matcher_.tsuids;
+    MemoryTally sorting(&names->context());
+    RETURN_IF_ERROR(CheckedSort(&tsuids, std::less<>(), &sorting));
     tsuids.erase(std::unique(tsuids.begin(), tsuids.end()), tsuids.end());
   } else {
     KeyLiterals keys = CollectLiterals(&filters, options.filter_expansion_limit, &out.group_by_);

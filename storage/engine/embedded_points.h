@@ -24,6 +24,9 @@ class EmbeddedPoints : public Points, public WatchedPoints {
   Result<LogPosition> Append(std::span<const PointEntry> batch) override {
     return engine_.Append(batch);
   }
+  [[nodiscard]] bool AppendMayWait(std::span<const PointEntry> batch) const override {
+    return engine_.AppendMayWait(batch);
+  }
   void Commit(LogPosition position, std::function<void(Status)> done) override {
     engine_.Commit(position, std::move(done));
   }

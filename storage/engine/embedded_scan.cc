@@ -127,6 +127,8 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   RETURN_IF_ERROR(
       scan->memory_.Add(static_cast<int64_t>(scan->series_.capacity() * sizeof(uint32_t))));
   RETURN_IF_ERROR(scan->LoadCells());
+  // The matching series are known now. Each part of the scan would get a copy of a long matcher.
+  scan->spec_.matcher = {};
   return scan;
 }
 

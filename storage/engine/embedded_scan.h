@@ -106,7 +106,7 @@ class EmbeddedScan : public PointScan {
   void Give(const std::vector<codec::StoredPoint>& points, RowHour* row);
 
   const Engine& engine_;
-  const PointScanSpec spec_;
+  PointScanSpec spec_;
   const ReconcileOptions options_;
   const UnsettledRowListener listener_;
   const points::RenderOptions render_options_;  // the options at the time when the scan was created

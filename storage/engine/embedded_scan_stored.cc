@@ -137,6 +137,7 @@ Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row)
   uint32_t base;
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(kEntryBytes + key.size())));
   if (IsRegularKey(layout, key, &tsuid, &base)) {
+    RETURN_IF_ERROR(memory_.Step(engine_.registry().find_steps()));
     if (const auto series = engine_.registry().Find(tsuid)) {
       cells_[{*series, base}].emplace_back(source, std::move(*row));
       return {};

@@ -71,6 +71,9 @@ class Engine {
   }
   Status MayAddSeries(uint64_t name_bytes) { return memstore_.MayAddSeries(name_bytes); }
   Result<LogPosition> Append(std::span<const PointEntry> batch) { return memstore_.Append(batch); }
+  [[nodiscard]] bool AppendMayWait(std::span<const PointEntry> batch) const {
+    return memstore_.AppendMayWait(batch);
+  }
   Result<LogPosition> Write(const Table& table, ByteView key,
                             const std::vector<CellChange>& changes) {
     return memstore_.Write(table, key, changes);

@@ -267,6 +267,7 @@ Result<MappedSeries::Candidates> MappedSeries::CandidatesFor(ByteView metric,
   best.all = true;
   best.count = end_ - begin_;
   if (!metric.empty()) {
+    RETURN_IF_ERROR(memory->Step(kFindSteps));
     const auto of_metric = ListOf(metric, false);
     best = Candidates();
     best.lists = {of_metric};

@@ -79,6 +79,7 @@ class Memstore {
   /// limit of Register, so a series whose names were just created can still be registered.
   Status MayAddSeries(uint64_t name_bytes);
   Result<LogPosition> Append(std::span<const PointEntry> batch);
+  [[nodiscard]] bool AppendMayWait(std::span<const PointEntry> batch) const;
   /// Applies changes, which must be valid for the table. For a delete of a newest version or of a
   /// compacted cell, the call first reads the row, as ReadModifyWrite does.
   Result<LogPosition> Write(const Table& table, ByteView key,

@@ -21,6 +21,8 @@ constexpr size_t kSeriesTogetherMax = 512;
 // A sweep indexes new series without a lock until a round finds at most this many. It indexes the
 // rest under the lock.
 constexpr uint32_t kIndexedInLockMax = 1024;
+// Number of series that are indexed before the next check whether the store is being closed.
+constexpr uint32_t kIndexedTogether = 65536;
 
 // Percentages of the memory budget. New names are refused first, then new series with known names.
 // Points of known series are refused last, based on unflushed memory alone.
@@ -188,19 +190,21 @@ void Memstore::EndSweep(const Swept* swept) {
     lookups = registry_.NewLookups(forgotten, swept->mapped);
     uint32_t indexed = 0;
     const auto catch_up = [&] {
-      const uint32_t known = registry_.size();
-      registry_.AddTo(indexed, known, forgotten, lookups.get());
-      return known - std::exchange(indexed, known);
+      const uint32_t end = indexed + std::min(registry_.size() - indexed, kIndexedTogether);
+      registry_.AddTo(indexed, end, forgotten, lookups.get());
+      return end - std::exchange(indexed, end);
     };
+    indexed = swept->mapped.end;
     // This loop indexes series faster than other threads register new ones, so few series remain to
     // be indexed under the lock.
     while (catch_up() > kIndexedInLockMax) RETURN_IF_ERROR(env_.CheckOpen());
     MutexLock no_new_series(register_);
-    catch_up();
+    while (indexed < registry_.size()) catch_up();
     MutexLock lock(write_);
     // Series that an earlier sweep forgot cannot have changed.
     forgotten.RemoveAll(changed_, [&](uint32_t number) {
-      registry_.AddTo(number, number + 1, NumberSet(), lookups.get());
+      if (number >= swept->mapped.end)
+        registry_.AddTo(number, number + 1, NumberSet(), lookups.get());
     });
     lookups = registry_.Forget(std::move(lookups), std::move(forgotten));
     return {};

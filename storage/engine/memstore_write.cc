@@ -157,6 +157,13 @@ void Memstore::Account() {
   if (bytes > FlushBytes() || active_->rows.has_long_row()) AskForFlush(FlushRequest::kIfNeeded);
 }
 
+bool Memstore::AppendMayWait(std::span<const PointEntry> batch) const {
+  const uint32_t below = horizon(), mapped = registry_.mapped_end();
+  return mapped > 0 && std::any_of(batch.begin(), batch.end(), [&](const PointEntry& entry) {
+           return entry.base < below && entry.series < mapped;
+         });
+}
+
 Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
   if (env_.observers.guards_writes()) [[unlikely]]
     RETURN_IF_ERROR(env_.observers.BeforePoints(batch));
@@ -199,10 +206,16 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
   ToldRows told(listeners_);
   const auto tell = [&](uint32_t below) -> Status {
     if (tsuids == nullptr) tsuids = registry_.tsuids();
+    const PointEntry* last = nullptr;
     for (const PointEntry& entry : batch) {
+      if (entry.base >= below) continue;
+      const bool repeated =
+          last != nullptr && last->series == entry.series && last->base == entry.base;
+      last = &entry;
+      if (repeated) continue;
       const ByteView tsuid = tsuids->FindTsuid(entry.series);
       // An empty TSUID is that of a forgotten series, which CheckNumbers refuses later.
-      if (entry.base >= below || tsuid.empty()) continue;
+      if (tsuid.empty()) continue;
       const ByteView metric = tsuid.substr(0, static_cast<size_t>(layout().metric_width));
       RETURN_IF_ERROR(told.Tell({metric, entry.base}));
     }

@@ -20,6 +20,9 @@ namespace {
 constexpr size_t kTogether = 32;
 // Number of TSUIDs that are read between two reports to a RequestContext.
 constexpr size_t kStepsTogether = 4096;
+// The cost of reading a TSUID in a mapped file, in steps of a RequestContext. The page may have to
+// be read from the disk.
+constexpr uint64_t kMappedSteps = 16;
 
 }  // namespace
 
@@ -326,6 +329,8 @@ std::unique_ptr<Registry::Lookups> Registry::Forget(std::unique_ptr<Lookups> loo
   lookups_.swap(lookups);
   forgotten_.swap(fresh);
   mapped_end_.store(lookups_->tsuids->mapped().end, std::memory_order_release);
+  const size_t files = lookups_->tsuids->mapped().ranges.size();
+  find_steps_.store(1 + static_cast<uint32_t>(files), std::memory_order_relaxed);
   forgotten_count_.store(count, std::memory_order_release);
   has_duplicates_ = false;
   return lookups;
@@ -370,15 +375,14 @@ Status Registry::KeepMatches(ByteView metric, const SeriesMatcher& matcher, Memo
   std::vector<uint32_t>& numbers = found->numbers;
   const uint32_t mapped_end = tsuids.mapped().end;
   if (matcher.exact_tags || (mapped_end > 0 && !matcher.clauses.empty())) {
-    const uint64_t each = 2 + matcher.clauses.size();
     uint64_t steps = 0;
     size_t kept = 0;
     for (const uint32_t number : numbers) {
       // The index in memory has checked the clauses.
       const bool mapped = number < mapped_end;
       if (mapped || matcher.exact_tags) {
-        if ((steps += each) >= kStepsTogether)
-          RETURN_IF_ERROR(memory->Step(std::exchange(steps, 0)));
+        steps += (mapped ? kMappedSteps : 2) + matcher.clauses.size();
+        if (steps >= kStepsTogether) RETURN_IF_ERROR(memory->Step(std::exchange(steps, 0)));
         const ByteView tsuid = tsuids.Tsuid(number);
         if (mapped ? !tsuid.starts_with(metric) || !points::MatchesTsuid(matcher, layout_, tsuid)
                    : !HasOnlyNamedTags(tsuid, matcher)) {
@@ -404,13 +408,18 @@ Result<FoundSeries> Registry::MatchListed(ByteView metric, const SeriesMatcher& 
   std::vector<uint32_t>& numbers = found.numbers;
   RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(listed.size() * sizeof(uint32_t))));
   numbers.resize(listed.size());
-  std::shared_lock lock(mutex_);
-  for (size_t i = 0; i < listed.size(); i += kTogether) {
-    const auto some = std::span(listed).subspan(i);
-    FindSome(some.first(std::min(kTogether, some.size())), &numbers[i]);
+  // Writers that register series need the lock, too, so it is released now and then. A series that
+  // is moved to a file meanwhile is found there.
+  Snapshot now;
+  for (size_t i = 0; i < listed.size(); i += kStepsTogether) {
+    RETURN_IF_ERROR(memory->Step(std::min(kStepsTogether, listed.size() - i)));
+    const auto piece = std::span(listed).subspan(i, std::min(kStepsTogether, listed.size() - i));
+    const std::shared_lock lock(mutex_);
+    for (size_t at = 0; at < piece.size(); at += kTogether) {
+      FindSome(piece.subspan(at, std::min(kTogether, piece.size() - at)), &numbers[i + at]);
+    }
+    now = SnapshotLocked();
   }
-  const Snapshot now = SnapshotLocked();
-  lock.unlock();
   found.tsuids = now.tsuids;
   const size_t files = now.tsuids->mapped().ranges.size();
   const size_t together = std::max(kTogether, kStepsTogether / std::max<size_t>(files, 1));
@@ -423,11 +432,19 @@ Result<FoundSeries> Registry::MatchListed(ByteView metric, const SeriesMatcher& 
     RETURN_IF_ERROR(memory->Step(unknown * files));
     FindMapped(now, some, &numbers[i]);
   }
-  std::erase_if(numbers, [&](uint32_t number) {
-    if (number == kUnknown) return true;
-    const ByteView tsuid = found.tsuids->Tsuid(number);
-    return !tsuid.starts_with(metric) || !points::MatchesTsuid(matcher, layout_, tsuid);
-  });
+  SeriesMatcher others;  // all conditions except the list
+  others.clauses = matcher.clauses;
+  others.exact_tags = matcher.exact_tags;
+  size_t kept = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (i % kStepsTogether == 0)
+      RETURN_IF_ERROR(memory->Step(std::min(kStepsTogether, numbers.size() - i)));
+    if (numbers[i] == kUnknown || now.forgotten->Has(numbers[i])) continue;
+    const ByteView tsuid = found.tsuids->FindTsuid(numbers[i]);
+    if (tsuid.empty() || !tsuid.starts_with(metric)) continue;
+    if (points::MatchesTsuid(others, layout_, tsuid)) numbers[kept++] = numbers[i];
+  }
+  numbers.resize(kept);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return found;  // sorted, like the list of the matcher
 }

@@ -57,7 +57,7 @@ class Registry {
   static constexpr uint64_t kFewSeries = 4096;
   /// The same for series in mapped files, and the number of look-ups of metrics and tag values in
   /// these files. Each of them may have to be read from the disk.
-  static constexpr uint64_t kFewMapped = 64, kFewMappedFinds = 256;
+  static constexpr uint64_t kFewMapped = 16, kFewMappedFinds = 16;
   /// The number of series in memory from which on MapSeries writes files.
   static constexpr uint32_t kMappedTogether = 4 * MappedSeries::kBlockSeries;
   static constexpr uint32_t kUnknown = NumberSlots::kNone;
@@ -73,6 +73,8 @@ class Registry {
   /// Sets numbers[i] to the number of tsuids[i], or to kUnknown. Returns false if at least one
   /// TSUID is unknown.
   bool FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const;
+  /// Returns the cost of a search for one series, in steps of a RequestContext. Takes no lock.
+  [[nodiscard]] uint64_t find_steps() const { return find_steps_.load(std::memory_order_relaxed); }
   /// Returns the TSUIDs of all series that are not forgotten yet. Series that are registered later
   /// are added to the returned table until the next call of Forget.
   [[nodiscard]] std::shared_ptr<const TsuidTable> tsuids() const;
@@ -199,7 +201,7 @@ class Registry {
   // objects that readers still use. A block that several of them share is counted once.
   const std::shared_ptr<std::atomic<size_t>> tsuid_bytes_ =
       std::make_shared<std::atomic<size_t>>(0);
-  std::atomic<uint32_t> size_{0}, mapped_end_{0};
+  std::atomic<uint32_t> size_{0}, mapped_end_{0}, find_steps_{1};
   /// The series number after the number that was found last. Writers usually send series in the
   /// order in which the series were created. So `next_` is usually the number that is requested
   /// next, and its data is near in memory.

@@ -91,6 +91,7 @@ class Search {
         if (!IsRegularKey(engine_.layout(), rows->key(), &tsuid, &base) || !IsInRange(base)) {
           continue;
         }
+        RETURN_IF_ERROR(memory_.Step(engine_.registry().find_steps()));
         if (const auto number = engine_.registry().Find(tsuid)) found_.add(*number);
       }
     }

@@ -92,10 +92,11 @@ class PointSink {
   using Position = uint64_t;
 
   /// AppendKeyed appends all points. It sets `known` to false if the sink does not know one of the
-  /// raw series keys, or if the store has forgotten a series because the series had no rows left.
-  /// The caller then passes the whole batch to AppendNamed. Some points may already be stored if a
-  /// series was forgotten. Like Points::Append, AppendKeyed fails with Busy or Unavailable; some
-  /// points may be stored in this case. It never blocks on I/O.
+  /// raw series keys, if the store has forgotten a series because the series had no rows left, or
+  /// if the store would have to wait for a disk (Points::AppendMayWait). The caller then passes the
+  /// whole batch to AppendNamed. Some points may already be stored if a series was forgotten. Like
+  /// Points::Append, AppendKeyed fails with Busy or Unavailable; some points may be stored in this
+  /// case. It never blocks on I/O.
   struct Appended {
     bool known = true;
     Position position = 0;

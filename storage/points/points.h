@@ -228,10 +228,16 @@ class Points {
   /// failed. Returns NotFound if the store has forgotten a series of the batch (TsuidOf). In this
   /// case, the caller must register the series again and repeat the batch with its new number. The
   /// result is a position. Commit must reach this position before the points may be acknowledged.
-  /// Append never waits for a disk, so network loops may call it. An empty batch fails when other
+  /// Append never waits for a disk if AppendMayWait returns false, so network loops may call it
+  /// then. An empty batch fails when other
   /// batches would fail. The position for an empty batch covers all writes to the store that have
   /// returned.
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
+  /// Returns whether Append may wait for a disk: it reports changes of rows that are below the
+  /// horizon (WatchedPoints), and the metrics of their series may be in files.
+  [[nodiscard]] virtual bool AppendMayWait(std::span<const PointEntry> /*batch*/) const {
+    return false;
+  }
 
   /// Makes the log durable up to `position` at the configured durability, and then calls `done`
   /// exactly once. With the durabilities none and buffered, and usually also with logged, `done`

@@ -501,7 +501,7 @@ Result<PointSink::Appended> Ingest::AppendKeyed(std::span<const KeyedPoint> poin
   // This is the last check whether the request was cancelled, because all its points are stored
   // together.
   RETURN_IF_ERROR(context.request().Check());
-  return AppendedAt(StoreKeyed(points, {numbers.data(), points.size()}, context));
+  return StoreKeyed(points, {numbers.data(), points.size()}, false, context);
 }
 
 PointSink::Learned Ingest::AppendLearning(std::span<const KeyedPoint> points,
@@ -514,12 +514,12 @@ PointSink::Learned Ingest::AppendLearning(std::span<const KeyedPoint> points,
   const size_t learned = resolver_->Learn(points, context, numbers.data(), &result.refused);
   if (learned == 0) return result;
   // Even if the request was cancelled, the points whose names got ids are stored.
-  const Result<LogPosition> position =
-      StoreKeyed(points.first(learned), std::span(numbers).first(learned), context);
-  if (position.status().code() == StatusCode::kNotFound) return {};  // forgotten series
-  if (!position.ok()) return {.stored = 0, .position = 0, .refused = position.status()};
+  const Result<Appended> appended =
+      StoreKeyed(points.first(learned), std::span(numbers).first(learned), true, context);
+  if (!appended.ok()) return {.stored = 0, .position = 0, .refused = appended.status()};
+  if (!appended->known) return {};  // forgotten series
   result.stored = learned;
-  result.position = *position;
+  result.position = appended->position;
   return result;
 }
 
@@ -540,18 +540,22 @@ Result<PointSink::Appended> Ingest::AppendLines(std::span<const KeyedLine> lines
       entries[at] = {numbers[at], common.base, instant.with_flags(value.flags).bits, value.bits};
     }
   }
-  return AppendedAt(Store({entries.data(), fields.size()}, context));
+  const std::span<const PointEntry> batch(entries.data(), fields.size());
+  if (points_.AppendMayWait(batch)) return Appended{.known = false, .position = 0};
+  return AppendedAt(Store(batch, context));
 }
 
-Result<LogPosition> Ingest::StoreKeyed(std::span<const KeyedPoint> points,
-                                       std::span<const SeriesNumber> numbers,
-                                       WriteContext& context) {
+Result<PointSink::Appended> Ingest::StoreKeyed(std::span<const KeyedPoint> points,
+                                               std::span<const SeriesNumber> numbers, bool may_wait,
+                                               WriteContext& context) {
   Scratch entries(&KeptEntries(), points.size());
   for (size_t i = 0; i < points.size(); ++i) {
     entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
   }
+  const std::span<const PointEntry> batch(entries.data(), points.size());
+  if (!may_wait && points_.AppendMayWait(batch)) return Appended{.known = false, .position = 0};
   NoteUse(points);
-  return Store({entries.data(), points.size()}, context);
+  return AppendedAt(Store(batch, context));
 }
 
 // Known raw series keys, such as those from RecallRawKeys, are not learned again. So this function

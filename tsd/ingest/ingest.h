@@ -102,9 +102,11 @@ class Ingest : public PointSink {
 
  private:
   class Resolver;
-  /// Stores points of known series. numbers[i] is the series of points[i].
-  Result<LogPosition> StoreKeyed(std::span<const KeyedPoint> points,
-                                 std::span<const SeriesNumber> numbers, WriteContext& context);
+  /// Stores points of known series. numbers[i] is the series of points[i]. If `may_wait` is false
+  /// and the store would have to wait for a disk, stores nothing and sets `known` to false.
+  Result<Appended> StoreKeyed(std::span<const KeyedPoint> points,
+                              std::span<const SeriesNumber> numbers, bool may_wait,
+                              WriteContext& context);
   Result<LogPosition> Store(std::span<const PointEntry> entries, WriteContext& context);
   /// The store forgets a series that has no rows left, and such a series needs a new number. The
   /// function resolves the forgotten series of the entries again. entries[i] belongs to

@@ -423,6 +423,42 @@ TEST_CASE("a sweep and a start move series to files, and all their points are fo
   CHECK(store.Points() == kSeries + 2);
 }
 
+TEST_CASE("a point may wait for a disk if its row is below the horizon and its series in a file") {
+  Store store;
+  store.Write(kSeries, kBase);
+  store.Flush();
+  REQUIRE(store.engine->SweepSeries().ok());
+  REQUIRE(store.IsMapped());
+  const auto may_wait = [&](uint32_t number, int64_t time) {
+    const auto series = store.points->Register(TsuidOf(number));
+    const PointEntry entry = MakePointEntry(*series, Timestamp{time}, PointValue::Int(1));
+    return store.points->AppendMayWait({&entry, 1});
+  };
+  CHECK_FALSE(may_wait(0, kBase));
+  store.engine->RaiseHorizon(static_cast<uint32_t>(kBase + 3600));
+  CHECK(may_wait(0, kBase));
+  CHECK_FALSE(may_wait(0, kBase + 7200));
+  CHECK_FALSE(may_wait(kSeries, kBase));  // this series is in memory
+}
+
+TEST_CASE("a list of TSUIDs is searched in pieces, and each series is returned once") {
+  Subject subject(Tsuids(kSeries));
+  std::vector<uint32_t> gone;
+  for (uint32_t number = 5; number < kSeries; number += 7) gone.push_back(number);
+  const NumberSet forgotten = SetOf(gone);
+  REQUIRE(subject.Map(forgotten).ok());
+  SeriesMatcher listed;
+  uint64_t live = 0;
+  for (uint32_t number = 0; number < kSeries; number += 3) {
+    listed.tsuids.push_back(TsuidOf(number));
+    if (!forgotten.Has(number)) ++live;
+  }
+  std::sort(listed.tsuids.begin(), listed.tsuids.end());
+  CHECK(subject.Match({}, listed).size() == live);
+  listed.clauses = OneOf(Id(1), {Id(3)}).clauses;
+  CHECK(subject.Match({}, listed) == std::vector<uint32_t>{3});
+}
+
 TEST_CASE("series in files are forgotten and come back as series in memory do") {
   Store store;
   store.Flush();

@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kBase = 1'700'002'800;
 constexpr int64_t kTtl = 7200;
 
-/// Calls a function before the next Append.
+/// Calls a function before the next Append. The test decides whether Append may wait for a disk.
 class InterruptedPoints : public engine::EmbeddedPoints {
  public:
   using EmbeddedPoints::EmbeddedPoints;
@@ -32,7 +32,9 @@ class InterruptedPoints : public engine::EmbeddedPoints {
     if (before_append) std::exchange(before_append, nullptr)();
     return EmbeddedPoints::Append(batch);
   }
+  [[nodiscard]] bool AppendMayWait(std::span<const PointEntry>) const override { return may_wait; }
   std::function<void()> before_append;
+  bool may_wait = false;
 };
 
 /// A writer that may create `left` series.
@@ -181,6 +183,25 @@ TEST_CASE("a field of a line of a forgotten series is unknown until the next poi
   CHECK(rig.Name({"a"}, Dialect::kInflux) == Codes{kOk});
   CHECK(fast());
   CHECK(rig.Stored() == 1);
+}
+
+TEST_CASE("a batch for which the store would wait for a disk is left to functions that may wait") {
+  Rig rig;
+  REQUIRE(rig.Name({"a"}) == Codes{kOk});
+  REQUIRE(rig.Name({"a"}, Dialect::kInflux) == Codes{kOk});
+  rig.points->may_wait = true;
+  bool appended = false;
+  rig.points->before_append = [&appended] { appended = true; };
+  CHECK_FALSE(rig.TakesFastPath({"a"}));
+  const KeyedLine line{Rig::KeyOf("a"), rig.Now(), 1};
+  const KeyedField field{"m", PointValue::Int(1)};
+  const auto lines = rig.ingest->AppendLines({&line, 1}, {&field, 1}, WriteContext::Unlimited());
+  REQUIRE(lines.ok());
+  CHECK_FALSE(lines->known);
+  CHECK_FALSE(appended);
+  const KeyedPoint point = rig.Keyed("a");
+  CHECK(rig.ingest->AppendLearning({&point, 1}, WriteContext::Unlimited()).stored == 1);
+  CHECK(appended);
 }
 
 TEST_CASE("a forgotten series that comes back counts for the limits of new series") {
