@@ -125,7 +125,8 @@ class Bench {
       return over_ ? hg::Status::Unavailable("over") : hg::Status();
     };
     hg::tsd::RollupIds ids{0, 1, 2, 3};
-    hg::tsd::RollupFill fill(store_->points(), store_->cells(), ids, {}, pause);
+    hg::tsd::RollupFill fill(store_->points(), store_->cells(), ids, {}, pause,
+                             hg::RequestContext::Unlimited());
     const double cpu = ThreadCpuSeconds();
     const auto begin = static_cast<uint32_t>(kStart + hour * kHour);
     for (uint64_t metric = 0; metric < metrics_ && !over_; ++metric) {

@@ -50,6 +50,12 @@ class AppendModePoints : public Points {
                           const std::function<bool(ByteView tsuid)>& visit) override {
     return points_.ListSeriesWithin(metric, matcher, rows, watch, visit);
   }
+  Result<uint64_t> CountSeries(ByteView metric, RequestContext* watch) override {
+    return points_.CountSeries(metric, watch);
+  }
+  Result<std::vector<Bytes>> ListMetrics(RequestContext* watch) override {
+    return points_.ListMetrics(watch);
+  }
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     points_.ListenForUnsettledRows(std::move(listener));
   }

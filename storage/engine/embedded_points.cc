@@ -65,4 +65,9 @@ Status EmbeddedPoints::ListSeriesWithin(ByteView metric, const SeriesMatcher& ma
   return {};
 }
 
+Result<uint64_t> EmbeddedPoints::CountSeries(ByteView metric, RequestContext* watch) {
+  RETURN_IF_ERROR(engine_.registry().MayMatch(metric, {}, watch));
+  return engine_.registry().Count(metric, watch);
+}
+
 }  // namespace hg::engine

@@ -39,6 +39,10 @@ class EmbeddedPoints : public Points, public WatchedPoints {
   Status ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher, const RowRange& rows,
                           RequestContext* watch,
                           const std::function<bool(ByteView tsuid)>& visit) override;
+  Result<uint64_t> CountSeries(ByteView metric, RequestContext* watch) override;
+  Result<std::vector<Bytes>> ListMetrics(RequestContext*) override {
+    return engine_.registry().Metrics();
+  }
   [[nodiscard]] bool ListsFromIndex() const override { return true; }
   [[nodiscard]] bool ReadsAskToWait() const override { return true; }
   void ListenForUnsettledRows(UnsettledRowListener listener) override {

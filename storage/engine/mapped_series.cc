@@ -324,6 +324,12 @@ Status MappedSeries::AddCandidates(ByteView metric, const SeriesMatcher& matcher
   return {};
 }
 
+uint64_t MappedSeries::Count(ByteView metric, const NumberSet& forgotten) const {
+  const auto series = ListOf(metric, false);
+  return static_cast<uint64_t>(std::count_if(
+      series.begin(), series.end(), [&](uint32_t i) { return !forgotten.Has(begin_ + i); }));
+}
+
 void MappedSeries::AddMetrics(const NumberSet& forgotten, std::set<Bytes>* metrics) const {
   for (const uint32_t at : metrics_) {
     const std::span<const uint32_t> series(lists_ + at + kListHead, lists_[at]);

@@ -85,6 +85,8 @@ class MappedSeries {
   /// growth of `numbers` before it grows.
   Status AddCandidates(ByteView metric, const SeriesMatcher& matcher, const NumberSet& forgotten,
                        MemoryTally* memory, std::vector<uint32_t>* numbers) const;
+  /// Returns the number of series of the metric that are not in `forgotten`.
+  [[nodiscard]] uint64_t Count(ByteView metric, const NumberSet& forgotten) const;
   /// Adds the metrics of all series that are not in `forgotten`.
   void AddMetrics(const NumberSet& forgotten, std::set<Bytes>* metrics) const;
 

@@ -474,6 +474,20 @@ Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher,
   return {};
 }
 
+// Calls Check instead of Step, because Step may wait for other requests, and a write that creates a
+// series must not wait for them.
+Result<uint64_t> Registry::Count(ByteView metric, RequestContext* context) const {
+  std::shared_lock lock(mutex_);
+  uint64_t count = lookups_->index.MatchesAtMost(metric, {});
+  const Snapshot now = SnapshotLocked();
+  lock.unlock();
+  for (const auto& range : now.tsuids->mapped().ranges) {
+    if (context != nullptr) RETURN_IF_ERROR(context->Check());
+    count += range->Count(metric, *now.forgotten);
+  }
+  return count;
+}
+
 std::vector<Bytes> Registry::Metrics() const {
   std::shared_lock lock(mutex_);
   const std::vector<Bytes> metrics = lookups_->index.Metrics();

@@ -156,6 +156,10 @@ class Registry {
   /// or another thread is adding series. Otherwise returns ok. `context` may be nullptr.
   [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher,
                                 RequestContext* context) const;
+  /// Returns the number of series of the metric, which is not "". Reads no TSUIDs of series. Checks
+  /// the limits of `context` before it reads a mapped file, and returns its error. `context` may be
+  /// nullptr.
+  [[nodiscard]] Result<uint64_t> Count(ByteView metric, RequestContext* context) const;
   /// Returns the UIDs of all metrics, ascending. A metric in mapped files stays until the call of
   /// NewLookups after its last series was forgotten.
   [[nodiscard]] std::vector<Bytes> Metrics() const;

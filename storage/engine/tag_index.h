@@ -104,7 +104,8 @@ class TagIndex {
   /// Returns the numbers of the series of the metric ("" = all metrics) that match all clauses, in
   /// ascending order. The caller must also check matcher.exact_tags and matcher.tsuids.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
-  /// Returns an upper bound for the number of matching series. Costs much less than Match.
+  /// Returns an upper bound for the number of matching series. The bound is exact if a metric is
+  /// given and the matcher has no clauses. Costs much less than Match.
   [[nodiscard]] uint64_t MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
   /// Returns the ids of the metrics that have series, in ascending order.
   [[nodiscard]] std::vector<Bytes> Metrics() const;

@@ -264,7 +264,8 @@ class Points {
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
   /// matches, until `visit` returns false. The order of series is that of their TSUID bytes.
   /// `watch` is the context of the request; nullptr means no limits. ListSeries itself calls only
-  /// MayWait; over cells, it also charges its scan. `visit` must report its work to `watch`.
+  /// MayWait; over cells, it also charges its scan. `visit` must report its work to `watch`. No
+  /// lock is held while `visit` runs, so `visit` may use the store.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
@@ -278,6 +279,19 @@ class Points {
                                   const std::function<bool(ByteView tsuid)>& visit) {
     return (void)rows, ListSeries(metric, matcher, watch, visit);
   }
+
+  /// Returns the number of known series of one metric. `watch` is the context of the request;
+  /// nullptr means no limits. If the request must end, returns the error of `watch`. The call may
+  /// block.
+  virtual Result<uint64_t> CountSeries(ByteView metric, RequestContext* watch) {
+    uint64_t count = 0;
+    RETURN_IF_ERROR(ListSeries(metric, {}, watch, [&count](ByteView) { return ++count > 0; }));
+    return count;
+  }
+  /// Returns the ids of all metrics that have known series, in ascending order. The list may also
+  /// have metrics whose series the store has forgotten. `watch` has the same meaning as for
+  /// CountSeries. The call may block.
+  virtual Result<std::vector<Bytes>> ListMetrics(RequestContext* watch);
 
   /// Returns whether ListSeries costs much less than a scan. If true, callers that select series by
   /// name should list the series before they scan.
@@ -302,6 +316,16 @@ inline Status Points::RegisterAll(std::span<const ByteView> tsuids, SeriesNumber
     ++numbers;
   }
   return {};
+}
+
+inline Result<std::vector<Bytes>> Points::ListMetrics(RequestContext* watch) {
+  std::vector<Bytes> metrics;
+  RETURN_IF_ERROR(ListSeries("", {}, watch, [&](ByteView tsuid) {
+    const ByteView metric = tsuid.substr(0, static_cast<size_t>(layout().metric_width));
+    if (metrics.empty() || metrics.back() != metric) metrics.emplace_back(metric);
+    return true;
+  }));
+  return metrics;
 }
 
 }  // namespace hg

@@ -529,6 +529,9 @@ void SeriesAreListedByTheirBytes(Driver& d) {
   matcher.clauses = {{Id(2), TagClause::Kind::kAny, {}}};
   CHECK(list(kMetric, matcher) == std::vector{Tsuid("1=1 2=1"), Tsuid("2=1")});
   CHECK(list(Id(9), {}).empty());
+  CHECK(*d.points().CountSeries(kMetric, nullptr) == 4);
+  CHECK(*d.points().CountSeries(Id(9), nullptr) == 0);
+  CHECK(*d.points().ListMetrics(nullptr) == std::vector{Bytes(kMetric), Id(2)});
 }
 
 // Stores may round the range to days (UTC).

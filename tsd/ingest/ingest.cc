@@ -442,9 +442,15 @@ class Ingest::Resolver {
                                        const WriteContext& context) {
     if (limits_ == nullptr || !limits_->counts_series()) return Register(point, ids, context);
     const std::string metric(point.metric);
-    RETURN_IF_ERROR(limits_->TakeNewSeries(metric, ids->metric));
+    RETURN_IF_ERROR(limits_->TakeNewSeries(metric, ids->metric, context.request()));
+    struct Creation {
+      ~Creation() { limits.EndNewSeries(metric, created); }
+      MetricLimits& limits;
+      const std::string& metric;
+      bool created = true;  // after an exception, the series may exist
+    } creation{*limits_, metric};
     Result<SeriesNumber> number = Register(point, ids, context);
-    if (!number.ok()) limits_->GiveBack(metric);
+    creation.created = number.ok();
     return number;
   }
 

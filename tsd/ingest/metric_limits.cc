@@ -69,24 +69,42 @@ MetricLimits::Metric& MetricLimits::RateOf(ByteView metric, std::string_view nam
   return *rate;
 }
 
-Result<uint64_t> MetricLimits::CountSeries(ByteView metric) {
-  uint64_t count = 0;
-  if (metric.empty()) return count;
-  RETURN_IF_ERROR(points_.ListSeries(metric, {}, nullptr, [&](ByteView) { return ++count > 0; }));
-  return count;
+bool MetricLimits::IsUsable(const SeriesCount& count) const {
+  return count.counted_ns && (count.series < options_.series_max ||
+                              clock_.MonotonicNs() - *count.counted_ns < kRecountNs);
 }
 
-Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric) {
-  std::lock_guard lock(series_mutex_);
-  const int64_t now_ns = clock_.MonotonicNs();
+// The lock is not held during a count, because the count may wait for a disk. If another thread has
+// set a usable count in the meantime, its count is used: more series may exist since this count.
+// Otherwise, new series can only have taken the place of series that were given back. So this count
+// and the series that were being created before it are together enough for all series.
+Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric,
+                                   RequestContext& context) {
+  std::unique_lock lock(series_mutex_);
   auto known = series_.find(name);
-  if (known == series_.end() || (known->second.series >= options_.series_max &&
-                                 now_ns - known->second.counted_ns >= kRecountNs)) {
-    ASSIGN_OR_RETURN(const uint64_t count, CountSeries(metric));
-    known = series_.insert_or_assign(name, SeriesCount{count, now_ns}).first;
+  if (known == series_.end() || !IsUsable(known->second)) {
+    uint64_t series = known != series_.end() ? known->second.being_created : 0;
+    const uint64_t forgets = forgets_;
+    lock.unlock();
+    if (!metric.empty()) {
+      ASSIGN_OR_RETURN(const uint64_t stored, points_.CountSeries(metric, &context));
+      series += stored;
+    }
+    lock.lock();
+    if (forgets != forgets_) {
+      return Status::Busy("a name has changed while the series of the metric " + name +
+                          " were counted. Please try again");
+    }
+    known = series_.try_emplace(name).first;
+    if (!IsUsable(known->second)) {
+      known->second.series = series;
+      known->second.counted_ns = clock_.MonotonicNs();
+    }
   }
-  if (known->second.series < options_.series_max) {
-    ++known->second.series;
+  SeriesCount& count = known->second;
+  if (count.series < options_.series_max) {
+    ++count.series;
+    ++count.being_created;
     return {};
   }
   refused_series_.fetch_add(1, std::memory_order_relaxed);
@@ -94,16 +112,13 @@ Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric) {
                                  std::to_string(options_.series_max) + " series");
 }
 
-void MetricLimits::GiveBack(const std::string& name) {
+void MetricLimits::EndNewSeries(const std::string& name, bool created) {
   std::lock_guard lock(series_mutex_);
-  const auto known = series_.find(name);
-  if (known == series_.end()) return;
+  SeriesCount& count = series_.at(name);
+  --count.being_created;
+  if (!created) --count.series;
   // A name without series is removed, because clients could send any number of such names.
-  if (known->second.series <= 1) {
-    series_.erase(known);
-  } else {
-    --known->second.series;
-  }
+  if (count.being_created == 0 && (count.series == 0 || !count.counted_ns)) series_.erase(name);
 }
 
 void MetricLimits::Learn(SeriesNumber series, ByteView metric, std::string_view name) {
@@ -122,7 +137,9 @@ size_t MetricLimits::counted_metrics() {
 
 void MetricLimits::Forget() {
   std::lock_guard lock(series_mutex_);
-  series_.clear();
+  ++forgets_;
+  for (auto& [name, count] : series_) count.counted_ns.reset();
+  std::erase_if(series_, [](const auto& known) { return known.second.being_created == 0; });
 }
 
 }  // namespace hg::tsd

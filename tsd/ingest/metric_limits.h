@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "storage/base/clock.h"
 #include "storage/base/keyed_hash.h"
 #include "storage/base/rate_limit.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "storage/points/points.h"
 
@@ -48,15 +50,19 @@ class MetricLimits {
   void ChargeValue(ByteView metric, std::string_view name);
 
   /// Counts a new series towards the series limit of a metric. `metric` is the id of the metric, or
-  /// "" if the metric itself is new. InvalidArgument: the metric already has its maximum number of
-  /// series; the error message contains the metric and the limit.
+  /// "" if the metric itself is new. After OK, the caller must call EndNewSeries. InvalidArgument:
+  /// the metric already has its maximum number of series; the error message contains the metric and
+  /// the limit. Busy: Forget was called during a count. If the count fails or the limits of
+  /// `context` end it, returns that error.
   ///
-  /// The first call for a metric counts the existing series of the metric, so it blocks. The store
-  /// may later remove series that have no rows. Therefore, if the limit is reached and the last
-  /// count is older than kRecountNs, the function counts the series again.
-  Status TakeNewSeries(const std::string& name, ByteView metric);
-  /// Reverses a call of TakeNewSeries, because the series was not created.
-  void GiveBack(const std::string& name);
+  /// The first call for a metric counts the existing series of the metric, so it may wait for a
+  /// disk. The store may later remove series that have no rows. Therefore, if the limit is reached
+  /// and the last count is older than kRecountNs, the function counts the series again. Other
+  /// functions do not wait for a count. Threads that count the same metric do so concurrently.
+  Status TakeNewSeries(const std::string& name, ByteView metric, RequestContext& context);
+  /// Ends the creation of a series that TakeNewSeries has counted. If `created` is false, the
+  /// series was not created and no longer counts.
+  void EndNewSeries(const std::string& name, bool created);
 
   /// Records that the series belongs to this metric. From now on, points of the series count
   /// towards the rate limit of the metric.
@@ -93,7 +99,6 @@ class MetricLimits {
   /// Returns the entry of a metric, and creates the entry if it does not exist. The caller must
   /// hold rates_mutex_ exclusively.
   Metric& RateOf(ByteView metric, std::string_view name);
-  Result<uint64_t> CountSeries(ByteView metric);
 
   const MetricLimitOptions options_;
   Points& points_;
@@ -107,11 +112,17 @@ class MetricLimits {
 
   std::mutex series_mutex_;
   struct SeriesCount {
-    uint64_t series = 0;
-    int64_t counted_ns = 0;  // monotonic time of the last count of the series
+    uint64_t series = 0;         // never less than the stored series and those being created
+    uint64_t being_created = 0;  // number of series without a call of EndNewSeries yet
+    /// Monotonic time of the last count of the series. Empty after Forget, when `series` is
+    /// unknown.
+    std::optional<int64_t> counted_ns;
   };
+  /// Returns whether TakeNewSeries can decide by this count.
+  [[nodiscard]] bool IsUsable(const SeriesCount& count) const;
   std::unordered_map<std::string, SeriesCount, keyed_hash::Hash>
-      series_;  // counts of series by name of the metric; guarded by series_mutex_
+      series_;            // counts of series by name of the metric; guarded by series_mutex_
+  uint64_t forgets_ = 0;  // number of calls of Forget; guarded by series_mutex_
 };
 
 }  // namespace hg::tsd

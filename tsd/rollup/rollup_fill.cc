@@ -100,18 +100,23 @@ size_t RollupFill::SeriesAtOnce(const RollupSpan& span, const Levels& levels) {
 
 Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& levels,
                         OddHours* odd) {
-  std::vector<Bytes> tsuids;
-  RETURN_IF_ERROR(points_.ListSeries(metric, {}, nullptr, [&tsuids](ByteView tsuid) {
-    tsuids.emplace_back(tsuid);
-    return true;
-  }));
   const size_t at_once = SeriesAtOnce(span, levels);
-  for (size_t at = 0; at < tsuids.size(); at += at_once) {
-    const size_t count = std::min(at_once, tsuids.size() - at);
-    RETURN_IF_ERROR(FillBatch(std::span(tsuids).subspan(at, count), metric, span, levels, odd));
-    RETURN_IF_ERROR(pause_());
-  }
-  return {};
+  std::vector<Bytes> tsuids;
+  Status filled;
+  const auto fill = [&] {
+    filled = FillBatch(tsuids, metric, span, levels, odd);
+    if (filled.ok()) filled = pause_();
+    tsuids.clear();
+  };
+  // The TSUIDs of all series of a large metric would take much memory, so each batch is filled
+  // during the listing.
+  RETURN_IF_ERROR(points_.ListSeries(metric, {}, &context_, [&](ByteView tsuid) {
+    tsuids.emplace_back(tsuid);
+    if (tsuids.size() == at_once) fill();
+    return filled.ok();
+  }));
+  if (!tsuids.empty()) fill();
+  return filled;
 }
 
 // If points cannot be read, this function searches for the unreadable hours, first by day, then by
@@ -165,6 +170,7 @@ Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
       !levels.empty();  // without rollup levels, the scan only checks whether points are readable
   spec.objects = true;
   spec.object_values = false;  // HasExtras needs only their qualifiers
+  spec.watch = &context_;
   for (size_t i = 0; i < levels.size(); ++i) {
     sums[i].resize(tsuids.size());
     spec.statistics &= levels[i]->interval.interval_s >= kRowSpan;
@@ -237,6 +243,7 @@ Status RollupFill::Clear(const codec::RollupLevel& level,
                          const std::function<uint32_t(const Bytes& metric)>& kept_before) {
   ScanSpec spec;
   spec.table = level.table;
+  spec.context = &context_;
   std::vector<RowMutation> writes;
   const auto write = [&]() -> Status {
     if (writes.empty()) return {};

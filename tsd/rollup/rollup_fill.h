@@ -52,22 +52,24 @@ class RollupFill {
   [[nodiscard]] static size_t SeriesAtOnce(const RollupSpan& span, const Levels& levels);
 
   /// The references must outlive the object. The object calls `pause` between two batches of work.
-  /// `pause` may wait. If `pause` returns an error, the work ends with that error.
+  /// `pause` may wait. If `pause` returns an error, the work ends with that error. The object lists
+  /// and scans with `context`, whose errors end the work in the middle of a batch.
   RollupFill(Points& points, Store& store, const RollupIds& ids, ReconcileOptions reconcile,
-             std::function<Status()> pause)
+             std::function<Status()> pause, RequestContext& context)
       : points_(points),
         store_(store),
         ids_(ids),
         reconcile_(reconcile),
-        pause_(std::move(pause)) {}
+        pause_(std::move(pause)),
+        context_(context) {}
 
   /// Recomputes the rollups of a metric. Adds to `odd` the hours whose data cannot be represented
   /// completely by rollups. An interval that contains an hour with unreadable points gets no
-  /// rollups; all other intervals get rollups. Fails if the store or `pause` reports an error.
-  /// After an error, a part of the rollups may be written.
+  /// rollups; all other intervals get rollups. Fails if the store, `pause` or `context` reports
+  /// an error. After an error, a part of the rollups may be written.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
   /// Deletes the cells in the table of the level. The cells of a metric for intervals before
-  /// kept_before(metric) stay. Fails if the store or `pause` reports an error.
+  /// kept_before(metric) stay. Fails if the store, `pause` or `context` reports an error.
   Status Clear(const codec::RollupLevel& level,
                const std::function<uint32_t(const Bytes& metric)>& kept_before);
 
@@ -89,6 +91,7 @@ class RollupFill {
   const RollupIds ids_;
   const ReconcileOptions reconcile_;
   const std::function<Status()> pause_;
+  RequestContext& context_;
   std::atomic<uint64_t> rows_written_{0};
 };
 

@@ -32,7 +32,8 @@ RollupMaker::RollupMaker(Points& points, WatchedPoints& watched, Store& store, R
       state_(state),
       clock_(clock),
       options_(options),
-      fill_(points, store, options.ids, options.reconcile, [this] { return Pause(); }) {
+      fill_(
+          points, store, options.ids, options.reconcile, [this] { return Pause(); }, until_stop_) {
   uint32_t finest_s = kDayS;
   for (const codec::RollupLevel* level : state.levels()) {
     by_step_[std::max(kRowSpan, level->interval.interval_s)].push_back(level);
@@ -118,19 +119,6 @@ Status RollupMaker::Round() {
   return FillPast();
 }
 
-Result<std::set<Bytes>> RollupMaker::Metrics() {
-  std::set<Bytes> metrics;
-  const auto width = static_cast<size_t>(points_.layout().metric_width);
-  Bytes last;
-  RETURN_IF_ERROR(points_.ListSeries("", {}, nullptr, [&](ByteView tsuid) {
-    if (tsuid.substr(0, width) == last) return true;
-    last.assign(tsuid.substr(0, width));
-    metrics.insert(last);
-    return true;
-  }));
-  return metrics;
-}
-
 Status RollupMaker::FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels) {
   const uint32_t kept = state_.KeptBefore(metric);  // end of the days whose rollups are final
   if (span.end_s <= kept) return {};
@@ -182,7 +170,7 @@ Status RollupMaker::GoForward() {
       const RollupSpan span{whole, NextStop(whole, step)};
       if (span.end_s == whole) break;
       Raise(span.end_s);
-      ASSIGN_OR_RETURN(const std::set<Bytes> metrics, Metrics());
+      ASSIGN_OR_RETURN(const std::vector<Bytes> metrics, points_.ListMetrics(&until_stop_));
       for (const Bytes& metric : metrics) RETURN_IF_ERROR(FillOrMark(metric, span, levels));
       RETURN_IF_ERROR(state_.Advance(levels, span.end_s));
     }
@@ -245,7 +233,7 @@ Status RollupMaker::RepairDay(const std::vector<RollupState::DirtyHour>& markers
 Status RollupMaker::FillPast() {
   const std::optional<uint32_t> end = state_.start();
   if (state_.complete() || !end) return {};
-  ASSIGN_OR_RETURN(std::set<Bytes> metrics, Metrics());
+  ASSIGN_OR_RETURN(std::vector<Bytes> metrics, points_.ListMetrics(&until_stop_));
   std::erase_if(metrics, [this](const Bytes& metric) { return state_.Filled(metric); });
   metrics_left_ = metrics.size();
   for (const Bytes& metric : metrics) {
@@ -287,6 +275,7 @@ Result<bool> RollupMaker::HasPoints(const Bytes& metric, const RollupSpan& span)
   spec.metric = metric;
   spec.rows = {span.begin_s, span.end_s};
   spec.statistics = true;
+  spec.watch = &until_stop_;
   ASSIGN_OR_RETURN(const auto scan, points_.Scan(spec, options_.reconcile));
   RowHour row;
   Result<bool> any = scan->Next(&row);

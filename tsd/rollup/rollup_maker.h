@@ -16,6 +16,7 @@
 
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
+#include "storage/base/until_stop.h"
 #include "storage/points/points.h"
 #include "storage/points/watched_points.h"
 #include "storage/store.h"
@@ -83,7 +84,6 @@ class RollupMaker {
   Status Pause();
   [[nodiscard]] int64_t now_s() const { return clock_.NowMs() / 1000; }
   void Raise(uint32_t horizon);
-  Result<std::set<Bytes>> Metrics();
   /// Recomputes the rollups of the span. Sets dirty markers for the hours whose data cannot be
   /// represented completely by rollups.
   Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels);
@@ -109,6 +109,13 @@ class RollupMaker {
   // key of one hour.
   std::map<uint32_t, Levels> by_step_;
   uint32_t days_at_once_ = 1;
+
+  // Tells threads to stop. Stop sets stopped_ while it holds mutex_. A thread waits for stop_ with
+  // mutex_, so it cannot miss the signal. mutex_ guards nothing else.
+  std::atomic<bool> stopped_{false};
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  UntilStop until_stop_{stopped_};
   RollupFill fill_;
 
   // Only the thread that runs a round uses the following members.
@@ -121,11 +128,6 @@ class RollupMaker {
   std::set<Bytes> told_odd_;  // metrics for which an odd hour (OddHour) was already reported
   std::atomic<uint64_t> repaired_{0}, failures_{0}, metrics_left_{0};
 
-  // Tells threads to stop. Stop sets stopped_ while it holds mutex_. A thread waits for stop_ with
-  // mutex_, so it cannot miss the signal. mutex_ guards nothing else.
-  std::atomic<bool> stopped_{false};
-  std::mutex mutex_;
-  std::condition_variable stop_;
   std::thread worker_;
 };
 

@@ -177,6 +177,27 @@ TEST_CASE("a series that comes back after its number in a file was forgotten has
 }
 
 // Files have up to 262,144 series.
+TEST_CASE("the count of a metric has its series in files and in memory that are not forgotten") {
+  Subject subject(Tsuids(kSeries));
+  std::vector<uint32_t> gone;
+  for (uint32_t number = 0; number < kSeries; number += 5) gone.push_back(number);
+  for (const bool mapped : {false, true}) {
+    if (mapped) REQUIRE(subject.Map(SetOf(gone)).ok());
+    for (const uint32_t metric : {1U, 7U, 8U}) {
+      CAPTURE(mapped);
+      CAPTURE(metric);
+      const auto count = subject.registry.Count(Id(metric), nullptr);
+      REQUIRE(count.ok());
+      CHECK(*count == subject.Match(Id(metric), {}).size());
+      CHECK((*count > 0) == (metric <= 7));
+    }
+  }
+  FakeWatch watch;
+  CHECK(subject.registry.Count(Id(1), &watch).ok());
+  watch.checks_max = 0;
+  CHECK(subject.registry.Count(Id(1), &watch).status().code() == StatusCode::kDeadlineExceeded);
+}
+
 TEST_CASE("a metric in files is listed as long as one of its series is not forgotten") {
   Subject subject(Tsuids(kSeries));
   REQUIRE(subject.Map(NumberSet()).ok());

@@ -4,13 +4,16 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "http/access/client_limits.h"
 #include "http/telnet/lines.h"
 #include "storage/base/rate_limit.h"
 #include "tests/http/edge_fixture.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::tsd {
 namespace {
@@ -203,6 +206,94 @@ TEST_CASE("a series that two threads create concurrently counts once") {
   CHECK(edge.Cells().size() == 3);
   CHECK(edge.metric_limits.refused_series() == 0);
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "c")).status == 400);
+}
+
+/// A store in which each metric has `stored` series. After a count has read this number, it calls
+/// `meanwhile` once. Only CountSeries may be called.
+class CountedPoints : public points::PointsOverCells {
+ public:
+  CountedPoints() : PointsOverCells(nullptr, {}) {}
+  Result<uint64_t> CountSeries(ByteView, RequestContext* watch) override {
+    const uint64_t count = stored;
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
+    RETURN_IF_ERROR(watch->Check());
+    return count;
+  }
+  uint64_t stored = 0;
+  std::function<void()> meanwhile;
+};
+
+struct CountedMetric {
+  explicit CountedMetric(uint64_t series_max) : limits(Limits(0, series_max), points, clock) {}
+  StatusCode Take(RequestContext& context = unlimited) {
+    return limits.TakeNewSeries("m", "id", context).code();
+  }
+  void End(bool created) {
+    points.stored += created ? 1 : 0;
+    limits.EndNewSeries("m", created);
+  }
+  void AdvanceToRecount() { clock.AdvanceMs(MetricLimits::kRecountNs / 1'000'000); }
+
+  CountedPoints points;
+  ManualClock clock{0};
+  MetricLimits limits;
+};
+
+constexpr StatusCode kAllowed = StatusCode::kOk, kFull = StatusCode::kInvalidArgument;
+
+TEST_CASE("series that are created while another thread counts the metric count, too") {
+  CountedMetric metric(3);
+  metric.points.stored = 1;
+  metric.points.meanwhile = [&metric] {
+    CHECK(metric.Take() == kAllowed);
+    metric.End(true);
+  };
+  CHECK(metric.Take() == kAllowed);
+  CHECK(metric.Take() == kFull);
+  metric.End(true);
+  CHECK(metric.points.stored == 3);
+  CHECK(metric.limits.refused_series() == 1);
+}
+
+TEST_CASE("a new count of series includes the series that are just being created") {
+  CountedMetric metric(2);
+  CHECK(metric.Take() == kAllowed);
+  CHECK(metric.Take() == kAllowed);
+  SUBCASE("after a while") { metric.AdvanceToRecount(); }
+  SUBCASE("after a change of names") { metric.limits.Forget(); }
+  SUBCASE("while one of them is created") {
+    metric.AdvanceToRecount();
+    metric.points.meanwhile = [&metric] { metric.End(true); };
+    CHECK(metric.Take() == kFull);
+    metric.End(false);
+    CHECK(metric.Take() == kAllowed);
+    CHECK(metric.Take() == kFull);
+    return;
+  }
+  CHECK(metric.Take() == kFull);
+  metric.End(false);
+  CHECK(metric.Take() == kAllowed);
+  CHECK(metric.Take() == kFull);
+  metric.End(true);
+  metric.End(true);
+  CHECK(metric.points.stored == 2);
+}
+
+TEST_CASE("a count of series that a change of names interrupts is not used") {
+  CountedMetric metric(2);
+  metric.points.meanwhile = [&metric] { metric.limits.Forget(); };
+  CHECK(metric.Take() == StatusCode::kBusy);
+  CHECK(metric.limits.counted_metrics() == 0);
+  CHECK(metric.Take() == kAllowed);
+}
+
+TEST_CASE("a request that must end stops the count of series of a metric") {
+  CountedMetric metric(2);
+  FakeWatch watch;
+  watch.checks_max = 0;
+  CHECK(metric.Take(watch) == StatusCode::kDeadlineExceeded);
+  CHECK(metric.limits.counted_metrics() == 0);
+  CHECK(metric.Take() == kAllowed);
 }
 
 }  // namespace

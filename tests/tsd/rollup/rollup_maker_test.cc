@@ -8,6 +8,7 @@
 #include <random>
 
 #include "storage/model/special_double.h"
+#include "tests/support/fake_watch.h"
 #include "tests/tsd/rollup/rollup_world.h"
 
 namespace hg::tsd {
@@ -310,6 +311,46 @@ TEST_CASE_FIXTURE(Opened, "an unreadable hour does not prevent rollups of other 
   CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
   REQUIRE(world.Reopen().ok());
   CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
+}
+
+TEST_CASE_FIXTURE(Opened, "the series of a metric are filled in batches, with a pause after each") {
+  constexpr int kHosts = 7;
+  for (int host = 0; host < kHosts; ++host)
+    REQUIRE(world.PutInt("h" + std::to_string(host), kMidnight + host, host).ok());
+  const codec::RollupLevel seconds = {
+      "1s", "tsdb-10m", "pre", {1, codec::RollupSpanUnit::kHours, 1, 3600}, false, 0};
+  const RollupSpan day{kMidnight, kMidnight + kDayS};
+  REQUIRE(RollupFill::SeriesAtOnce(day, {&seconds}) == 3);
+  int pauses = 0;
+  const auto pause = [&pauses] { return ++pauses, Status(); };
+  RollupFill fill(world.store->points(), world.store->cells(), *RollupIds::Of(world.tables), {},
+                  pause, unlimited);
+  OddHours odd;
+  CHECK(fill.Fill(world.Tsuid("m", "h0")->substr(0, 3), day, {&seconds}, &odd).ok());
+  CHECK(pauses == 3);
+  CHECK(fill.rows_written() == kHosts);
+}
+
+TEST_CASE_FIXTURE(Opened, "a request to stop ends the listing and the scan of series for rollups") {
+  REQUIRE(world.PutInt("a", kMidnight, 1).ok());
+  FakeWatch watch;
+  RollupFill fill(
+      world.store->points(), world.store->cells(), *RollupIds::Of(world.tables), {},
+      [] { return Status(); }, watch);
+  const auto fill_day = [&](uint64_t steps_max) {
+    watch.steps = 0;
+    watch.steps_max = steps_max;
+    OddHours odd;
+    const RollupSpan day{kMidnight, kMidnight + kDayS};
+    return fill.Fill(world.Tsuid("m", "a")->substr(0, 3), day, world.state->levels(), &odd).code();
+  };
+  CHECK(fill_day(0) == StatusCode::kDeadlineExceeded);
+  CHECK(watch.steps < 10);
+  CHECK(fill_day(10) == StatusCode::kDeadlineExceeded);
+  CHECK(watch.steps > 100);  // the expected work of the scan
+  CHECK(fill.rows_written() == 0);
+  CHECK(fill_day(UINT64_MAX) == StatusCode::kOk);
+  CHECK(fill.rows_written() > 0);
 }
 
 /// A clock that fails with bad_alloc when the lag is computed.
