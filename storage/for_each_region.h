@@ -22,11 +22,12 @@ inline constexpr size_t kRegionThreadsMax = 4;
 /// order, on the calling thread. The regions are the regions at the time of the call. They cover
 /// each key once, even if regions are split or merged meanwhile. After a call of `fn` has failed,
 /// no further calls of `fn` are started. If several calls have failed, returns the failure of the
-/// region that is first in key order. Blocks until all threads have ended.
+/// region that is first in key order. Blocks until all threads have ended. `context` is passed to
+/// Store::Regions. `fn` must report its own work.
 template <typename T, typename Fn, typename Merge>
-Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn& fn,
-                        const Merge& merge) {
-  ASSIGN_OR_RETURN(const std::vector<RegionInfo> regions, store.Regions(table));
+Result<T> ForEachRegion(Store& store, const std::string& table, RequestContext* context, T all,
+                        const Fn& fn, const Merge& merge) {
+  ASSIGN_OR_RETURN(const std::vector<RegionInfo> regions, store.Regions(table, context));
   std::vector<Result<T>> parts(regions.size(), Status::Unavailable("another region failed"));
   std::vector<char> done(regions.size(), 0);
   std::atomic<size_t> next{0};
@@ -62,21 +63,20 @@ struct TableCount {
 };
 
 /// Returns the number of rows and cells that a scan of the region would return. Reads the whole
-/// region and reports the work to `watch`. The call may block.
+/// region, and reports the work and charges the memory to `watch`. The call may block.
 inline Result<TableCount> CountRegion(Store& store, const std::string& table,
                                       const RegionInfo& region, RequestContext& watch) {
-  constexpr uint64_t kStepsPerRow = 64;
   ScanSpec spec;
   spec.table = table;
   spec.start = region.start;
   spec.stop = region.stop;
   spec.fill_cache = false;
+  spec.context = &watch;
   ASSIGN_OR_RETURN(const auto cursor, store.Scan(spec));
   TableCount counted;
   for (std::vector<Row> rows;;) {
     RETURN_IF_ERROR(cursor->Next(&rows));
     if (rows.empty()) return counted;
-    RETURN_IF_ERROR(watch.Step(kStepsPerRow * rows.size()));
     for (const Row& row : rows) {
       ++counted.rows;
       counted.cells += row.cells.size();
@@ -92,11 +92,12 @@ inline Result<TableCount> CountTable(Store& store, const std::string& table,
   const auto count = [&](const RegionInfo& region) {
     return CountRegion(store, table, region, watch);
   };
-  return ForEachRegion<TableCount>(store, table, {}, count, [](TableCount* all, TableCount part) {
+  const auto add = [](TableCount* all, TableCount part) {
     all->rows += part.rows;
     all->cells += part.cells;
     all->value_bytes += part.value_bytes;
-  });
+  };
+  return ForEachRegion<TableCount>(store, table, &watch, {}, count, add);
 }
 
 }  // namespace hg

@@ -273,8 +273,9 @@ class Store {
 
   [[nodiscard]] virtual StoreCapabilities Capabilities() const { return {}; }
   /// Returns the regions in key order. Reads all rows in memory to compute the memory of each
-  /// region.
-  virtual Result<std::vector<RegionInfo>> Regions(const std::string& table) = 0;
+  /// region. `context` is the context of the request, as in CellSelection; its errors end the read.
+  virtual Result<std::vector<RegionInfo>> Regions(const std::string& table,
+                                                  RequestContext* context = nullptr) = 0;
   /// Returns the first keys of all regions in key order. The first key of the first region is "". A
   /// store with regions of its own reads no rows for this function.
   virtual Result<std::vector<Bytes>> RegionStarts(const std::string& table);

@@ -59,8 +59,9 @@ class CountedStore : public Store {
                                  const std::string& table, const RowMutation& mutation) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
   [[nodiscard]] StoreCapabilities Capabilities() const override { return store_.Capabilities(); }
-  Result<std::vector<RegionInfo>> Regions(const std::string& table) override {
-    return store_.Regions(table);
+  Result<std::vector<RegionInfo>> Regions(const std::string& table,
+                                          RequestContext* context) override {
+    return store_.Regions(table, context);
   }
   Result<std::vector<Bytes>> RegionStarts(const std::string& table) override {
     return store_.RegionStarts(table);

@@ -110,7 +110,7 @@ Result<std::vector<CountedRegion>> CountRegions(Store& store, const std::string&
                                                 RequestContext& watch) {
   std::vector<CountedRegion> all;
   if (!rows) {
-    ASSIGN_OR_RETURN(auto regions, store.Regions(table));
+    ASSIGN_OR_RETURN(auto regions, store.Regions(table, &watch));
     for (RegionInfo& region : regions) all.push_back({std::move(region), {}});
     return all;
   }
@@ -119,7 +119,7 @@ Result<std::vector<CountedRegion>> CountRegions(Store& store, const std::string&
     ASSIGN_OR_RETURN(const TableCount found, CountRegion(store, table, region, watch));
     return List{{region, found}};
   };
-  return ForEachRegion<List>(store, table, {}, count,
+  return ForEachRegion<List>(store, table, &watch, {}, count,
                              [](List* list, List one) { list->push_back(std::move(one[0])); });
 }
 

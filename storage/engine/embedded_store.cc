@@ -160,15 +160,22 @@ bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, Byt
          qualifier == codec::kAppendQualifier && IsRegularKey(layout, key, &tsuid, &base);
 }
 
+// Cost of a row in memory in steps of a RequestContext, when the regions' shares are computed.
+constexpr uint64_t kStepsOfRow = 16;
+
 // Returns the bytes of the cells in memory, for each region, and counts the cells as writes.
-std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::RegionMap& map,
-                                   std::vector<RegionInfo>* regions) {
+Result<std::vector<uint64_t>> BytesOfCells(const lsm::CellMemory& cells,
+                                           const region::RegionMap& map, MemoryTally* memory,
+                                           std::vector<RegionInfo>* regions) {
   std::vector<uint64_t> bytes(map.count());
   for (size_t region = 0; region < map.count(); ++region) {
     const auto rows = lsm::ScanMemory(cells, map.Start(region), map.Stop(region));
-    // Reading memory cannot fail.
-    for (auto more = rows->Next(); more.ok() && *more; more = rows->Next()) {
-      const lsm::CellRow row = *rows->TakeRow();
+    for (;;) {
+      ASSIGN_OR_RETURN(const bool more, rows->Next());
+      if (!more) break;
+      RETURN_IF_ERROR(memory->Step(kStepsOfRow));
+      memory->Remove(memory->held());  // of the previous row
+      ASSIGN_OR_RETURN(const lsm::CellRow row, rows->TakeRow({}, memory));
       bytes[region] += rows->key().size() + row.MemoryBytes();
       (*regions)[region].writes += row.count();
     }
@@ -177,16 +184,21 @@ std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::R
 }
 
 // Returns the number of rows in memory, for each region, and counts their points as writes.
-std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Memtable& memtable,
-                                   const region::RegionMap& map, std::vector<RegionInfo>* regions) {
+Result<std::vector<uint64_t>> RowsOfPoints(const Engine& engine, const Memtable& memtable,
+                                           const region::RegionMap& map, MemoryTally* memory,
+                                           std::vector<RegionInfo>* regions) {
   std::vector<uint64_t> rows(map.count());
   const auto tsuids = engine.registry().tsuids();
+  Status status;
   memtable.rows.ForEachSeries([&](uint32_t number) {
+    if (status.ok()) status = memory->Step(kStepsOfRow);
+    if (!status.ok()) return;
     const ByteView tsuid = tsuids->FindTsuid(number);
     if (tsuid.empty()) return;  // the series was forgotten or registered a moment ago
     const Bytes prefix = RowKeyPrefix(engine.layout(), tsuid);
-    for (const RowHourMemory* row = memtable.rows.Newest(number); row != nullptr;
+    for (const RowHourMemory* row = memtable.rows.Newest(number); row != nullptr && status.ok();
          row = row->older()) {
+      status = memory->Step(kStepsOfRow);
       Bytes group = prefix;
       AppendBig(&group, row->base(), 4);
       const size_t region = map.IndexOf(group);
@@ -194,6 +206,7 @@ std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Memtable& memtabl
       (*regions)[region].writes += row->entries();
     }
   });
+  RETURN_IF_ERROR(status);
   return rows;
 }
 
@@ -466,7 +479,8 @@ Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
   return OpenTableScan(engine_, *table, spec);
 }
 
-Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) {
+Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name,
+                                                       RequestContext* context) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   const auto version = engine_.Pin();
   const region::RegionMap& map = version->RegionsOf(table->id);
@@ -486,12 +500,17 @@ Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) 
     }
     all.push_back(std::move(info));
   }
+  MemoryTally memory(context);
   // Memory belongs to the whole store. Each region is charged with the share of its rows.
   for (const auto& memtable : version->memtables) {
     const lsm::CellMemory* cells = memtable->Cells(table->id);
-    if (cells != nullptr) AddShares(cells->bytes(), BytesOfCells(*cells, map, &all), &all);
+    if (cells != nullptr) {
+      ASSIGN_OR_RETURN(const auto bytes, BytesOfCells(*cells, map, &memory, &all));
+      AddShares(cells->bytes(), bytes, &all);
+    }
     if (table->points_family >= 0) {
-      AddShares(memtable->rows.bytes(), RowsOfPoints(engine_, *memtable, map, &all), &all);
+      ASSIGN_OR_RETURN(const auto rows, RowsOfPoints(engine_, *memtable, map, &memory, &all));
+      AddShares(memtable->rows.bytes(), rows, &all);
     }
   }
   return all;

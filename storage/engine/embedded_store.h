@@ -42,7 +42,8 @@ class EmbeddedStore : public Store {
   [[nodiscard]] StoreCapabilities Capabilities() const override {
     return {.seek_filters = true, .region_admin = true};
   }
-  Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  Result<std::vector<RegionInfo>> Regions(const std::string& table,
+                                          RequestContext* context) override;
   Result<std::vector<Bytes>> RegionStarts(const std::string& table) override;
   Status Flush() override { return engine_.Flush(); }
   Status Compact() override { return engine_.Compact(); }

@@ -1,8 +1,10 @@
 #include "storage/engine/table_keys.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
+#include "storage/base/checked_sort.h"
 #include "storage/codec/row_key.h"
 #include "storage/lsm/cell_file.h"
 
@@ -19,15 +21,47 @@ constexpr size_t kPlacesOfSeries = 4;
 // metric has rows.
 constexpr uint64_t kStepsOfSeries = 512;
 constexpr uint64_t kStepsOfMetric = 64;
+// Number of elements of a list between two calls of RequestContext::Step.
+constexpr size_t kStepsTogether = 4096;
 
-Bytes Bucket(const KeyLayout& layout, uint32_t bucket) {
-  Bytes salt;
-  AppendBig(&salt, bucket, layout.salt_width);
-  return salt;
+// Returns the number of different salts. Several buckets have the same salt if the width of the
+// salt is too small for all of them. Keys with salts from 0 to Salts - 1 ascend.
+uint64_t Salts(const KeyLayout& layout) {
+  const auto buckets = static_cast<uint64_t>(layout.salt_width > 0 ? layout.salt_buckets : 1);
+  return layout.salt_width < 4 ? std::min(buckets, uint64_t{1} << (8 * layout.salt_width))
+                               : buckets;
 }
 
-uint32_t Buckets(const KeyLayout& layout) {
-  return layout.salt_width > 0 ? static_cast<uint32_t>(layout.salt_buckets) : 1;
+// Returns the first bytes of the keys of a metric: the salt and the UID.
+Bytes PrefixOf(const KeyLayout& layout, uint64_t salt, const Bytes& metric) {
+  Bytes prefix;
+  AppendBig(&prefix, salt, layout.salt_width);
+  return prefix + metric;
+}
+
+// Returns the salt and the index of the first metric that can have keys ≥ start.
+std::pair<uint64_t, size_t> FirstMetric(const KeyLayout& layout, const std::vector<Bytes>& metrics,
+                                        ByteView start) {
+  const auto salt_width = static_cast<size_t>(layout.salt_width);
+  Bytes salt(start.substr(0, salt_width));
+  salt.resize(salt_width, '\0');  // missing bytes count as zero
+  const ByteView metric =
+      start.substr(std::min(salt_width, start.size()), static_cast<size_t>(layout.metric_width));
+  const auto at = std::lower_bound(metrics.begin(), metrics.end(), metric);
+  return {ReadBig(salt.data(), layout.salt_width), static_cast<size_t>(at - metrics.begin())};
+}
+
+// Does std::erase_if and reports the work. If a step fails, the elements are unspecified.
+template <typename T, typename Test>
+Status CheckedErase(std::vector<T>* all, const Test& test, MemoryTally* memory) {
+  size_t kept = 0;
+  for (size_t i = 0; i < all->size(); ++i) {
+    if (i % kStepsTogether == 0)
+      RETURN_IF_ERROR(memory->Step(std::min(kStepsTogether, all->size() - i)));
+    if (!test((*all)[i])) (*all)[kept++] = (*all)[i];
+  }
+  all->resize(kept);
+  return {};
 }
 
 // Returns the base time in a key after `prefix` bytes. Missing bytes count as zero.
@@ -39,25 +73,35 @@ uint32_t BaseAt(const Bytes& key, size_t prefix) {
 
 }  // namespace
 
-PointKeys::PointKeys(const Engine& engine, std::shared_ptr<const Version> version, Bytes start,
-                     Bytes stop, RequestContext* context)
+Result<MetricList> ListMetrics(const Engine& engine, const Table& table, ByteView family,
+                               MemoryTally* memory) {
+  if (table.points_family < 0 || FilesFor(table, family) != FilesRead::kAll) return MetricList();
+  MetricList metrics = std::make_shared<const std::vector<Bytes>>(engine.registry().Metrics());
+  RETURN_IF_ERROR(memory->Step(metrics->size()));
+  RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(metrics->capacity() * sizeof(Bytes))));
+  return metrics;
+}
+
+PointKeys::PointKeys(const Engine& engine, std::shared_ptr<const Version> version,
+                     MetricList metrics, Bytes start, Bytes stop, RequestContext* context)
     : engine_(engine),
       version_(std::move(version)),
       start_(std::move(start)),
       stop_(std::move(stop)),
-      metrics_(engine.registry().Metrics()),
+      metrics_(std::move(metrics)),
       memory_(context) {}
 
 Result<bool> PointKeys::Next(Bytes* key) {
   const KeyLayout& layout = engine_.layout();
-  const uint32_t buckets = Buckets(layout);
   for (;;) {
     for (; at_ < places_.size(); ++at_) {
+      if (at_ % kStepsTogether == 0)
+        RETURN_IF_ERROR(memory_.Step(std::min(kStepsTogether, places_.size() - at_)));
       const Place& place = places_[at_];
       key->clear();
       codec::AppendRowKey(layout, tsuids_->Tsuid(series_[place.order]), place.base, key);
       if (*key < start_) continue;
-      if (!stop_.empty() && *key >= stop_) continue;
+      if (!stop_.empty() && *key >= stop_) return false;
       ++at_;
       return true;
     }
@@ -65,27 +109,28 @@ Result<bool> PointKeys::Next(Bytes* key) {
       RETURN_IF_ERROR(ListStretch());
       continue;
     }
-    if (metric_ >= metrics_.size()) {
-      metric_ = 0;
-      ++bucket_;
+    next_ = std::max(next_, FirstMetric(layout, *metrics_, start_));
+    if (next_.first >= Salts(layout) || metrics_->empty()) return false;
+    if (next_.second >= metrics_->size()) {
+      next_ = {next_.first + 1, 0};
+      continue;
     }
-    if (bucket_ >= buckets || metrics_.empty()) return false;
-    RETURN_IF_ERROR(BeginMetric(bucket_, metrics_[metric_++]));
+    const Bytes& metric = (*metrics_)[next_.second];
+    const Bytes prefix = PrefixOf(layout, next_.first, metric);
+    if (!stop_.empty() && prefix >= stop_) return false;
+    RETURN_IF_ERROR(BeginMetric(next_.first, metric, prefix));
+    ++next_.second;
   }
 }
 
-// Finds the metric's series, and the range of base times of keys in [start, stop).
-Status PointKeys::BeginMetric(uint32_t bucket, const Bytes& metric) {
+// Finds the metric's series with the salt, and the range of base times of keys in [start, stop).
+// The keys lie between prefix and prefix FF FF….
+Status PointKeys::BeginMetric(uint64_t salt, const Bytes& metric, const Bytes& prefix) {
   places_.clear();
   at_ = 0;
   rest_ = {0, 0};
   memory_.Remove(memory_.held());
   RETURN_IF_ERROR(memory_.Step(kStepsOfMetric));
-  const KeyLayout& layout = engine_.layout();
-  const Bytes prefix = Bucket(layout, bucket) + metric;
-  // The keys of the metric lie between prefix and prefix FF FF….
-  if (!stop_.empty() && prefix >= stop_) return {};
-  if (ByteView(start_).substr(0, prefix.size()) > prefix) return {};
   RowRange range;
   if (start_.starts_with(prefix)) range.begin = BaseAt(start_, prefix.size());
   if (stop_.starts_with(prefix)) {
@@ -98,10 +143,11 @@ Status PointKeys::BeginMetric(uint32_t bucket, const Bytes& metric) {
   ASSIGN_OR_RETURN(FoundSeries found, engine_.registry().Match(metric, {}, &memory_));
   series_ = std::move(found.numbers);
   tsuids_ = std::move(found.tsuids);
-  if (layout.salt_width > 0) {
-    std::erase_if(series_, [&](uint32_t series) {
-      return codec::SaltBucket(layout, tsuids_->Tsuid(series)) != bucket;
-    });
+  if (const KeyLayout& layout = engine_.layout(); layout.salt_width > 0) {
+    const auto is_other = [&, salts = Salts(layout)](uint32_t series) {
+      return codec::SaltBucket(layout, tsuids_->Tsuid(series)) % salts != salt;
+    };
+    RETURN_IF_ERROR(CheckedErase(&series_, is_other, &memory_));
   }
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(places_.capacity() * sizeof(Place))));
   rest_ = range;
@@ -122,13 +168,20 @@ Status PointKeys::ListStretch() {
                                              tsuids_->Tsuid(series_[order]), stretch, &bases));
     RETURN_IF_ERROR(memory_.Step(kStepsOfSeries + bases.size()));
     RETURN_IF_ERROR(AddPlaces(order, bases));
-    if (places_.size() > places_max) stretch.end = CutInHalf();
+    if (places_.size() > places_max) {
+      ASSIGN_OR_RETURN(stretch.end, CutInHalf());
+    }
   }
   rest_.begin = static_cast<uint32_t>(std::min<uint64_t>(stretch.end, UINT32_MAX));
   if (stretch.end > UINT32_MAX) rest_.end = rest_.begin;
-  std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) {
+  const size_t capacity = places_.capacity();
+  const auto by_key = [](const Place& a, const Place& b) {
     return a.base != b.base ? a.base < b.base : a.order < b.order;
-  });
+  };
+  RETURN_IF_ERROR(CheckedSort(&places_, by_key, &memory_));
+  // CheckedSort may leave a vector with less memory.
+  memory_.Remove((static_cast<int64_t>(capacity) - static_cast<int64_t>(places_.capacity())) *
+                 static_cast<int64_t>(sizeof(Place)));
   return {};
 }
 
@@ -144,21 +197,37 @@ Status PointKeys::AddPlaces(uint32_t order, const std::vector<uint32_t>& bases) 
   return {};
 }
 
-// Removes the rows with later base times from places_, usually at least half of all rows. Returns
-// the end of the remaining base times.
-uint64_t PointKeys::CutInHalf() {
+// Removes the rows with later base times from places_, usually at least a quarter of all rows.
+// Returns the end of the remaining base times. The end is the median of the medians of parts,
+// because finding the median of millions of rows would take long without a step.
+Result<uint64_t> PointKeys::CutInHalf() {
   const auto earlier = [](const Place& a, const Place& b) { return a.base < b.base; };
-  const auto middle = places_.begin() + static_cast<ptrdiff_t>(places_.size() / 2);
-  std::nth_element(places_.begin(), middle, places_.end(), earlier);
-  const uint32_t least = std::min_element(places_.begin(), middle + 1, earlier)->base;
-  const uint64_t end = std::max<uint64_t>(middle->base, uint64_t{least} + 1);
-  std::erase_if(places_, [end](const Place& place) { return place.base >= end; });
+  const size_t parts = std::max<size_t>(places_.size() / kPlacesMax, 1);
+  const auto part_at = [&](size_t part) {
+    return places_.begin() + static_cast<ptrdiff_t>(places_.size() * part / parts);
+  };
+  std::vector<uint32_t> middles;
+  uint32_t least = UINT32_MAX;
+  for (size_t part = 0; part < parts; ++part) {
+    const auto begin = part_at(part), end = part_at(part + 1);
+    RETURN_IF_ERROR(memory_.Step(static_cast<uint64_t>(end - begin)));
+    const auto middle = begin + (end - begin) / 2;
+    std::nth_element(begin, middle, end, earlier);
+    least = std::min(least, std::min_element(begin, middle + 1, earlier)->base);
+    middles.push_back(middle->base);
+  }
+  const auto middle = middles.begin() + static_cast<ptrdiff_t>((parts - 1) / 2);
+  std::nth_element(middles.begin(), middle, middles.end());
+  const uint64_t end = std::max<uint64_t>(*middle, uint64_t{least} + 1);
+  const auto is_later = [end](const Place& place) { return place.base >= end; };
+  RETURN_IF_ERROR(CheckedErase(&places_, is_later, &memory_));
   return end;
 }
 
 TableKeys::TableKeys(const Engine& engine, const Table& table,
-                     std::shared_ptr<const Version> version, Bytes start, Bytes stop,
-                     ByteView family, int64_t min_ms, lsm::CacheUse use, RequestContext* context)
+                     std::shared_ptr<const Version> version, MetricList metrics, Bytes start,
+                     Bytes stop, ByteView family, int64_t min_ms, lsm::CacheUse use,
+                     RequestContext* context)
     : engine_(engine),
       table_(table),
       version_(std::move(version)),
@@ -183,9 +252,9 @@ TableKeys::TableKeys(const Engine& engine, const Table& table,
       sources_.push_back({lsm::ScanRows(part->cells(), from, to, use)});
     }
   }
-  if (table.points_family >= 0 && files_ == FilesRead::kAll) {
-    points_ =
-        std::make_unique<PointKeys>(engine, version_, std::move(start), std::move(stop), context);
+  if (metrics != nullptr) {
+    points_ = std::make_unique<PointKeys>(engine, version_, std::move(metrics), std::move(start),
+                                          std::move(stop), context);
   }
 }
 
@@ -236,10 +305,12 @@ Result<StoredRow> TableKeys::Row(const lsm::ColumnChoice& columns, MemoryTally* 
 int64_t BytesOfKey(ByteView key) { return static_cast<int64_t>(sizeof(Bytes) + key.size()); }
 
 Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, const Version& version,
-                                   ByteView start, ByteView stop, MemoryTally* memory) {
+                                   const MetricList& metrics, ByteView start, ByteView stop,
+                                   MemoryTally* memory) {
   std::vector<Bytes> cuts;
   size_t charged = 0;
   const auto charge = [&]() -> Status {
+    RETURN_IF_ERROR(memory->Step(cuts.size() - charged));
     int64_t bytes = 0;
     for (; charged < cuts.size(); ++charged) bytes += BytesOfKey(cuts[charged]);
     return memory->Add(bytes);
@@ -262,18 +333,24 @@ Result<std::vector<Bytes>> CutKeys(const Engine& engine, const Table& table, con
       RETURN_IF_ERROR(charge());
     }
   }
-  if (table.points_family >= 0) {
-    const std::vector<Bytes> metrics = engine.registry().Metrics();
-    for (uint32_t bucket = 0; bucket < Buckets(engine.layout()); ++bucket) {
-      for (const Bytes& metric : metrics) {
-        cuts.push_back(Bucket(engine.layout(), bucket) + metric);
+  if (metrics != nullptr && !metrics->empty()) {
+    const KeyLayout& layout = engine.layout();
+    for (auto [salt, metric] = FirstMetric(layout, *metrics, start); salt < Salts(layout);) {
+      if (metric == metrics->size()) {
+        ++salt;
+        metric = 0;
+        continue;
       }
-      RETURN_IF_ERROR(charge());
+      Bytes prefix = PrefixOf(layout, salt, (*metrics)[metric++]);
+      if (!stop.empty() && prefix >= stop) break;
+      cuts.push_back(std::move(prefix));
+      if (cuts.size() - charged >= kStepsTogether) RETURN_IF_ERROR(charge());
     }
+    RETURN_IF_ERROR(charge());
   }
   std::erase_if(cuts,
                 [&](const Bytes& key) { return key <= start || (!stop.empty() && key >= stop); });
-  std::sort(cuts.begin(), cuts.end());
+  RETURN_IF_ERROR(CheckedSort(&cuts, std::less<>(), memory));
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   return cuts;
 }

@@ -109,8 +109,10 @@ class ForwardCursor : public TableCursor {
 
  private:
   Status Start() override {
+    auto version = engine_.Pin();
+    ASSIGN_OR_RETURN(MetricList metrics, ListMetrics(engine_, table_, spec_.family, &memory_));
     // The smallest key after a key is that key with a zero byte appended.
-    keys_ = std::make_unique<TableKeys>(engine_, table_, engine_.Pin(),
+    keys_ = std::make_unique<TableKeys>(engine_, table_, std::move(version), std::move(metrics),
                                         last_ ? *last_ + Bytes(1, 0) : spec_.start, spec_.stop,
                                         spec_.family, spec_.min_ms, cache_use(), spec_.context);
     return {};
@@ -134,7 +136,10 @@ class ForwardCursor : public TableCursor {
       return true;
     }
   }
-  void Unpin() override { keys_.reset(); }
+  void Unpin() override {
+    keys_.reset();
+    memory_.Remove(memory_.held());
+  }
 
   std::unique_ptr<TableKeys> keys_;
   // The last member is destroyed first, so no other thread calls a partly destroyed cursor.
@@ -157,7 +162,8 @@ class ReverseCursor : public TableCursor {
     const Bytes low = spec_.stop.empty() ? Bytes() : spec_.stop + Bytes(1, 0);
     high_ = last_ ? *last_ : spec_.start.empty() ? Bytes() : spec_.start + Bytes(1, 0);
     const auto version = engine_.Pin();
-    ASSIGN_OR_RETURN(cuts_, CutKeys(engine_, table_, *version, low, high_, &memory_));
+    ASSIGN_OR_RETURN(metrics_, ListMetrics(engine_, table_, spec_.family, &memory_));
+    ASSIGN_OR_RETURN(cuts_, CutKeys(engine_, table_, *version, metrics_, low, high_, &memory_));
     RETURN_IF_ERROR(memory_.Add(BytesOfKey(low)));
     cuts_.insert(cuts_.begin(), low);
     version_ = version;
@@ -188,13 +194,14 @@ class ReverseCursor : public TableCursor {
   // keys. The last of them is listed, the others are kept for later.
   Status ListPiece() {
     constexpr size_t kKeysOfPiece = 1 << 16;
-    constexpr uint64_t kStepsOfKey = 16;
+    constexpr uint64_t kStepsOfKey = 16, kStepsOfPiece = 64;
+    RETURN_IF_ERROR(memory_.Step(kStepsOfPiece));
     Bytes low = std::move(cuts_.back());
     memory_.Remove(BytesOfKey(low));
     cuts_.pop_back();
     if (!high_.empty() && low >= high_) return {};
-    TableKeys keys(engine_, table_, version_, low, high_, spec_.family, spec_.min_ms, cache_use(),
-                   spec_.context);
+    TableKeys keys(engine_, table_, version_, metrics_, low, high_, spec_.family, spec_.min_ms,
+                   cache_use(), spec_.context);
     int64_t bytes = 0;
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, keys.Next());
@@ -218,6 +225,7 @@ class ReverseCursor : public TableCursor {
   void Unpin() override { version_.reset(); }
 
   std::shared_ptr<const Version> version_;
+  MetricList metrics_;
   std::vector<Bytes> cuts_;  // start keys of the remaining pieces
   Bytes high_;               // end of the remaining pieces; "" = end of the table
   std::vector<Bytes> keys_;  // keys of the current piece that are not returned yet

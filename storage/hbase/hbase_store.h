@@ -81,7 +81,8 @@ class HbaseStore : public Store {
   [[nodiscard]] StoreCapabilities Capabilities() const override { return {.seek_filters = true}; }
   /// Sets only the keys of the regions, because HBase does not report the other members of
   /// RegionInfo.
-  Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  Result<std::vector<RegionInfo>> Regions(const std::string& table,
+                                          RequestContext* context) override;
   Status Flush() override;
   Status Compact() override;
   /// Syncs the log of the spool, so that writes that wait in the spool survive a power failure.

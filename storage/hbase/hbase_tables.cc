@@ -160,7 +160,8 @@ Result<std::vector<TableDescriptor>> HbaseStore::ListTables() {
   return tables;
 }
 
-Result<std::vector<RegionInfo>> HbaseStore::Regions(const std::string& table) {
+Result<std::vector<RegionInfo>> HbaseStore::Regions(const std::string& table,
+                                                    RequestContext* /*context*/) {
   std::vector<wire::THRegionLocation> found;
   RETURN_IF_ERROR(client_->Send({"getAllRegionLocations", table}, [&](Service& service) {
     found.clear();

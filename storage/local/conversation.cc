@@ -76,7 +76,7 @@ std::optional<Bytes> Conversation::Answer(ByteView frame) {
     case Call::kCapabilities:
       return Packed(Status(), store_().Capabilities());
     case Call::kRegions:
-      return OfName(&in, &Store::Regions);
+      return Regions(&in);
     case Call::kRegionStarts:
       return OfName(&in, &Store::RegionStarts);
     case Call::kFlush:
@@ -225,6 +225,11 @@ std::optional<Bytes> Conversation::Next() {
   std::vector<Row> rows;
   const Status status = cursor_->Next(&rows);
   return status.ok() ? Packed(status, rows, cursor_->rows_examined()) : Packed(status);
+}
+std::optional<Bytes> Conversation::Regions(Unpacker* in) {
+  std::string table;
+  if (!in->Get(&table)) return {};
+  return Packed(store_().Regions(table, &reads_));
 }
 std::optional<Bytes> Conversation::Split(Unpacker* in) {
   std::string table, key;

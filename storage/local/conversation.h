@@ -44,6 +44,7 @@ class Conversation {
   std::optional<Bytes> MutateIfUnchanged(Unpacker* in);
   std::optional<Bytes> Scan(Unpacker* in);
   std::optional<Bytes> Next();
+  std::optional<Bytes> Regions(Unpacker* in);
   std::optional<Bytes> Split(Unpacker* in);
   std::optional<Bytes> MergeRegions(Unpacker* in);
   std::optional<Bytes> Backup(Unpacker* in);

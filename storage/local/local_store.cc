@@ -149,7 +149,8 @@ Result<std::unique_ptr<ScanCursor>> LocalStore::Scan(const ScanSpec& spec) {
       std::make_unique<Cursor>(this, std::move(daemon), spec.context));
 }
 
-Result<std::vector<RegionInfo>> LocalStore::Regions(const std::string& table) {
+Result<std::vector<RegionInfo>> LocalStore::Regions(const std::string& table,
+                                                    RequestContext* /*context*/) {
   return AskFor<std::vector<RegionInfo>>(Call::kRegions, table);
 }
 Result<std::vector<Bytes>> LocalStore::RegionStarts(const std::string& table) {

@@ -46,7 +46,9 @@ class LocalStore : public Store {
                                  const std::string& table, const RowMutation& mutation) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
   [[nodiscard]] StoreCapabilities Capabilities() const override { return capabilities_; }
-  Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  /// Ignores `context`. The daemon ends the read when it stops.
+  Result<std::vector<RegionInfo>> Regions(const std::string& table,
+                                          RequestContext* context) override;
   Result<std::vector<Bytes>> RegionStarts(const std::string& table) override;
   Status Flush() override;
   Status Compact() override;

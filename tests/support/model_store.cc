@@ -478,7 +478,8 @@ Result<std::unique_ptr<ScanCursor>> ModelStore::Scan(const ScanSpec& spec) {
   return std::unique_ptr<ScanCursor>(std::make_unique<ModelCursor>(this, spec));
 }
 
-Result<std::vector<RegionInfo>> ModelStore::Regions(const std::string& name) {
+Result<std::vector<RegionInfo>> ModelStore::Regions(const std::string& name,
+                                                    RequestContext* /*context*/) {
   std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(Table * table, FindTable(name));
   RegionInfo whole;

@@ -46,7 +46,8 @@ class ModelStore : public Store {
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                  const std::string& table, const RowMutation& mutation) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
-  Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  Result<std::vector<RegionInfo>> Regions(const std::string& table,
+                                          RequestContext* context) override;
   /// The following three functions do nothing, because the model has no files.
   Status Flush() override { return {}; }
   Status Compact() override { return {}; }

@@ -151,7 +151,7 @@ Result<Totals> Total(Store& store, const CellRequest& request, RowProgress* prog
         ForEachSelected(store, of_region, progress, [&](const Row& row) { totals.Add(row); }));
     return totals;
   };
-  return ForEachRegion<Totals>(store, request.table, {}, part,
+  return ForEachRegion<Totals>(store, request.table, request.scan.context, {}, part,
                                [](Totals* all, const Totals& one) { all->Add(one); });
 }
 

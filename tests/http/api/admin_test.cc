@@ -136,12 +136,15 @@ TEST_CASE("regions are shown with their load, and with a warning if one has most
    public:
     std::vector<RegionInfo> regions = std::vector<RegionInfo>(2);
     bool counted = true;
+    RequestContext* context = nullptr;  // of the last call of Regions
     [[nodiscard]] StoreCapabilities Capabilities() const override {
       StoreCapabilities all;
       all.region_admin = counted;
       return all;
     }
-    Result<std::vector<RegionInfo>> Regions(const std::string& /*table*/) override {
+    Result<std::vector<RegionInfo>> Regions(const std::string& /*table*/,
+                                            RequestContext* of_request) override {
+      context = of_request;
       return regions;
     }
   };
@@ -170,6 +173,12 @@ TEST_CASE("regions are shown with their load, and with a warning if one has most
   store.counted = false;
   store.regions[1].writes = 0;
   CHECK(!has(shown(100, 0), "reads"));
+  // The request can end the computation of the sizes.
+  for (const char* call : {"regions", "sizes"}) {
+    store.context = nullptr;
+    CHECK(RunAdminCall(store, call, Parameters(), RequestContext::Unlimited()).ok());
+    CHECK(store.context == &RequestContext::Unlimited());
+  }
 }
 
 TEST_CASE("a backup needs POST and an absolute path, and GET reports its progress") {

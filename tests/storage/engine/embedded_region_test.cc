@@ -20,6 +20,7 @@
 #include "tests/storage/engine/count_points.h"
 #include "tests/storage/engine/temp_folder.h"
 #include "tests/storage/engine/tsuid.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -492,6 +493,31 @@ TEST_CASE("the memory of each region is reported, in proportion to its rows") {
   REQUIRE(cells.Flush().ok());
   CHECK(Regions(cells)[2].memory_bytes == 0);
   CHECK(Regions(cells)[2].file_bytes > 0);
+}
+
+TEST_CASE("a request that ends stops the computation of the regions' memory") {
+  TempFolder folder;
+  auto store = Embedded::Open(Options(folder.path()));
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  constexpr uint64_t kRows = 100;
+  WriteRows((*store)->points(), {1}, 10, kRows / 10);
+  REQUIRE(cells.CreateTable({"t", {{"f"}}, false}).ok());
+  for (uint64_t row = 0; row < kRows; ++row)
+    REQUIRE(cells.Mutate("t", {{std::to_string(row), {PutCell("f", "q", "v")}}}).ok());
+  for (const char* table : {"tsdb", "t"}) {
+    CAPTURE(table);
+    FakeWatch watch;
+    REQUIRE(cells.Regions(table, &watch).ok());
+    const uint64_t all = watch.steps;
+    CHECK(all >= kRows);
+    for (const uint64_t steps_max : {uint64_t{0}, all / 2, all - 1}) {
+      watch.steps = 0;
+      watch.steps_max = steps_max;
+      CHECK(cells.Regions(table, &watch).status().code() == StatusCode::kDeadlineExceeded);
+      CHECK(watch.bytes == 0);
+    }
+  }
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_CASE("counting ends when its request ends") {
 TEST_CASE("results are merged in the order of the regions' keys") {
   Rig rig(7);
   const auto keys = ForEachRegion<std::string>(
-      rig.store->cells(), "g", {},
+      rig.store->cells(), "g", nullptr, {},
       [](const RegionInfo& region) { return Result<std::string>("[" + region.start); },
       [](std::string* all, const std::string& part) { *all += part; });
   REQUIRE(keys.ok());
@@ -84,7 +84,7 @@ TEST_CASE("results are merged in the order of the regions' keys") {
 TEST_CASE("the error of a failing region is returned") {
   Rig rig(7);
   const auto failed = ForEachRegion<int>(
-      rig.store->cells(), "g", 0,
+      rig.store->cells(), "g", nullptr, 0,
       [](const RegionInfo& region) -> Result<int> {
         if (region.start == "row3") return Status::IoError("no row3");
         return 1;
@@ -98,7 +98,8 @@ TEST_CASE("the error of a failing region is returned") {
 TEST_CASE("an exception for one region becomes an error of the whole work") {
   Rig rig(7);
   const auto broken = ForEachRegion<int>(
-      rig.store->cells(), "g", 0, [](const RegionInfo&) -> Result<int> { throw std::bad_alloc(); },
+      rig.store->cells(), "g", nullptr, 0,
+      [](const RegionInfo&) -> Result<int> { throw std::bad_alloc(); },
       [](int* all, int part) { *all += part; });
   CHECK(broken.status().code() == StatusCode::kUnavailable);
 }

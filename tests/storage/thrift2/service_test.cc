@@ -34,7 +34,8 @@ class RecordingStore : public ModelStore {
     if (row.empty()) return ModelStore::GetCells(table, key, wanted);
     return row;
   }
-  Result<std::vector<RegionInfo>> Regions(const std::string& /*table*/) override {
+  Result<std::vector<RegionInfo>> Regions(const std::string& /*table*/,
+                                          RequestContext* /*context*/) override {
     ++sizes;
     return std::vector<RegionInfo>(200);
   }
