@@ -27,15 +27,15 @@ TABLES = ("tsdb", "tsdb-uid", "tsdb-tree", "tsdb-meta")
 ROLLUP_TABLES = ("tsdb-preagg", "tsdb-rollup-1h", "tsdb-rollup-agg-1h", "tsdb-rollup-1d", "tsdb-rollup-agg-1d")
 
 
-def answer(port, request, idle=None):
-    """The answer to one request; a step {"wait": seconds} pauses. `idle` as for conformance.telnet_call."""
+def answer(port, request, idle=0.5):
+    """The answer to one request; a step {"wait": seconds} pauses. A telnet answer is complete when nothing arrives for `idle` seconds."""
     if "wait" in request:
         time.sleep(request["wait"])
         return {"body": ""}
     try:
         if "telnet" in request:
             return conformance.telnet_call(
-                port, request["telnet"], request.get("pieces"), idle=idle and request.get("idle", idle)
+                port, request["telnet"], request.get("pieces"), idle=request.get("idle", idle)
             )
         return conformance.http_call(port, request, timeout=ANSWER_WAIT_S)
     except TimeoutError:
