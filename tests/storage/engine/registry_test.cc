@@ -29,6 +29,10 @@ void* operator new(size_t bytes) {
   std::abort();
 }
 void* operator new[](size_t bytes) { return operator new(bytes); }
+// std::stable_sort allocates its buffer with this function.
+void* operator new(size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return operator new(bytes);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
