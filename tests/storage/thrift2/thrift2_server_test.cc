@@ -422,7 +422,7 @@ TEST_CASE("an idle connection and an unfinished request are ended after the idle
 
 TEST_CASE("a client that reads a large response too slowly is disconnected") {
   Thrift2Options options;
-  options.idle = milliseconds(2000);
+  options.idle = milliseconds(500);
   options.message_bytes_max = 4 << 20;
   Node node(options);
   constexpr int kCells = 40;
