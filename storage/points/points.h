@@ -229,9 +229,8 @@ class Points {
   /// case, the caller must register the series again and repeat the batch with its new number. The
   /// result is a position. Commit must reach this position before the points may be acknowledged.
   /// Append never waits for a disk if AppendMayWait returns false, so network loops may call it
-  /// then. An empty batch fails when other
-  /// batches would fail. The position for an empty batch covers all writes to the store that have
-  /// returned.
+  /// then. An empty batch fails when other batches would fail. The position for an empty batch
+  /// covers all writes to the store that have returned.
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
   /// Returns whether Append may wait for a disk: it reports changes of rows that are below the
   /// horizon (WatchedPoints), and the metrics of their series may be in files.
@@ -263,9 +262,9 @@ class Points {
 
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
   /// matches, until `visit` returns false. The order of series is that of their TSUID bytes.
-  /// `watch` is the context of the request; nullptr means no limits. ListSeries itself calls only
-  /// MayWait; over cells, it also charges its scan. `visit` must report its work to `watch`. No
-  /// lock is held while `visit` runs, so `visit` may use the store.
+  /// `watch` is the context of the request; nullptr means no limits. The search reports
+  /// its work and its memory to `watch`, and `visit` must report its own work. No lock is held
+  /// while `visit` runs, so `visit` may use the store.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
