@@ -2,13 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <vector>
 
 #include "storage/codec/row_key.h"
+#include "tests/support/commit_and_wait.h"
 
 namespace hg {
 
@@ -80,19 +79,7 @@ Status WriteSome(uint64_t seed, Store& cells, Points& points) {
       }
       auto position = points.Append(batch);
       if (!position.ok()) return position.status();
-      Status committed = Status::Unavailable("never called back");
-      std::mutex mutex;
-      std::condition_variable called;
-      bool done = false;
-      points.Commit(*position, [&](Status status) {
-        std::lock_guard lock(mutex);
-        committed = std::move(status);
-        done = true;
-        called.notify_all();
-      });
-      std::unique_lock lock(mutex);
-      called.wait(lock, [&] { return done; });
-      return committed;
+      return CommitAndWait(points, *position);
     }
   }
 }

@@ -11,6 +11,7 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/points/points.h"
+#include "tests/support/commit_and_wait.h"
 #include "tests/support/fake_watch.h"
 
 namespace hg {
@@ -64,12 +65,7 @@ class Driver {
     subject_->clock().AdvanceMs(10);
     auto position = points().Append(batch);
     REQUIRE(position.ok());
-    int calls = 0;
-    points().Commit(*position, [&](Status status) {
-      CHECK(status.ok());
-      ++calls;
-    });
-    CHECK(calls <= 1);
+    REQUIRE(CommitAndWait(points(), *position).ok());
   }
   void Write(const Bytes& tsuid, int64_t time, PointValue value) {
     Write({MakePointEntry(Series(tsuid), Timestamp{time}, value)});

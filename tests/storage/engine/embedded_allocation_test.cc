@@ -20,6 +20,7 @@
 #include "tests/fault/faulty_file.h"
 #include "tests/fault/starve.h"
 #include "tests/storage/engine/temp_folder.h"
+#include "tests/support/commit_and_wait.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -184,9 +185,7 @@ TEST_CASE("new series whose writes fail at any allocation keep the series number
                                        PointValue::Int(static_cast<int64_t>(hosts[i]))));
     }
     ASSIGN_OR_RETURN(const LogPosition position, store.points().Append(entries));
-    Status status;
-    store.points().Commit(position, [&status](Status s) { status = std::move(s); });
-    return status;
+    return CommitAndWait(store.points(), position);
   };
   bool failed = true;
   for (int64_t n = 0; failed; ++n) {

@@ -2,10 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <future>
-
 #include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/support/commit_and_wait.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -37,9 +36,7 @@ void Name(Store& cells) {
 Status CommitAll(Embedded& store) {
   const auto position = store.points().Append({});
   if (!position.ok()) return position.status();
-  std::promise<Status> committed;
-  store.points().Commit(*position, [&](Status status) { committed.set_value(std::move(status)); });
-  return committed.get_future().get();
+  return CommitAndWait(store.points(), *position);
 }
 
 Status StorePoint(Embedded& store) {
@@ -48,9 +45,7 @@ Status StorePoint(Embedded& store) {
   const PointEntry entry = MakePointEntry(*series, Timestamp{1'700'002'800}, PointValue::Int(1));
   const auto position = store.points().Append({&entry, 1});
   if (!position.ok()) return position.status();
-  std::promise<Status> committed;
-  store.points().Commit(*position, [&](Status status) { committed.set_value(std::move(status)); });
-  return committed.get_future().get();
+  return CommitAndWait(store.points(), *position);
 }
 
 size_t RowsOfNames(FaultyFileSystem& disk, std::unique_ptr<Embedded> store) {

@@ -10,6 +10,7 @@
 #include "tests/storage/engine/count_points.h"
 #include "tests/storage/engine/temp_folder.h"
 #include "tests/storage/engine/tsuid.h"
+#include "tests/support/commit_and_wait.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -30,9 +31,7 @@ Status WritePoint(Embedded& store, uint64_t host, int64_t time, int64_t value) {
   const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(value));
   auto position = store.points().Append({&entry, 1});
   if (!position.ok()) return position.status();
-  Status committed = Status::Unavailable("never called back");
-  store.points().Commit(*position, [&](Status status) { committed = std::move(status); });
-  return committed;
+  return CommitAndWait(store.points(), *position);
 }
 
 TEST_CASE("a series whose row key would be too long is refused, and the store continues") {

@@ -20,6 +20,7 @@
 #include "tests/storage/engine/count_points.h"
 #include "tests/storage/engine/temp_folder.h"
 #include "tests/storage/engine/tsuid.h"
+#include "tests/support/commit_and_wait.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
@@ -385,10 +386,7 @@ TEST_CASE(
           MakePointEntry(*number, Timestamp{kBase + int64_t{i} * 11}, PointValue::Int(i));
       const auto position = points.Append({&entry, 1});
       if (!position.ok()) continue;
-      std::atomic<int> done{0};
-      points.Commit(*position, [&](const Status& status) { done = status.ok() ? 1 : 2; });
-      while (done == 0) std::this_thread::yield();
-      if (done == 1) ++acknowledged;
+      if (CommitAndWait(points, *position).ok()) ++acknowledged;
     }
   });
   std::atomic<bool> failed{false};

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <functional>
-#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/query/columns.h"
+#include "tests/support/commit_and_wait.h"
 #include "tests/support/manual_clock.h"
 #include "tsd/rollup/rollup_maker.h"
 #include "uid/names.h"
@@ -105,9 +105,7 @@ class RollupWorld {
     ASSIGN_OR_RETURN(const SeriesNumber series, store->points().Register(tsuid));
     const PointEntry entry = MakePointEntry(series, Timestamp{seconds}, value);
     ASSIGN_OR_RETURN(const LogPosition position, store->points().Append({&entry, 1}));
-    std::promise<Status> done;
-    store->points().Commit(position, [&done](Status status) { done.set_value(std::move(status)); });
-    return done.get_future().get();
+    return CommitAndWait(store->points(), position);
   }
   Status PutInt(const std::string& host, int64_t seconds, int64_t value) {
     return Put("m", host, seconds, PointValue::Int(value));
