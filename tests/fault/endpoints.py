@@ -48,7 +48,7 @@ TIME_LIMIT_S = 3.0  # tsd.query.timeout; longer than what the other ways to end 
 STOP_S = 15.0  # limit for a stop of the daemon while requests run
 PATIENCE_S = 20.0  # how long to wait for a request that nothing ends before the daemon is killed
 SLOW_IN_FULL = 3  # the number of slow cases per endpoint that are sent three times; the others are only ended by a call
-LATE = ("another client took", "did not end within", "still computes", "is not listed", "the put was answered")  # beginnings of faults that a busy machine can cause, too
+LATE = ("another client took", "did not end", "still computes", "is not listed", "the put was answered", "not answered", "no connection")  # parts of faults that a busy machine can cause, too
 PROBES = ("/api/version", "/api/aggregators", "a put", "a small query")
 SETTINGS = {
     "tsd.memory.limit": LIMIT, "tsd.query.timeout": int(TIME_LIMIT_S * 1000), "tsd.storage.max_tags": 8, "tsd.http.query.allow_delete": "false",
@@ -311,12 +311,18 @@ class Harness:
 
     def judge(self, what, attempt):
         """Counts the result of attempt(): (faults, whether it was slow). If it was only late, it is repeated up to twice, because the machine may be busy."""
-        faults, slow = attempt()
+        def tried():
+            try:
+                return attempt()
+            except OSError as error:
+                return self.finish([f"no connection: {error}"]), False
+
+        faults, slow = tried()
         for _ in range(2):
             if not faults or not all(any(late in fault for late in LATE) for fault in faults):
                 break
             say(f"again: {what}: " + "; ".join(faults))
-            faults, slow = attempt()
+            faults, slow = tried()
         self.count(what, faults)
         return slow
 
@@ -346,7 +352,7 @@ class Harness:
 
     def running(self, remote):
         """What GET /api/stats/query says about that client's request; None if it does not list it."""
-        known = self.daemon.get("/api/stats/query", timeout=5)
+        known = self.daemon.get("/api/stats/query", timeout=PATIENCE_S)
         return next((each for each in [*known["running"], *known.get("requests", [])] if each.get("remote") == remote), None)
 
     def kill(self, client):
@@ -358,7 +364,7 @@ class Harness:
                     return []
                 gone = self.gone(client, "is not listed by /api/stats/query, and")
                 return gone or ["is not listed by /api/stats/query"]
-            connection = self.daemon.connection(5)
+            connection = self.daemon.connection(PATIENCE_S)
             connection.request("DELETE", f"/api/stats/query?id={listed['id']}")
             status = connection.getresponse().status
             connection.close()

@@ -18,7 +18,7 @@ import trial
 from daemon import free_port
 
 PORTS = {"tsd.graphite.port": free_port(), "tsd.graphite.pickle.port": free_port()}
-HANDED_ON_S = 20
+HANDED_ON_S = 120
 
 COLLECTD = """
 Hostname "web1"

@@ -6,7 +6,7 @@ import time
 import wire
 
 READ_BYTES = 1 << 16
-DRAIN_S = 20
+DRAIN_S = 120
 
 
 class Connection:

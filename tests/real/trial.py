@@ -31,7 +31,7 @@ import relay as relays  # noqa: E402
 import wire  # noqa: E402
 
 SKIPPED = 77
-SETTLE_S = 20        # seconds within which an undisturbed daemon has stored what it was sent
+SETTLE_S = 120        # seconds within which an undisturbed daemon has stored what it was sent
 SUB_QUERIES_MAX = 50  # sub-queries of one request
 METRICS_MAX = 1000000
 

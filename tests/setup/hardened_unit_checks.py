@@ -129,6 +129,7 @@ def probed(name, sandboxed):
     Path(f"/run/systemd/system/{name}.service").write_text("\n".join(lines) + "\n")
     good("systemctl", "daemon-reload")
     good("systemctl", "start", name)
+    good("journalctl", "--sync")
     said = good("journalctl", "--no-pager", "-o", "cat", "-u", name)
     return json.loads(next(line for line in said.splitlines() if line.startswith("{")))
 

@@ -65,6 +65,7 @@ def answers_while_it_starts(tsdb, folder):
     nobody = socket.socket()  # keeps its port from other programs, and refuses connections
     nobody.bind(("127.0.0.1", 0))
     server = daemon.Daemon(tsdb, folder, {"tsd.storage.backend": "hbase", "tsd.storage.hbase.start_patience": 600_000,
+                                          "tsd.storage.hbase.thrift.deadline": 1000,  # a stop waits for it
                                           "tsd.storage.hbase.thrift": f"127.0.0.1:{nobody.getsockname()[1]}"})
     server.launch()
     give_up = time.monotonic() + 60

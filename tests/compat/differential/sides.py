@@ -27,7 +27,7 @@ TABLES = ("tsdb", "tsdb-uid", "tsdb-tree", "tsdb-meta")
 ROLLUP_TABLES = ("tsdb-preagg", "tsdb-rollup-1h", "tsdb-rollup-agg-1h", "tsdb-rollup-1d", "tsdb-rollup-agg-1d")
 
 
-def answer(port, request, idle=0.5):
+def answer(port, request, idle=0.5, wait_s=ANSWER_WAIT_S):
     """The answer to one request; a step {"wait": seconds} pauses. A telnet answer is complete when nothing arrives for `idle` seconds."""
     if "wait" in request:
         time.sleep(request["wait"])
@@ -37,7 +37,7 @@ def answer(port, request, idle=0.5):
             return conformance.telnet_call(
                 port, request["telnet"], request.get("pieces"), idle=request.get("idle", idle)
             )
-        return conformance.http_call(port, request, timeout=ANSWER_WAIT_S)
+        return conformance.http_call(port, request, timeout=wait_s)
     except TimeoutError:
         return {"lost": "no answer"}
     except (OSError, http.client.HTTPException, EOFError) as e:
@@ -105,7 +105,7 @@ class Hourglass:
         self.port = self.server.port
 
     def answers(self, requests):
-        return [answer(self.port, r) for r in requests]
+        return [answer(self.port, r, idle=3, wait_s=60) for r in requests]
 
     def alive(self):
         return self.server.proc.poll() is None

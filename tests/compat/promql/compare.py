@@ -140,7 +140,7 @@ class Prometheus:
                 ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/blocks",
                  f"--web.listen-address=127.0.0.1:{self.port}", "--storage.tsdb.retention.time=100y"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder)
-        for _ in range(600):
+        for _ in range(2400):
             try:
                 if ask(self.port, "/-/ready")[0] == 200:
                     return
@@ -152,12 +152,12 @@ class Prometheus:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(120)
 
 
 def ask(port, path, words=(), post=False):
     """Returns the status and the JSON document, or None if there is none."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     try:
         text = urllib.parse.urlencode(words)
         if post:
@@ -282,7 +282,7 @@ def compare_promtool(ports, report):
         printed = []
         for port in ports:
             command = [word.replace("{}", f"http://127.0.0.1:{port}") if word == "{}" else word for word in words]
-            done = subprocess.run(["promtool", "query", *command], capture_output=True, text=True, timeout=30)
+            done = subprocess.run(["promtool", "query", *command], capture_output=True, text=True, timeout=120)
             printed.append((done.returncode, sorted(done.stdout.splitlines()), done.stderr.strip()))
         same = printed[0] == printed[1] and printed[1][0] == 0 and printed[1][1]
         report.add("promtool query " + " ".join(words), None if same else f"{printed[0]} | {printed[1]}"[:600])

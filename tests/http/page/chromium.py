@@ -9,7 +9,7 @@ import tempfile
 import time
 
 PROGRAM = "chromium-headless-shell"
-PATIENCE_S = 30
+PATIENCE_S = 120
 
 
 class Chromium:

@@ -147,7 +147,7 @@ def outcomes(program, config):
     for words, *_ in OPERATIONS:
         words = words.split(" ") if isinstance(words, str) else words
         if "SHORT" in words and short is None:
-            short = 3 + int(5 * slowest)
+            short = 8 + int(5 * slowest)
         said = [f"{short}s" if word == "SHORT" else word for word in words]
         command = ["sleep", f"{short + 1}"] if said[0] == "sleep" else [program, said[0], f"--config={config}", *said[1:]]
         began = time.monotonic()
