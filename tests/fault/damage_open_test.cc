@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "storage/engine/engine_check.h"
@@ -132,8 +133,14 @@ TEST_CASE("points written during a repair are kept") {
   const std::string series = SeriesFile(disk);
   std::atomic<bool> stop = false;
   std::atomic<int> acknowledged = 0;
+  // The files to damage are chosen while the writer pauses. Otherwise the chosen file could be one
+  // that is not completely written or one that is just removed.
+  std::mutex turn;
+  std::atomic<bool> pause = false;
   std::thread writer([&] {
     for (int i = 0; !stop && i < 100'000; ++i) {
+      while (pause) std::this_thread::yield();
+      const std::lock_guard lock(turn);
       Bytes tsuid;
       for (const uint64_t id : {7, 1, 1000 + i}) AppendBig(&tsuid, id, 3);
       const Bytes key = codec::MakeRowKey(KeyLayout(), tsuid, kWorkloadBase);
@@ -145,8 +152,13 @@ TEST_CASE("points written during a repair are kept") {
   });
   while (acknowledged < 100) std::this_thread::yield();
   for (int i = 0; i < 5; ++i) {
-    disk.FlipBit("data/" + LargestFile(disk, ".points"), 5000, 3);
-    disk.FlipBit("data/" + SeriesFile(disk), 3, 1);
+    pause = true;
+    {
+      const std::lock_guard lock(turn);
+      disk.FlipBit("data/" + LargestFile(disk, ".points"), 5000, 3);
+      disk.FlipBit("data/" + SeriesFile(disk), 3, 1);
+    }
+    pause = false;
     const auto repaired = store->maintenance().Repair();
     INFO(repaired.status().ToString());
     CHECK(repaired.ok());

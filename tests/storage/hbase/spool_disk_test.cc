@@ -76,8 +76,8 @@ TEST_CASE("after a sync that fails while nothing waits, one write is refused") {
     REQUIRE(spool->Hold(Record("a", "1")).ok());
     Bench::WaitEmpty(*spool);
     bench.disk.FailCall(1);
-  } while (spool->Sync().ok());  // everything was synced in the background
-  CHECK_FALSE(spool->Hold(Record("b", "1")).ok());
+    // Repeated if everything was synced in the background, or if the failed call was not a sync.
+  } while (spool->Sync().ok() || spool->Hold(Record("b", "1")).ok());
   REQUIRE(HoldAtLast(spool.get(), Record("b", "2")));
   Bench::WaitEmpty(*spool);
   CHECK(bench.cluster.cells()["b"] == "2");

@@ -79,7 +79,7 @@ TEST_CASE("written data is synced while other threads continue to write") {
     if (writes != 2) return;
     blocked = true;
     changed.notify_all();
-    in_time = changed.wait_for(lock, std::chrono::seconds(10), [&] { return released; });
+    in_time = changed.wait_for(lock, std::chrono::seconds(120), [&] { return released; });
   };
   const LogPosition first = AddOne(log);
   std::thread writer([&] { log.Commit(first, [](Status status) { CHECK(status.ok()); }); });
@@ -164,7 +164,7 @@ TEST_CASE("A thread that writes records of others returns while a sync takes lon
     // The sync is still running, and the other records are written.
     std::unique_lock lock(mutex);
     CHECK(
-        changed.wait_for(lock, std::chrono::seconds(60), [&] { return acknowledged == kOthers; }));
+        changed.wait_for(lock, std::chrono::seconds(120), [&] { return acknowledged == kOthers; }));
     released = true;
     changed.notify_all();
     lock.unlock();
