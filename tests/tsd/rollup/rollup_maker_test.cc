@@ -375,7 +375,7 @@ TEST_CASE_FIXTURE(Opened, "later rounds run after a round that failed for lack o
   maker.Start();
   while (told == 0) std::this_thread::yield();
   maker.Stop();
-  CHECK(maker.Stats().failures == 1);
+  CHECK(maker.Stats().failures >= 1);
 }
 
 TEST_CASE_FIXTURE(Opened, "rollups that were computed with another configuration are recomputed") {
