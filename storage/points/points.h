@@ -262,9 +262,9 @@ class Points {
 
   /// Calls `visit` with the TSUID of each known series of the metric ("" = every metric) that
   /// matches, until `visit` returns false. The order of series is that of their TSUID bytes.
-  /// `watch` is the context of the request; nullptr means no limits. The search reports
-  /// its work and its memory to `watch`, and `visit` must report its own work. No lock is held
-  /// while `visit` runs, so `visit` may use the store.
+  /// `watch` is the context of the request; nullptr means no limits. The search reports its work
+  /// and its memory to `watch`, and `visit` must report its own work. No lock is held while `visit`
+  /// runs, so `visit` may use the store.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher, RequestContext* watch,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 

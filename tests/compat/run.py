@@ -106,7 +106,7 @@ def main():
     own = known_cases([args.known]) if args.known else collections.defaultdict(set)
     now = run_suites(suites, tsdb, args) if suites else {}
     fell = [path for path in suites if now[path.stem][0] < reached.get(path.stem, 0) - len(own[path.stem])]
-    if fell:  # The recorded runner takes a second of silence for the end of a telnet response. The second run has the machine for itself.
+    if fell:  # The recorded runner takes a second of silence for the end of a telnet response. A second run has the machine to itself.
         for suite, counts in run_suites(fell, tsdb, argparse.Namespace(**{**vars(args), "jobs": 1})).items():
             now[suite] = max(now[suite], counts, key=lambda each: each[0])
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:

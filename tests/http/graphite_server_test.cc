@@ -181,7 +181,8 @@ TEST_CASE("a path longer than the maximum is refused even if its metric and its 
   edge.Await(edge.counters.points_added, 2);
   client.Send(metric + tags + " 1 1700000001\n");
   edge.Await(edge.counters.put_illegal_arguments, 1);
-  edge.AwaitTrue([&] { return !edge.Warnings().empty(); });  // it is logged after it is counted
+  // The server logs a refused line after it has counted the line.
+  edge.AwaitTrue([&] { return !edge.Warnings().empty(); });
   CHECK(edge.Warnings()[0].find("is longer than 8192 bytes") != std::string::npos);
   CHECK(edge.Cells().size() == 2);
 }

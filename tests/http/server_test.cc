@@ -150,6 +150,7 @@ TEST_CASE("Stop closes idle connections and completes running requests") {
     CHECK(edge.Cells().size() == 1);
   }
   CHECK(response.starts_with("HTTP/1.1 204 "));
+  CHECK(response.find("\r\n\r\n") + 4 == response.size());  // nothing follows the headers
 }
 
 TEST_CASE("a host name is accepted as address, and an invalid one is named in the error") {

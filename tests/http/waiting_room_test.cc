@@ -69,7 +69,8 @@ TEST_CASE("slow clients do not delay others") {
   const ListeningSocket listener = AnySocket();
   WaitingRoom room(listener, 100);
   std::string response;
-  for (int tries = 0; tries < 10 && response.empty(); ++tries) {  // after 5 s the room closes it
+  // The waiting room closes a connection without a complete request after 5 s.
+  for (int tries = 0; tries < 10 && response.empty(); ++tries) {
     ClientSocket slow(listener.port());
     slow.Send("GET /rea");
     CHECK(AnswerTo(listener.port(), "GET /readyz HTTP/1.1\r\n\r\n").ends_with("is being opened\n"));
