@@ -93,7 +93,8 @@ namespace {
 
 int64_t FillBuckets(const DownsampleSpec& spec, const ScanWindow& window) {
   if (spec.run_all || spec.fill == FillPolicy::kNone) return 0;
-  return (window.end_ms() - window.begin_ms()) / spec.interval_ms();
+  const int64_t span_ms = window.end_ms() - window.begin_ms();
+  return std::max<int64_t>(span_ms, 0) / spec.interval_ms();
 }
 
 // The cost of finding a calendar boundary, in steps. Looking up the time zone takes as long as

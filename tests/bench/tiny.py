@@ -37,8 +37,9 @@ def main():
             print(f"FAIL {what}")
     failed = list(verdicts.values()).count(False)
     if failed:
+        # The errors come first, because a log may be cut.
         for each in (done, compared):
-            print(each.stdout[-2000:] + each.stderr[-2000:])
+            print(each.stderr[-2000:] + each.stdout[-2000:])
     print(f"{len(verdicts) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -112,6 +112,9 @@ def queries_by_get(world):
     for value in EXTREME_TIMES:
         yield Case(f"start={value}", url(path, start=value, m="sum:long"))
         yield Case(f"end={value}", url(path, start="1h-ago", end=value, m="sum:1m-sum:long"))
+    for interval in ("5m-avg-zero", "1dc-sum-nan", "0all-sum-null"):
+        for end in ("4294967296", "6800040000", "9999999999999"):  # after 2106
+            yield Case(f"{interval} until {end}", url(path, start="10h-ago", end=end, m=f"sum:{interval}:long"), status=200)
     for pattern in PATTERNS:
         yield Case(f"regexp {pattern[:30]}", url(path, start="10h-ago", m=f"sum:text{{}}{{host=regexp({pattern})}}"))
     yield Case("wildcards", url(path, start="10h-ago", m="sum:text{}{host=wildcard(*" + "a*" * 500 + "b)}"))

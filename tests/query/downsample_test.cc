@@ -114,6 +114,22 @@ TEST_CASE("a fill policy with too many buckets is refused") {
   CHECK(fill("1s-sum-nan") == StatusCode::kOk);
 }
 
+TEST_CASE("a range that ends after the year 2106 has no buckets to fill") {
+  constexpr int64_t kAfter2106 = 6'800'040'000;
+  const Doubles points = {{kDayStart, 10}, {kDayStart + 1200, 20}};
+  for (const char* text : {"5m-avg-zero", "5m-avg-nan", "1dc-sum-zero", "0all-sum-zero"}) {
+    CAPTURE(std::string(text));
+    const DownsampleSpec spec = *ParseDownsample(text);
+    const ScanWindow window = PlanScan(kDayStart * 1000, kAfter2106 * 1000, spec.interval_ms());
+    FakeWatch watch;
+    MemoryTally memory(&watch);
+    BucketGrid grid(spec, window, kDayStart * 1000, kAfter2106 * 1000);
+    CHECK(grid.BuildFillGrid(window, &memory).ok());
+    CHECK(grid.fill_grid().size() <= 1);
+  }
+  CHECK(Text(*Run("5m-avg-zero", points, kDayStart, kAfter2106)) == "");
+}
+
 TEST_CASE("the buckets of a fill policy are charged and counted before they are made") {
   const ScanWindow year = PlanScan(kDayStart * 1000, (kDayStart + 365 * 86'400) * 1000, 1000);
   for (const char* text : {"1s-sum-nan", "1sc-sum-zero"}) {
