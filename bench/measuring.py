@@ -70,7 +70,13 @@ class Bench:
                     server = self.start(name, folder, **(options if name in (OURS, OLD) else {}))
                     stack.callback(server.stop)
                     started.append(server)
-            yield started
+            try:
+                yield started
+            except Exception:
+                for server in started:
+                    if server.product == OURS:
+                        print(server.state(), file=sys.stderr)
+                raise
 
     # Running the clients. The options are passed on to them: put(server, wire="telnet", batch=500, gzip=True).
 

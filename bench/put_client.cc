@@ -61,6 +61,7 @@ double SendLines(uint16_t port, size_t connections, const std::vector<std::strin
       shutdown(fd, SHUT_WR);
       std::array<char, 4096> buffer;
       const ssize_t n = recv(fd, buffer.data(), buffer.size(), 0);
+      if (n < 0) Die(std::string("recv: ") + std::strerror(errno));
       if (n > 0) Die("answered: " + std::string(buffer.data(), static_cast<size_t>(n)));
       close(fd);
     });

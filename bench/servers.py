@@ -118,10 +118,18 @@ class Hourglass:
         return {"graphite": self.graphite_port, "pickle": self.pickle_port}.get(wire, self.daemon.port)
 
     def stop(self):
-        self.daemon.stop()
+        status = self.daemon.stop()
+        # None: it did not end in time and was killed now. -SIGKILL: it was killed before.
+        if status not in (0, None, -signal.SIGKILL):
+            raise RuntimeError(f"{self.name} ended with {status}: {self.daemon.log_tail()}")
 
     def kill(self):
         self.daemon.kill()
+
+    def state(self):
+        """For the report of a failure: how the process ended, or that it runs, and the end of its log."""
+        status = self.daemon.process.poll()
+        return f"{self.name} {'runs' if status is None else f'ended with {status}'}: {self.daemon.log_tail()[-700:]}"
 
     def restart(self, settings):
         """Restarts the daemon with these settings in addition to the earlier ones."""

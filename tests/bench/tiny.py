@@ -39,7 +39,7 @@ def main():
     if failed:
         # The errors come first, because a log may be cut.
         for each in (done, compared):
-            print(each.stderr[-2000:] + each.stdout[-2000:])
+            print(each.stderr[-4000:] + each.stdout[-2000:])
     print(f"{len(verdicts) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -11,18 +11,24 @@ import urllib.parse
 from pathlib import Path
 
 
+given_ports = set()
+
+
 def free_port():
     """A port that the system does not give to clients, so it stays free while a daemon starts again. Chosen at random, because several
-    suites run at the same time."""
+    suites run at the same time. A process gets each port once only, because a daemon has several ports and opens them later."""
     of_clients = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.SystemRandom().randrange(10_000, of_clients if of_clients > 20_000 else 60_000)
+        if port in given_ports:
+            continue
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-            return port
+        given_ports.add(port)
+        return port
 
 
 def turn_cpu_ms_max(tsdb):

@@ -70,7 +70,7 @@ TEST_CASE("numbers are printed with the fewest digits that read back") {
   CHECK(FixedText(1e23) == "100000000000000000000000");
   CHECK(FixedText(1e-7) == "0.0000001");
   CHECK(FixedText(-123.456) == "-123.456");
-  CHECK(FixedText(9007199254740993) == "9007199254740992");
+  CHECK(FixedText(9007199254740993.0) == "9007199254740992");
   CHECK(FixedText(10) == "10");
   CHECK(FixedText(-HUGE_VAL) == "-Inf");
   CHECK(FixedText(5) == "5");
