@@ -102,6 +102,8 @@ Status SubQueryRun::DeleteRows() {
   if (!plan_ || tables_.pre_aggregates || info_.rollup_table != kRawTable) {
     return Status::InvalidArgument("Rollups and pre-aggregates cannot be deleted by a query");
   }
+  // Such a scan reads rows of earlier times, because the base times of rows have 32 bits.
+  if (plan_->window.begin_s > UINT32_MAX) return {};
   if (plan_->filter->decides()) {
     plan_->spec.matcher = {};
     plan_->spec.matcher.tsuids = tsuids_;

@@ -4,14 +4,19 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "query/time/calendar.h"
+#include "storage/base/invariant.h"
 
 namespace hg::http::graph {
 namespace {
 
 using query::Duration;
 using query::TimeUnit;
+
+// Smaller numbers have too few digits to be divided into steps.
+constexpr double kLeast = std::numeric_limits<double>::min();
 
 constexpr int64_t kSecond = 1000, kMinute = 60 * kSecond, kHour = 60 * kMinute, kDay = 24 * kHour;
 
@@ -152,8 +157,8 @@ ValueScale::ValueScale(const ValueAxis& axis, double low, double high, int marks
     low = logarithmic_ ? 1 : 0;
     high = logarithmic_ ? 10 : 1;
   }
-  if (!logarithmic_ && low == high) {
-    const double room = low == 0 ? 1 : std::abs(low) / 10;
+  if (!logarithmic_ && high - low < kLeast) {
+    const double room = std::abs(low) < kLeast ? 1 : std::abs(low) / 10;
     low -= room;
     high += room;
   }
@@ -162,22 +167,26 @@ ValueScale::ValueScale(const ValueAxis& axis, double low, double high, int marks
   if (logarithmic_) {
     if (high_ <= 0) high_ = 10;
     if (low_ <= 0) low_ = high_ / 1000;
+    low_ = std::max(low_, kLeast);
+    high_ = std::max(high_, kLeast);
     if (!axis.low) low_ = std::pow(10, std::floor(std::log10(low_) + 1e-9));
     if (!axis.high) high_ = std::pow(10, std::ceil(std::log10(high_) - 1e-9));
   }
-  if (!(low_ < high_)) {
-    // The request gives only one end, and all points are beyond that end, so the other end is
-    // computed from it.
+  // Differences between the ends, and the tick marks beyond them, must be finite.
+  low_ = std::clamp(low_, -1e307, 1e307);
+  high_ = std::clamp(high_, -1e307, 1e307);
+  // A shorter linear axis has too few numbers for tick marks.
+  const double shortest = logarithmic_ ? 0 : kLeast + std::abs(low_) * 5e-16;
+  if (!(high_ - low_ > shortest)) {
+    // Usually the request gives only one end, and all points are beyond that end, so the other end
+    // is computed from it.
     if (axis.low) {
       high_ = logarithmic_ ? low_ * 10 : low_ + std::max(1.0, std::abs(low_) / 10);
     } else {
       low_ = logarithmic_ ? high_ / 10 : high_ - std::max(1.0, std::abs(high_) / 10);
     }
   }
-  if (!std::isfinite(high_ - low_) || !(low_ < high_)) {
-    low_ = std::clamp(low_, -8e307, 8e307);
-    high_ = std::max(std::clamp(high_, -8e307, 8e307), std::nextafter(low_, 9e307));
-  }
+  INVARIANT(low_ < high_ && (!logarithmic_ || low_ > 0));
   if (logarithmic_) {
     MarkLogarithmic(axis, marks);
   } else {

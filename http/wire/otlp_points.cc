@@ -285,8 +285,14 @@ class Reader {
     const auto falls = [](double a, double b) { return !(a < b); };
     if (std::adjacent_find(bounds.begin(), bounds.end(), falls) != bounds.end())
       return Refuse("has bounds that are not in ascending order");
-    if (!TakeLabels()) return;
     uint64_t below = 0;
+    for (int i = 0; i + 1 < buckets; ++i) {
+      if (__builtin_add_overflow(below, point.bucket_counts(i), &below))
+        return Refuse("has buckets with more than " + std::to_string(UINT64_MAX) +
+                      " values in total");
+    }
+    if (!TakeLabels()) return;
+    below = 0;
     for (int i = 0; i + 1 < buckets; ++i) {
       below += point.bucket_counts(i);
       if (std::isfinite(bounds[i])) AddBucket(NumberText(bounds[i]), below);

@@ -26,9 +26,6 @@ std::optional<FillPolicy> FillByName(std::string_view name) {
   return std::nullopt;
 }
 
-// About 3 million years. With this limit, sums of times and intervals fit 64 bits.
-constexpr int64_t kIntervalMaxMs = 100'000'000'000'000'000;
-
 // Splits at dashes. Drops empty parts at the end, like Java's String.split.
 std::vector<std::string_view> SplitDashes(std::string_view text) {
   std::vector<std::string_view> out;

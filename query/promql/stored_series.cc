@@ -13,6 +13,7 @@
 #include "query/rows/kept_scan.h"
 #include "storage/base/checked_sort.h"
 #include "storage/base/keyed_hash.h"
+#include "storage/model/instant.h"
 #include "storage/model/key_layout.h"
 #include "storage/model/timestamp.h"
 #include "storage/points/points.h"
@@ -35,11 +36,13 @@ constexpr uint64_t kStepsPerRead = 512;
 constexpr uint64_t kStepsPerSeries = 4, kStepsPerLabels = 32;
 // If more metrics than this are listed within a time range, one lookup lists all of them.
 constexpr size_t kMetricsApart = 16;
-constexpr int64_t kNewestMs = INT64_C(0xFFFFFFFF) * 1000;  // row bases are 32-bit seconds
 
+/// Returns the hours of the times from `from_ms` to `to_ms`. Both must be in [0, kInstantMaxMs].
 RowRange HoursOf(int64_t from_ms, int64_t to_ms) {
-  const auto base = [](int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; };
-  return {static_cast<uint32_t>(base(from_ms)), static_cast<uint64_t>(base(to_ms) + kRowSpan)};
+  const auto base = [](int64_t ms) {
+    return static_cast<uint64_t>(ms / 1000 - ms / 1000 % kRowSpan);
+  };
+  return {static_cast<uint32_t>(base(from_ms)), std::min(base(to_ms) + kRowSpan, RowRange().end)};
 }
 
 constexpr uint64_t kKeptDays = 8;  // days of rollups that are held in memory at once
@@ -242,7 +245,7 @@ StoredSeries::StoredSeries(Points& points, uid::Names& names, const Options& opt
 Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms,
                           SampleSink* sink) {
   from_ms = std::max<int64_t>(from_ms, 0);
-  to_ms = std::min(to_ms, kNewestMs);
+  to_ms = std::min(to_ms, kInstantMaxMs);
   if (from_ms > to_ms) return {};
   RETURN_IF_ERROR(watch_.Step(kStepsPerRead));
   ASSIGN_OR_RETURN(LabelSelector selector,
@@ -410,7 +413,7 @@ Status StoredSeries::List(const Matchers& matchers, const std::optional<Times>& 
   RowRange rows;
   if (times) {
     const int64_t from_ms = std::max<int64_t>(times->from_ms, 0);
-    const int64_t to_ms = std::min(times->to_ms, kNewestMs);
+    const int64_t to_ms = std::min(times->to_ms, kInstantMaxMs);
     if (from_ms > to_ms) return {};
     rows = HoursOf(from_ms, to_ms);
   }

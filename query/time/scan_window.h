@@ -21,11 +21,17 @@ struct ScanWindow {
   bool operator==(const ScanWindow&) const = default;
 };
 
+/// The longest interval of downsampling: about 3 million years, in milliseconds. It is longer than
+/// all times, so longer fixed intervals have the same effect. With this limit, sums of times and
+/// intervals fit 64 bits.
+inline constexpr int64_t kIntervalMaxMs = 100'000'000'000'000'000;
+
 /// Computes the scan window of a sub-query from the start and the end of the query. `interval_ms`
 /// is the length of a downsampling interval, or the nominal length of a calendar interval. It is 0
 /// if the sub-query has no downsampling or if its interval is "all". As in OpenTSDB, a start or an
 /// end below 2^32 is taken for seconds. If the end is in milliseconds, one second is added to the
-/// end (quirk Q1 in opentsdb-queries.md).
+/// end (quirk Q1 in opentsdb-queries.md). With an interval of kIntervalMaxMs, the window
+/// ends at the last full hour that a row key can have.
 ScanWindow PlanScan(int64_t start_ms, int64_t end_ms, int64_t interval_ms);
 
 }  // namespace hg::query

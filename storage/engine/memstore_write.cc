@@ -80,24 +80,24 @@ std::vector<Bytes> DeletedColumns(const std::vector<CellChange>& changes) {
   return columns;
 }
 
-// The rows of points that a change of this key may affect: all rows of the metric and hour in the
-// key. Irregular keys count, too, because a scan fails if it finds a key that it cannot decode. A
-// key that is too short is padded with zeros.
+// The rows of points that a change of this key may affect: all rows of the metric and base time in
+// the key. Irregular keys count, too, because a scan fails if it finds a key that it cannot decode.
+// A key that is too short is padded with zeros.
 struct Memstore::RowsOfKey {
   RowsOfKey(const KeyLayout& layout, const Table& table, ByteView key) {
     if (table.points_family < 0) return;
     const auto salt = static_cast<size_t>(layout.salt_width);
-    const auto metric = static_cast<size_t>(layout.metric_width);
-    bytes.assign(key.substr(0, salt + metric + sizeof(rows.base)));
-    bytes.resize(salt + metric + sizeof(rows.base));
-    rows.metric = ByteView(bytes).substr(salt, metric);
-    rows.base = ReadBig32(bytes.data() + salt + metric);
-    rows.base -= rows.base % kRowSpan;
+    const auto width = static_cast<size_t>(layout.metric_width);
+    bytes.assign(key.substr(0, salt + width + sizeof(base)));
+    bytes.resize(salt + width + sizeof(base));
+    metric = ByteView(bytes).substr(salt, width);
+    base = ReadBig32(bytes.data() + salt + width);
   }
   RowsOfKey(const RowsOfKey&) = delete;
   RowsOfKey& operator=(const RowsOfKey&) = delete;
 
-  ChangedRows rows{{}, UINT32_MAX};  // UINT32_MAX: no rows
+  ByteView metric;
+  uint32_t base = UINT32_MAX;  // UINT32_MAX: no rows
   Bytes bytes;
 };
 
@@ -127,8 +127,8 @@ bool Memstore::LockTold(uint32_t oldest, const Tell& tell, ToldRows* told, Statu
 }
 
 bool Memstore::LockTold(const RowsOfKey& rows, ToldRows* told, Status* refused) {
-  const auto tell = [&](uint32_t) { return told->Tell(rows.rows); };
-  return LockTold(rows.rows.base, tell, told, refused);
+  const auto tell = [&](uint32_t) { return told->Tell(rows.metric, rows.base); };
+  return LockTold(rows.base, tell, told, refused);
 }
 
 Status Memstore::CheckWritable() {
@@ -217,7 +217,7 @@ Result<LogPosition> Memstore::Append(std::span<const PointEntry> batch) {
       // An empty TSUID is that of a forgotten series, which CheckNumbers refuses later.
       if (tsuid.empty()) continue;
       const ByteView metric = tsuid.substr(0, static_cast<size_t>(layout().metric_width));
-      RETURN_IF_ERROR(told.Tell({metric, entry.base}));
+      RETURN_IF_ERROR(told.Tell(metric, entry.base));
     }
     return {};
   };

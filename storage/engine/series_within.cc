@@ -23,7 +23,7 @@ class Search {
         version_(version),
         table_(*engine.points_table()),
         rows_(rows),
-        last_base_(static_cast<uint32_t>(rows.end - 1)),
+        last_base_(static_cast<uint32_t>(std::min<uint64_t>(rows.end - 1, UINT32_MAX))),
         memory_(watch) {}
 
   /// Searches the files and the cells in memory. Returns false if a file has no valid day index.

@@ -14,7 +14,7 @@ namespace hg {
 
 /// The last time that can be stored, 2106-02-07T06:28:15.999Z. The limit exists because the base
 /// times of rows are 32-bit seconds. OpenTSDB accepts later times, but stores them in rows of 1970
-/// and later, where no query finds them.
+/// and later, where queries find them at these earlier times.
 inline constexpr int64_t kInstantMaxMs = (int64_t{1} << 32) * 1000 - 1;
 
 /// Returns a time in whole seconds as seconds and any other time as milliseconds, so that the same

@@ -15,9 +15,11 @@ int64_t DataTimeMs(uint32_t base, const PartPoint& point) {
 
 // Behind returns the cell time just after `time_ms`, and Before the cell time just before it.
 // Clients may set any cell time, so the largest or smallest time is returned unchanged.
-int64_t Behind(int64_t time_ms) {
-  return time_ms == std::numeric_limits<int64_t>::max() ? time_ms : time_ms + 1;
+int64_t Later(int64_t time_ms, int64_t by_ms) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(time_ms, by_ms, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
+int64_t Behind(int64_t time_ms) { return Later(time_ms, 1); }
 int64_t Before(int64_t time_ms) {
   return time_ms == std::numeric_limits<int64_t>::min() ? time_ms : time_ms - 1;
 }
@@ -98,7 +100,7 @@ std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions&
       }
       cells.push_back({Bytes(kFamily), point.qualifier.Encode(),
                        codec::EncodeValue({point.bits, point.qualifier.flags()}),
-                       ShownTimeMs(raw, base, point) + rank});
+                       Later(ShownTimeMs(raw, base, point), rank)});
     }
   }
   for (const RawCell& cell : row.raw) {

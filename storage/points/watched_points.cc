@@ -20,7 +20,14 @@ void ChangeListeners::AfterAlteration() const {
   for (const auto& listener : *all()) listener->AfterAlteration();
 }
 
-Status ToldRows::Tell(const ChangedRows& rows) {
+Status ToldRows::Tell(ByteView metric, uint32_t base) {
+  const uint32_t hour = base - base % kRowSpan;
+  RETURN_IF_ERROR(TellHour({metric, hour}));
+  if (hour == base || hour > UINT32_MAX - kRowSpan) return {};
+  return TellHour({metric, hour + kRowSpan});
+}
+
+Status ToldRows::TellHour(const ChangedRows& rows) {
   if (!told_.empty() && told_.back().rows == rows) return {};
   if (!known_.insert(rows).second) return {};
   if (all_ == nullptr) all_ = listeners_.all();

@@ -94,9 +94,10 @@ class ToldRows {
   ToldRows(const ToldRows&) = delete;
   ToldRows& operator=(const ToldRows&) = delete;
 
-  /// Reports the rows to the listeners before the write. Call Tell outside of all locks.
-  /// `rows.metric` must outlive this object.
-  Status Tell(const ChangedRows& rows);
+  /// Reports the rows of this metric and base time to the listeners before the write. If rows do
+  /// not begin at a full hour, reports the two hours that they may have points in. Call Tell
+  /// outside of all locks. `metric` must outlive this object.
+  Status Tell(ByteView metric, uint32_t base);
 
   /// Changes of rows with base times below this time were reported. If the horizon has risen above
   /// this time in the meantime, the write must report more rows.
@@ -109,6 +110,7 @@ class ToldRows {
     size_t listeners = 0;
   };
 
+  Status TellHour(const ChangedRows& rows);
   void TellAfter() const;
 
   const ChangeListeners& listeners_;

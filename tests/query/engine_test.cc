@@ -291,6 +291,32 @@ TEST_CASE_FIXTURE(EngineFixture, "a sub-query sees what another one of its reque
   CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {})->groups.empty());
 }
 
+// The base times of rows have 32 bits, and the scan of a query truncates its range to them.
+TEST_CASE_FIXTURE(EngineFixture,
+                  "a delete of times after the year 2106 deletes no earlier points") {
+  constexpr int64_t kWrap = INT64_C(1) << 32;
+  for (const int64_t second : {0, 3600, 7200}) Put("m", {{"host", "a"}}, kThreeOClock + second, 1);
+  const auto shown = [this] {
+    Request request;
+    request.start = std::to_string(kThreeOClock - 3600);
+    request.end = std::to_string(kThreeOClock + 14'400);
+    request.queries = {Ask("sum", "m")};
+    const auto answer =
+        engine.Run(*engine.Validate(request, RequestContext::Unlimited()), RunOptions());
+    return answer->groups.empty() ? 0 : answer->groups[0].points.size();
+  };
+  REQUIRE(shown() == 3);
+  for (const int64_t begin : {kThreeOClock + kWrap - 3600, kWrap}) {
+    Request request;
+    request.start = std::to_string(begin);
+    request.end = std::to_string(kThreeOClock + kWrap + 14'400);
+    request.queries = {Ask("sum", "m")};
+    request.delete_rows = true;
+    CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {}).ok());
+    CHECK(shown() == 3);
+  }
+}
+
 TEST_CASE_FIXTURE(EngineFixture, "invalid requests are refused") {
   Request good;
   good.start = "1h-ago";

@@ -33,6 +33,12 @@ TEST_CASE("a range that ends after the year 2106 ends in 1970") {
   CHECK(PlanScan(1'300'000'000'000, 4'294'960'000'000, 0).end_ms() == 4'294'962'000'000);
 }
 
+TEST_CASE("an interval that is longer than all times has the points of all times") {
+  const ScanWindow all = PlanScan(1'300'000'000'000, 1'300'000'100'000, kIntervalMaxMs);
+  CHECK(all == ScanWindow{0, 4'294'965'600});
+  CHECK(all.end_s <= UINT32_MAX);
+}
+
 TEST_CASE("times below 2^32 count as seconds") {
   CHECK(PlanScan(0, 7200, 0) == ScanWindow{0, 10'800});
 }

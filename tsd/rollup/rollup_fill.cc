@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "storage/base/invariant.h"
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
@@ -39,15 +40,28 @@ bool HasUnreadable(const OddHours& odd, uint32_t begin, uint32_t end) {
                      [](const auto& hour) { return hour.second.odd == Odd::kUnreadable; });
 }
 
-/// Adds a row to the intervals that contain its points.
+/// Marks the hours of the span that a row meets. The row must not begin at a full hour.
+void MarkStray(const RowHour& row, const RollupSpan& span, OddHours* odd) {
+  const uint32_t first = row.base - row.base % kRowSpan;
+  for (const uint64_t hour : {uint64_t{first}, uint64_t{first} + kRowSpan}) {
+    if (hour < span.begin_s || hour >= span.end_s) continue;
+    odd->try_emplace(static_cast<uint32_t>(hour),
+                     OddHour{Odd::kExtras, "a row that does not begin at a full hour"});
+  }
+}
+
+/// Adds a row to the intervals that contain its points. The row must begin at a full hour of the
+/// span.
 void AddRow(const RowHour& row, const RollupSpan& span, uint32_t interval_s,
             std::vector<RollupSum>* sums) {
+  INVARIANT(row.base >= span.begin_s && row.base < span.end_s && row.base % kRowSpan == 0);
   const uint32_t from = row.base - span.begin_s;
   if (row.statistics != nullptr) return (*sums)[from / interval_s].Add(*row.statistics);
   size_t begin = 0;
   while (begin < row.points()) {
     const size_t at = (from + row.offset_ms[begin] / 1000) / interval_s;
     const int64_t stop_ms = (static_cast<int64_t>(at + 1) * interval_s - from) * 1000;
+    INVARIANT(at < sums->size());
     size_t end = begin + 1;
     while (end < row.points() && row.offset_ms[end] < stop_ms) ++end;
     (*sums)[at].Add(row, begin, end);
@@ -165,7 +179,8 @@ Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
   PointScanSpec spec;
   spec.metric = Bytes(metric);
   spec.matcher.tsuids.assign(tsuids.begin(), tsuids.end());
-  spec.rows = {span.begin_s, span.end_s};
+  // Rows that do not begin at a full hour may begin before the span and have points in it.
+  spec.rows = {span.begin_s - std::min(span.begin_s, kRowSpan - 1), span.end_s};
   spec.statistics =
       !levels.empty();  // without rollup levels, the scan only checks whether points are readable
   spec.objects = true;
@@ -182,6 +197,10 @@ Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
     if (!more) break;
     const auto known = std::lower_bound(tsuids.begin(), tsuids.end(), row.tsuid);
     if (known == tsuids.end() || *known != row.tsuid) continue;
+    if (row.base % kRowSpan != 0) {
+      MarkStray(row, span, odd);
+      continue;
+    }
     if (HasExtras(row))
       odd->try_emplace(row.base, OddHour{Odd::kExtras, "an annotation, a NaN or an infinity"});
     if (row.points() == 0) continue;
@@ -257,8 +276,9 @@ Status RollupFill::Clear(const codec::RollupLevel& level,
     std::vector<CellChange> changes;
     for (const Cell& cell : row.cells) {
       const auto qualifier = codec::DecodeRollupQualifier(cell.qualifier);
-      if (!qualifier.ok() || key->base() + qualifier->index * level.interval.interval_s < kept_s)
-        continue;
+      if (!qualifier.ok()) continue;
+      const uint64_t from_s = key->base() + uint64_t{qualifier->index} * level.interval.interval_s;
+      if (from_s < kept_s) continue;
       changes.push_back(DeleteColumn("t", cell.qualifier));
     }
     if (!changes.empty()) writes.push_back({row.key, std::move(changes)});

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
 
 namespace hg::http::graph {
@@ -48,6 +49,29 @@ TEST_CASE("extreme numbers cause no endless loop and no overflow") {
     const ValueScale scale({}, low, high, 6);
     CHECK(scale.marks().size() <= 100);
     CHECK(std::isfinite(scale.At(low)));
+  }
+}
+
+TEST_CASE("axes of the smallest numbers have few tick marks at finite places") {
+  constexpr double kTiny = 5e-324;
+  for (const bool logarithmic : {true, false}) {
+    for (const double high : {kTiny, 1e-322, 1e-308, 1e-300, 1.0, 1.7e308}) {
+      for (const std::optional<double> end :
+           {std::optional<double>(), std::optional(0.0), std::optional(-1.0), std::optional(kTiny),
+            std::optional(-1.7e308), std::optional(1.7e308)}) {
+        for (const bool given_low : {true, false}) {
+          ValueAxis axis;
+          axis.logarithmic = logarithmic;
+          (given_low ? axis.low : axis.high) = end;
+          CAPTURE(logarithmic);
+          CAPTURE(high);
+          CAPTURE(end.value_or(NAN));
+          const ValueScale scale(axis, kTiny, high, 6);
+          CHECK(scale.marks().size() <= 100);
+          for (const Mark& mark : scale.marks()) CHECK(std::isfinite(mark.at));
+        }
+      }
+    }
   }
 }
 

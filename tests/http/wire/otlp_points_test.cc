@@ -131,6 +131,8 @@ TEST_CASE("a histogram with inconsistent buckets is refused") {
         "m{host=h} has 2 buckets and 2 bounds");
   CHECK(first(R"("bucketCounts":["1","2","3"],"explicitBounds":[2,2])") ==
         "m{host=h} has bounds that are not in ascending order");
+  CHECK(first(R"("bucketCounts":["18446744073709551615","5","1"],"explicitBounds":[1,2])") ==
+        "m{host=h} has buckets with more than 18446744073709551615 values in total");
   CHECK(first(R"("bucketCounts":["1","2"],"explicitBounds":["Infinity"],"count":"3")") ==
         "m_bucket{host=h,le=+Inf} 0=3; m_count{host=h} 0=3");
 }

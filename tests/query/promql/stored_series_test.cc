@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "query/promql/parser.h"
+#include "storage/model/instant.h"
 #include "tests/query/engine_fixture.h"
 #include "tests/support/fake_watch.h"
 
@@ -26,12 +27,24 @@ class TextSink : public SampleSink {
   std::vector<std::string> lines;
 };
 
-/// Lists series from an index, like the embedded engine, if `from_index` is true.
+/// Lists series from an index, like the embedded engine, if `from_index` is true. Checks the ranges
+/// of hours.
 class IndexedPoints : public points::PointsOverCells {
  public:
   IndexedPoints(Store* store, const bool& from_index)
       : PointsOverCells(store, {}), from_index_(from_index) {}
   [[nodiscard]] bool ListsFromIndex() const override { return from_index_; }
+  Status ListSeriesWithin(ByteView metric, const SeriesMatcher& matcher, const RowRange& rows,
+                          RequestContext* watch,
+                          const std::function<bool(ByteView tsuid)>& visit) override {
+    CHECK(rows.end <= RowRange().end);
+    return PointsOverCells::ListSeriesWithin(metric, matcher, rows, watch, visit);
+  }
+  Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
+                                          const ReconcileOptions& reconcile) override {
+    CHECK(spec.rows.end <= RowRange().end);
+    return PointsOverCells::Scan(spec, reconcile);
+  }
 
  private:
   const bool& from_index_;
@@ -80,6 +93,24 @@ TEST_CASE("only samples of the requested times are delivered") {
         Lines{"{__name__=\"m\", a=\"b\"} 3600.000000@3600000 3601.000000@3601000"});
   CHECK(fixture.Read("m", -5, 3599000) == Lines{"{__name__=\"m\", a=\"b\"} 3599.000000@3599000"});
   CHECK(fixture.Read("m", 10, 5).empty());
+}
+
+TEST_CASE("a time range may end at any time, and contains the last sample that can be stored") {
+  SeriesFixture fixture;
+  fixture.from_index = true;
+  fixture.Put("m", {{"a", "b"}}, kInstantMaxMs, int64_t{1});
+  const Lines last = {"{__name__=\"m\", a=\"b\"} 1.000000@" + std::to_string(kInstantMaxMs)};
+  for (const int64_t end :
+       {kInstantMaxMs, kInstantMaxMs + 1, INT64_C(9'999'999'999'999), INT64_MAX})
+    CHECK(fixture.Read("m", kInstantMaxMs - 1, end) == last);
+  CHECK(fixture.Read("m", kInstantMaxMs + 1, INT64_MAX).empty());
+  StoredSeries series(fixture.indexed, fixture.names, fixture.options, fixture.watch);
+  size_t listed = 0;
+  REQUIRE(series
+              .List(*ParseSelector("m"), StoredSeries::Times{kInstantMaxMs, INT64_MAX},
+                    [&](ByteView) { return ++listed, Status(); })
+              .ok());
+  CHECK(listed == 1);
 }
 
 TEST_CASE("series are selected before they are read if the store has an index") {

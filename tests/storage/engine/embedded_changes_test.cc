@@ -154,10 +154,24 @@ TEST_CASE_FIXTURE(Rig, "a row with an irregular key is reported as one of its me
     CHECK(store->cells().Mutate("tsdb", {{key, {cell}}}).ok());
     return Take();
   };
-  CHECK(put(Key(1, kBase + 17) + "x") == kFirstHour);
+  CHECK(put(Key(1, kBase) + "x") == kFirstHour);
   CHECK(put(Key(1, kBase).substr(0, 7)) == kFirstHour);
   CHECK(put(Bytes("\0\0\1", 3)).at(0).starts_with("before 1-"));
   CHECK(put(Bytes("\0\0", 2)).at(0).starts_with("before 0-"));
+}
+
+// Times after 2^32 s wrap around.
+TEST_CASE_FIXTURE(Rig, "a row that does not begin at a full hour is reported as its two hours") {
+  const int64_t wrapped_s = (INT64_C(1) << 32) + kBase + kRowSpan;
+  const PointEntry entry = Entry(1, wrapped_s * 1000);
+  REQUIRE(entry.base > kBase);
+  REQUIRE(entry.base < kBase + kRowSpan);
+  const Heard both = {"before 1+0", "before 1+1", "after 1+0", "after 1+1"};
+  CHECK(Append({entry}).ok());
+  CHECK(Take() == both);
+  const CellChange clear{CellChange::Kind::kDeleteFamily, "t", {}, {}, {}};
+  CHECK(store->cells().Mutate("tsdb", {{Key(1, entry.base), {clear}}}).ok());
+  CHECK(Take() == both);
 }
 
 TEST_CASE_FIXTURE(Rig, "completely deleted rows are reported") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "tests/storage/points/random_row_parts.h"
 #include "tests/support/cpu_time.h"
 #include "tests/support/hex.h"
@@ -80,6 +82,16 @@ TEST_CASE("cell times show the age of points at one time and next to raw cells")
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 4);
   beside.raw[0].sequence = 7;
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 5);  // the qualifiers decide
+}
+
+TEST_CASE("points after a raw cell with the greatest time have that time, too") {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  RowPart row = Row(RowForm::kAuto, {{"0011", "012C"}, {"0010", "05"}, {"0013", "00000005"}});
+  for (PartPoint& point : row.points) point.sequence = 7;
+  for (const int64_t time : {kMax - 2, kMax - 1, kMax}) {
+    row.raw = {{Hex("00500060"), Hex("010200"), time, 6, false}};
+    for (const Cell& cell : Render(row, kBase, {kOld, true})) CHECK(cell.timestamp_ms >= time);
+  }
 }
 
 TEST_CASE("the time to show points does not depend on the annotations of their row") {

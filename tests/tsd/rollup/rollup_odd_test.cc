@@ -24,6 +24,39 @@ TEST_CASE_FIXTURE(Opened, "rollups do not include the hour after the end that fu
   }
 }
 
+// The base time of a row has 32 bits. The rows of later times wrap around, and then they do not
+// begin at a full hour.
+TEST_CASE_FIXTURE(Opened,
+                  "points of rows that do not begin at a full hour are read from their rows") {
+  constexpr int64_t kWrappedMs = INT64_C(5'799'999'600'000);  // is shown at 1505032304
+  constexpr int64_t kShown = 1'505'030'400;                   // the full hour before
+  const auto put = [this](int64_t offset_s, int64_t value) {
+    for (const char* host : {"a", "b", "c"})
+      REQUIRE(world.PutInt(host, kWrappedMs + offset_s * 1000, value).ok());
+  };
+  for (int64_t offset = 0; offset < 3600; offset += 120) put(offset, 5);
+  REQUIRE(world.PutInt("a", kShown + 60, 7).ok());
+  REQUIRE(world.PutInt("a", kShown + 3660, 7).ok());
+  const auto compare = [this] {
+    for (const char* downsample : {"10m-sum", "1h-sum", "1h-max", "2h-count", "1d-sum"})
+      for (const int64_t begin : {kShown, kShown + 3600, kShown - kDayS})
+        for (const int64_t end : {kShown + 3600, kShown + 7200, kShown + kDayS})
+          if (begin < end) (void)Compare(downsample, begin, end);
+  };
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  compare();
+  // Later points of such rows change both hours.
+  for (int64_t offset = 60; offset < 3600; offset += 600) put(offset, 9);
+  compare();
+  Round();
+  compare();
+  REQUIRE(world.Reopen().ok());
+  Round();
+  compare();
+}
+
 TEST_CASE_FIXTURE(Opened,
                   "hours that rollups cannot represent do not make all rollups be recomputed") {
   for (int hour = 0; hour < 9; ++hour)
