@@ -82,11 +82,6 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   std::deque<SubQueryRun> runs;
   for (size_t i = 0; i < query.queries.size(); ++i) runs.emplace_back(context, i);
   RETURN_IF_ERROR(RunAll(&runs));
-  // Deletes only after all sub-queries have succeeded. So no sub-query misses rows that another one
-  // deletes, and a failed query deletes nothing.
-  if (query.request.delete_rows) {
-    for (SubQueryRun& r : runs) RETURN_IF_ERROR(r.DeleteRows());
-  }
   Answer answer;
   size_t groups = 0;
   for (SubQueryRun& r : runs) groups += r.groups().size();
@@ -98,12 +93,18 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
     } else {
       std::move(r.groups().begin(), r.groups().end(), std::back_inserter(answer.groups));
     }
-    answer.queries.push_back(std::move(r.info()));
+    answer.queries.push_back(r.info());  // DeleteRows needs it, too
   }
   if (query.request.global_annotations) {
     uid::Annotations annotations(cells_, {options_.data_table, layout(), false});
     ASSIGN_OR_RETURN(answer.global_annotations,
                      annotations.Globals(query.start_ms / 1000, query.end_ms / 1000, running));
+  }
+  if (run.transform) RETURN_IF_ERROR(run.transform(&answer));
+  // Deletes only after everything else has succeeded. So no sub-query misses rows that another one
+  // deletes, and a failed query deletes nothing.
+  if (query.request.delete_rows) {
+    for (SubQueryRun& r : runs) RETURN_IF_ERROR(r.DeleteRows());
   }
   return answer;
 }

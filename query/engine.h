@@ -45,6 +45,9 @@ struct RunOptions {
   /// creates this object, and it must outlive the result. If `request` is nullptr, Run creates a
   /// request that ends when Run returns.
   RunningRequest* request = nullptr;
+  /// Changes the result before the query deletes rows. If it fails, Run fails with its error, and
+  /// no rows are deleted. May be empty.
+  std::function<Status(Answer* answer)> transform = {};
 };
 
 /// Runs queries. The engine is thread-safe, and any number of queries may run at once. Functions of

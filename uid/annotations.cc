@@ -32,13 +32,6 @@ bool HasRows(const KeyLayout& layout, const Bytes& series) {
   return series.empty() || codec::CheckTsuid(layout, series).ok();
 }
 
-Status CheckSize(size_t bytes) {
-  if (bytes <= kAnnotationBytesMax) return {};
-  return Status::InvalidArgument("The annotation would have at least " + std::to_string(bytes) +
-                                 " bytes; at most " + std::to_string(kAnnotationBytesMax) +
-                                 " are allowed");
-}
-
 size_t TextBytes(const codec::Annotation& annotation) {
   size_t bytes = annotation.description.size() + annotation.notes.size();
   if (annotation.custom)
@@ -66,6 +59,13 @@ int64_t BytesOfAnnotations(const Row& row) {
 }
 
 }  // namespace
+
+Status CheckAnnotationBytes(size_t bytes) {
+  if (bytes <= kAnnotationBytesMax) return {};
+  return Status::InvalidArgument("The annotation would have at least " + std::to_string(bytes) +
+                                 " bytes; at most " + std::to_string(kAnnotationBytesMax) +
+                                 " are allowed");
+}
 
 struct Annotations::Place {
   Bytes key;
@@ -115,9 +115,13 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
                                                             bool replace, RequestContext& context) {
   if (request.start_time < 1)
     return Status::InvalidArgument("The start timestamp has not been set");
+  // Row keys have 32 bits for the time. An annotation after them would be found at an earlier time.
+  if (Timestamp{request.start_time}.seconds() > int64_t{UINT32_MAX})
+    return Status::InvalidArgument("The start timestamp " + std::to_string(request.start_time) +
+                                   " is after 2106-02-07T06:28:15Z");
   if (!codec::HasAnnotationChanges(request)) return std::optional<codec::Annotation>();
   // The texts may be as long as the body of a request. They are not copied if they are too long.
-  RETURN_IF_ERROR(CheckSize(TextBytes(request)));
+  RETURN_IF_ERROR(CheckAnnotationBytes(TextBytes(request)));
   Result<Place> located = Locate(request.tsuid, request.start_time);
   if (located.status().code() == StatusCode::kNotFound)
     return Status::InvalidArgument("TSUID " + request.tsuid +
@@ -136,7 +140,7 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
       merged = codec::MergeAnnotation(request, stored, replace);
     }
     Bytes encoded = codec::EncodeAnnotation(merged);
-    RETURN_IF_ERROR(CheckSize(encoded.size()));
+    RETURN_IF_ERROR(CheckAnnotationBytes(encoded.size()));
     CellChange change = PutCell(kPointFamily, place.qualifier, std::move(encoded));
     if (options_.use_otsdb_timestamp) change.timestamp_ms = Timestamp{merged.start_time}.millis();
     ASSIGN_OR_RETURN(
@@ -153,6 +157,10 @@ Status Annotations::Delete(const std::string& tsuid, int64_t start_time, Request
   Result<Place> located = Locate(tsuid, start_time);
   if (located.status().code() == StatusCode::kNotFound) return {};
   ASSIGN_OR_RETURN(const Place place, std::move(located));
+  // A delete would register the series, so nothing is written if there is no annotation.
+  ASSIGN_OR_RETURN(const Row row,
+                   store_.Get(options_.table, place.key, kPointFamily, {place.qualifier}));
+  if (row.empty()) return {};
   return store_.Mutate(options_.table,
                        {{place.key, {DeleteColumn(kPointFamily, place.qualifier)}}});
 }

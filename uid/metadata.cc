@@ -63,13 +63,6 @@ bool HasPairs(const KeyLayout& layout, ByteView tsuid, const std::vector<Bytes>&
   });
 }
 
-Status CheckSize(size_t bytes) {
-  if (bytes <= kObjectBytesMax) return {};
-  return Status::LimitExceeded("the object would have at least " + std::to_string(bytes) +
-                               " bytes; at most " + std::to_string(kObjectBytesMax) +
-                               " are stored");
-}
-
 size_t TextBytes(std::initializer_list<const MetaText*> texts,
                  const std::optional<MetaFields>& custom) {
   size_t bytes = 0;
@@ -82,21 +75,28 @@ size_t TextBytes(std::initializer_list<const MetaText*> texts,
 
 }  // namespace
 
-Status CheckObjectSize(const std::string& json) { return CheckSize(json.size()); }
+Status CheckObjectBytes(size_t bytes) {
+  if (bytes <= kObjectBytesMax) return {};
+  return Status::LimitExceeded("the object would have at least " + std::to_string(bytes) +
+                               " bytes; at most " + std::to_string(kObjectBytesMax) +
+                               " are stored");
+}
+
+Status CheckObjectSize(const std::string& json) { return CheckObjectBytes(json.size()); }
 
 Status CheckTextSizes(std::initializer_list<const std::string*> texts) {
   size_t bytes = 0;
   for (const std::string* text : texts) bytes += text->size();
-  return CheckSize(bytes);
+  return CheckObjectBytes(bytes);
 }
 
 Status CheckTextSizes(const UidMeta& object) {
-  return CheckSize(
+  return CheckObjectBytes(
       TextBytes({&object.display_name, &object.description, &object.notes}, object.custom));
 }
 
 Status CheckTextSizes(const TsMeta& object) {
-  return CheckSize(TextBytes(
+  return CheckObjectBytes(TextBytes(
       {&object.display_name, &object.description, &object.notes, &object.units, &object.data_type},
       object.custom));
 }

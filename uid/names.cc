@@ -88,9 +88,11 @@ class Kind {
   // has allowed the name.
   Result<Bytes> FindOrAssign(ByteView name, bool allowed, bool* assigned);
   Result<std::string> NameOf(ByteView id, RequestContext* context);
+  // `suggests`: the visitor is that of Suggest, which refuses names that are known differently.
   Status ForEach(ByteView prefix, size_t batch_rows, RequestContext* context,
-                 const Names::NameVisitor& visit);
+                 const Names::NameVisitor& visit, bool suggests);
   Status Rename(ByteView old_name, ByteView new_name);
+  void ForgetAliases(ByteView name);
   Status Delete(ByteView name);
   Result<int64_t> HighestId();
 
@@ -372,7 +374,7 @@ Result<std::string> Kind::NameOf(ByteView id, RequestContext* context) {
 }
 
 Status Kind::ForEach(ByteView prefix, size_t batch_rows, RequestContext* context,
-                     const Names::NameVisitor& visit) {
+                     const Names::NameVisitor& visit, bool suggests) {
   ScanSpec spec;
   spec.table = options_.table;
   spec.start = prefix.empty() ? kSuggestFirst : ToLatin1(prefix);
@@ -392,9 +394,15 @@ Status Kind::ForEach(ByteView prefix, size_t batch_rows, RequestContext* context
       std::string name = FromLatin1(row.key);
       std::string known;
       if (cache_.FindName(row.cells[0].value, &known) && known != name) {
-        return Status::Corruption("Unexpected exception caught by " + Describe() + ".suggest(" +
-                                  std::string(prefix) + "): id " + SignedBytes(row.cells[0].value) +
-                                  " is known as '" + known + "', not '" + name + "'");
+        // A name with characters beyond Latin-1 is stored with "?" in their place.
+        if (!suggests) {
+          name = std::move(known);
+        } else {
+          return Status::Corruption("Unexpected exception caught by " + Describe() + ".suggest(" +
+                                    std::string(prefix) + "): id " +
+                                    SignedBytes(row.cells[0].value) + " is known as '" + known +
+                                    "', not '" + name + "'");
+        }
       }
       ASSIGN_OR_RETURN(const bool more, visit(std::move(name)));
       if (!more) return {};
@@ -422,8 +430,18 @@ Status Kind::Rename(ByteView old_name, ByteView new_name) {
   return status;
 }
 
+// Characters beyond Latin-1 are stored as "?". So other names may be cached that are stored under
+// the same bytes as a changed name.
+void Kind::ForgetAliases(ByteView name) {
+  if (ToLatin1(name).find('?') != Bytes::npos) cache_.Clear();
+}
+
 Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
-  ASSIGN_OR_RETURN(const Bytes id, Find(old_name));
+  NameCache::Entry entry;
+  if (!cache_.FindId(old_name, &entry)) {
+    ASSIGN_OR_RETURN(entry, Load(old_name, nullptr));
+  }
+  ASSIGN_OR_RETURN(const Bytes id, RequireOwnRawKey(old_name, entry));
   const Result<Bytes> taken = Find(new_name);
   if (taken.ok()) {
     return NameTaken(old_name, new_name, *taken);
@@ -450,6 +468,7 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
                                 {{ToLatin1(old_name), {DeleteColumn(kForwardFamily, qualifier_)}}});
   // Called after the last change in the store, so that data read before this change is not cached.
   cache_.Rename(old_name, new_name, id);
+  ForgetAliases(old_name);
   return status;
 }
 
@@ -464,6 +483,7 @@ Status Kind::Delete(ByteView name) {
                                          DeleteColumn(kReverseFamily, MetaQualifier(kind_))}}});
   }
   cache_.Remove(name, id);
+  ForgetAliases(name);
   return status;
 }
 
@@ -601,12 +621,12 @@ Result<std::vector<std::string>> Names::Suggest(UidKind kind, ByteView prefix, s
     return names.size() < max;
   };
   RequestContext* context = tally != nullptr ? tally->context() : nullptr;
-  RETURN_IF_ERROR(impl_->of(kind).ForEach(prefix, max, context, collect));
+  RETURN_IF_ERROR(impl_->of(kind).ForEach(prefix, max, context, collect, true));
   return names;
 }
 Status Names::ForEach(UidKind kind, ByteView prefix, RequestContext* context,
                       const NameVisitor& visit) {
-  return impl_->of(kind).ForEach(prefix, kSuggestBatchMax, context, visit);
+  return impl_->of(kind).ForEach(prefix, kSuggestBatchMax, context, visit, false);
 }
 Status Names::Rename(UidKind kind, ByteView old_name, ByteView new_name) {
   return impl_->of(kind).Rename(old_name, new_name);

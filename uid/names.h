@@ -114,8 +114,9 @@ class Names {
   /// A function that gets each name. It returns false to end the iteration.
   using NameVisitor = std::function<Result<bool>(std::string name)>;
   /// Calls `visit` for all names that Suggest would return without a maximum, one by one, in a
-  /// single scan. The scan charges its work to `context` and returns the errors of `context`;
-  /// nullptr means no limits. If `visit` returns an error, ForEach ends and returns this error.
+  /// single scan. If this process knows another name for an id, `visit` gets that name. The scan
+  /// charges its work to `context` and returns the errors of `context`; nullptr means no limits. If
+  /// `visit` returns an error, ForEach ends and returns this error.
   Status ForEach(UidKind kind, ByteView prefix, RequestContext* context, const NameVisitor& visit);
 
   /// A function that gets each name and its id. It returns false to end the iteration.

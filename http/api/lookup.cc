@@ -261,19 +261,20 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
     WriteHead(*query, took_ms, json);
     json->Key("results");
     json->BeginArray();
+    int64_t written = 0;
     for (const Bytes& tsuid : *series) {
       RETURN_IF_ERROR(running.Step(kStepsPerPrinted));
       const Status status =
           WriteSeries(tsuid, services.points.layout(), services.names, running, json);
-      // This error is not reported as 404: in OpenTSDB an id without a name is an internal error.
-      if (status.code() == StatusCode::kNotFound)
-        return Status::Corruption(std::string(status.message()));
+      // A UID has no name. Such a series must not hide all others.
+      if (status.code() == StatusCode::kNotFound) continue;
       RETURN_IF_ERROR(status);
       if (!json->alive()) return {};
+      ++written;
     }
     json->EndArray();
     json->Member("startIndex", query->start_index);
-    json->Member("totalResults", static_cast<int64_t>(series->size()));
+    json->Member("totalResults", written);
     json->EndObject();
     return {};
   });

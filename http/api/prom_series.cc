@@ -128,7 +128,9 @@ class IdSet {
 
 Status AddTexts(UidKind kind, const IdSet& ids, query::LabelNames* names, TextSet* out) {
   for (const Bytes& id : ids.ids()) {
-    ASSIGN_OR_RETURN(std::string text, names->TextOf(kind, id));
+    Result<std::string> found = names->TextOf(kind, id);
+    if (query::IsUnnamed(found.status())) continue;
+    ASSIGN_OR_RETURN(std::string text, std::move(found));
     RETURN_IF_ERROR(out->Add(std::move(text)));
   }
   return {};
@@ -329,7 +331,9 @@ void HandlePromSeries(const Request& request, Services& services, ResponseWriter
     for (const Bytes& tsuid : tsuids.ids()) {
       if (found->series.size() == asked->limit) break;
       RETURN_IF_ERROR(running.Step(kStepsPerLabels));
-      ASSIGN_OR_RETURN(promql::Labels labels, series.names().LabelsOf(tsuid));
+      Result<promql::Labels> named = series.names().LabelsOf(tsuid);
+      if (query::IsUnnamed(named.status())) continue;
+      ASSIGN_OR_RETURN(promql::Labels labels, std::move(named));
       RETURN_IF_ERROR(found->memory.Add(static_cast<int64_t>(labels.bytes())));
       found->series.push_back(std::move(labels));
     }

@@ -33,16 +33,19 @@ void RefusePost(const Request& request, Services& services, ResponseWriter& out)
 Result<query::Answer> Evaluate(const query::ValidQuery& query,
                                const std::vector<query::GexpCall>& calls, Services& services,
                                query::RunningRequest& running) {
-  ASSIGN_OR_RETURN(query::Answer answer,
-                   services.queries.Run(query, {.trim = false,
-                                                .on_failure = query::OnFailure::kLeaveNothing,
-                                                .request = &running}));
-  query::Answer results;
-  results.queries = answer.queries;
-  results.global_annotations = std::move(answer.global_annotations);
-  ASSIGN_OR_RETURN(results.groups, query::RunGexps(calls, query, std::move(answer),
-                                                   services.queries.layout(), &running));
-  return results;
+  const auto run_calls = [&](query::Answer* answer) -> Status {
+    query::Answer results;
+    results.queries = answer->queries;
+    results.global_annotations = std::move(answer->global_annotations);
+    ASSIGN_OR_RETURN(results.groups, query::RunGexps(calls, query, std::move(*answer),
+                                                     services.queries.layout(), &running));
+    *answer = std::move(results);
+    return {};
+  };
+  return services.queries.Run(query, {.trim = false,
+                                      .on_failure = query::OnFailure::kLeaveNothing,
+                                      .request = &running,
+                                      .transform = run_calls});
 }
 
 }  // namespace

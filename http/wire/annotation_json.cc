@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "storage/model/java_hash.h"
+#include "uid/annotations.h"
 
 namespace hg::http {
 namespace {
@@ -34,7 +35,9 @@ Status ReadCustom(const JsonValue& object, std::optional<codec::Annotation::Cust
   if (value == nullptr || value->is_null()) return {};
   if (!value->is_object()) return Status::InvalidArgument("\"custom\" must be an object");
   out->emplace();
+  size_t bytes = 0;
   for (const auto& [key, field] : value->members) {
+    RETURN_IF_ERROR(uid::CheckAnnotationBytes(bytes += key.size() + field.text.size()));
     if (!field.is_scalar() && !field.is_null())
       return Status::InvalidArgument("\"custom\" must hold strings, but \"" + key +
                                      "\" is a structure");

@@ -190,8 +190,10 @@ std::string LabelNames::Shown(UidKind kind, std::string sent) const {
 }
 
 Result<bool> LabelNames::Is(UidKind kind, ByteView id, std::string_view name) {
-  ASSIGN_OR_RETURN(const Bytes* stored, names_.NameOf(kind, id));
-  return *stored == name;
+  const Result<const Bytes*> stored = names_.NameOf(kind, id);
+  if (IsUnnamed(stored.status())) return false;
+  RETURN_IF_ERROR(stored.status());
+  return **stored == name;
 }
 
 Result<bool> LabelNames::IsUntagged(ByteView tsuid) {

@@ -144,7 +144,9 @@ Status LabelSelector::HideRenamed() {
 }
 
 Status LabelSelector::AddMetric(ByteView id, const std::vector<const Matcher*>& conditions) {
-  ASSIGN_OR_RETURN(const std::string sent, names_->SentText(UidKind::kMetric, id));
+  Result<std::string> stored = names_->SentText(UidKind::kMetric, id);
+  if (IsUnnamed(stored.status())) return {};
+  ASSIGN_OR_RETURN(const std::string sent, std::move(stored));
   const std::string shown = names_->Shown(UidKind::kMetric, sent);
   for (const Matcher* condition : conditions) {
     ASSIGN_OR_RETURN(bool admitted, condition->Admits(sent, *watch_));
@@ -164,7 +166,9 @@ Status LabelSelector::AddMetric(ByteView id, const std::vector<const Matcher*>& 
 Result<bool> LabelSelector::Decide(const Check& check, ByteView value) {
   std::string text;
   if (!value.empty()) {
-    ASSIGN_OR_RETURN(text, names_->TextOf(UidKind::kTagv, value));
+    Result<std::string> found = names_->TextOf(UidKind::kTagv, value);
+    if (IsUnnamed(found.status())) return false;
+    ASSIGN_OR_RETURN(text, std::move(found));
   }
   for (const Matcher* matcher : check.matchers) {
     ASSIGN_OR_RETURN(const bool admitted, matcher->Admits(text, *watch_));

@@ -102,6 +102,8 @@ class Reading {
       ASSIGN_OR_RETURN(const bool more, scan->Next(&row));
       if (!more) return in_turn_ ? EndSeries() : Status();
       RETURN_IF_ERROR(memory_.Step(1 + row.value.size()));
+      // Points after 2106 are in such rows of earlier times, between other rows of their series.
+      if (row.statistics == nullptr && row.base % kRowSpan != 0) continue;
       if (row.value.empty() && !Overlaps(row)) continue;
       ASSIGN_OR_RETURN(const size_t series, in_turn_ ? NextNumber(row.tsuid) : NumberOf(row.tsuid));
       if (series == kRefused) continue;
@@ -133,7 +135,9 @@ class Reading {
       if (!admitted) return kRefused;
     }
     RETURN_IF_ERROR(memory_.Step(kStepsPerLabels));
-    ASSIGN_OR_RETURN(Labels labels, names_.LabelsOf(tsuid));
+    Result<Labels> named = names_.LabelsOf(tsuid);
+    if (IsUnnamed(named.status())) return kRefused;
+    ASSIGN_OR_RETURN(Labels labels, std::move(named));
     RETURN_IF_ERROR(sink_.AddSeries(std::move(labels)));
     return series++;
   }

@@ -4,6 +4,12 @@
 #include "storage/engine/series_within.h"
 
 namespace hg::engine {
+namespace {
+
+// The cost of deleting a row, in steps of a RequestContext.
+constexpr uint64_t kStepsPerDelete = 64;
+
+}  // namespace
 
 Result<std::unique_ptr<PointScan>> EmbeddedPoints::Scan(const PointScanSpec& spec,
                                                         const ReconcileOptions& options) {
@@ -27,6 +33,7 @@ Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
   for (Bytes key;;) {
     ASSIGN_OR_RETURN(const bool more, scan->NextKey(&key));
     if (!more) return engine_.CommitAndWait(position);
+    if (spec.watch != nullptr) RETURN_IF_ERROR(spec.watch->Step(kStepsPerDelete));
     RETURN_IF_ERROR(engine_.LeaveRoom());
     ASSIGN_OR_RETURN(position, engine_.Write(table, key, changes));
   }

@@ -291,6 +291,25 @@ TEST_CASE_FIXTURE(EngineFixture, "a sub-query sees what another one of its reque
   CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {})->groups.empty());
 }
 
+TEST_CASE_FIXTURE(EngineFixture, "a query whose result cannot be transformed deletes nothing") {
+  Put("m", {{"host", "a"}}, kThreeOClock, 1);
+  Request request;
+  request.start = std::to_string(kThreeOClock);
+  request.queries = {Ask("sum", "m")};
+  request.delete_rows = true;
+  const ValidQuery query = *engine.Validate(request, RequestContext::Unlimited());
+  RunOptions run;
+  run.transform = [](Answer*) { return Status::InvalidArgument("no"); };
+  CHECK(engine.Run(query, run).status().message() == "no");
+  run.transform = [](Answer* answer) {
+    CHECK(answer->groups.size() == 1);
+    answer->groups.clear();
+    return Status();
+  };
+  CHECK(engine.Run(query, run)->groups.empty());
+  CHECK(engine.Run(query, {})->groups.empty());  // the rows were deleted
+}
+
 // The base times of rows have 32 bits, and the scan of a query truncates its range to them.
 TEST_CASE_FIXTURE(EngineFixture,
                   "a delete of times after the year 2106 deletes no earlier points") {

@@ -189,6 +189,22 @@ TEST_CASE("invalid annotations are refused") {
         StatusCode::kNotFound);
 }
 
+TEST_CASE("an annotation after 2106 is refused, because it would be found at an earlier time") {
+  AnnotationsFixture f;
+  codec::Annotation request;
+  request.tsuid = kSeries;
+  request.description = "x";
+  for (const int64_t time : {INT64_C(4'294'967'296'000), INT64_C(5'994'967'296'000), INT64_MAX}) {
+    request.start_time = time;
+    const Status status = f.annotations.Write(request, false, unlimited).status();
+    CHECK(status.code() == StatusCode::kInvalidArgument);
+    CHECK(status.message().find(std::to_string(time)) != std::string_view::npos);
+  }
+  CHECK(f.Cells().empty());
+  request.start_time = 4'294'967'295'000;
+  CHECK(f.annotations.Write(request, false, unlimited).ok());
+}
+
 TEST_CASE("TSUIDs with incomplete pairs have no annotations") {
   AnnotationsFixture f;
   const std::string odd = "000001000001";

@@ -118,6 +118,27 @@ TEST_CASE("any number of names is visited by one scan, each once, until the visi
   CHECK(names.ForEach(UidKind::kMetric, "m", nullptr, fail).code() == StatusCode::kBusy);
 }
 
+// Characters beyond Latin-1 are stored as "?", so both names are stored under the same bytes.
+TEST_CASE(
+    "names that are stored under the same bytes are listed, and only the known one is renamed") {
+  ScannedStore store;
+  Names names(store, {});
+  const Bytes lambda = *names.FindOrAssign(UidKind::kMetric, "λ");
+  std::vector<std::string> seen;
+  const auto list = [&](const std::string& name) -> Result<bool> {
+    seen.push_back(name);
+    return true;
+  };
+  REQUIRE(names.ForEach(UidKind::kMetric, "?", nullptr, list).ok());
+  CHECK(seen == std::vector<std::string>{"λ"});
+  CHECK(names.Rename(UidKind::kMetric, "μ", "b").code() == StatusCode::kConflict);
+  CHECK(*names.Find(UidKind::kMetric, "λ") == lambda);
+  CHECK(*names.NameOf(UidKind::kMetric, lambda) == "λ");
+  REQUIRE(names.Rename(UidKind::kMetric, "λ", "b").ok());
+  CHECK(names.Find(UidKind::kMetric, "μ").status().code() == StatusCode::kNotFound);
+  CHECK(*names.Find(UidKind::kMetric, "b") == lambda);
+}
+
 TEST_CASE(
     "a rename puts both new mappings and then deletes the old one (opentsdb-schema.md §23.5)") {
   TracingStore store;

@@ -275,6 +275,9 @@ class Ingest::Resolver {
       if (new_tags &&
           !ReadPlainTags(raw_key.dialect, raw_key.tags, TagsMax(raw_key.dialect), &tags))
         return i;
+      if (new_tags &&
+          tags.size() * static_cast<size_t>(points_.layout().pair_width()) > codec::kRowKeyBytesMax)
+        return i;
       // Each rejected name is counted when its id is requested. So points with new names that may
       // be rejected are left to AppendNamed, which requests each name only once.
       if (!may_assign && (names_.filters() || !IdsAreLeft(unknown))) return i;

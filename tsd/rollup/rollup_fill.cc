@@ -40,13 +40,23 @@ bool HasUnreadable(const OddHours& odd, uint32_t begin, uint32_t end) {
                      [](const auto& hour) { return hour.second.odd == Odd::kUnreadable; });
 }
 
-/// Marks the hours of the span that a row meets. The row must not begin at a full hour.
+/// Returns whether a row does not begin at a full hour, or has points after its hour. Clients can
+/// store such rows as cells.
+bool IsStray(const RowHour& row) {
+  constexpr uint32_t kRowSpanMs = kRowSpan * 1000;
+  if (row.base % kRowSpan != 0) return true;
+  if (row.statistics != nullptr) return row.statistics->last_offset_ms >= kRowSpanMs;
+  return !row.offset_ms.empty() && row.offset_ms.back() >= kRowSpanMs;
+}
+
+/// Marks the hours of the span that a stray row meets.
 void MarkStray(const RowHour& row, const RollupSpan& span, OddHours* odd) {
   const uint32_t first = row.base - row.base % kRowSpan;
-  for (const uint64_t hour : {uint64_t{first}, uint64_t{first} + kRowSpan}) {
+  constexpr uint64_t kMoreHours = 2;  // an offset has at most 4,194 s
+  for (uint64_t hour = first; hour <= first + kMoreHours * kRowSpan; hour += kRowSpan) {
     if (hour < span.begin_s || hour >= span.end_s) continue;
     odd->try_emplace(static_cast<uint32_t>(hour),
-                     OddHour{Odd::kExtras, "a row that does not begin at a full hour"});
+                     OddHour{Odd::kExtras, "a row with points of several hours"});
   }
 }
 
@@ -197,7 +207,7 @@ Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
     if (!more) break;
     const auto known = std::lower_bound(tsuids.begin(), tsuids.end(), row.tsuid);
     if (known == tsuids.end() || *known != row.tsuid) continue;
-    if (row.base % kRowSpan != 0) {
+    if (IsStray(row)) {
       MarkStray(row, span, odd);
       continue;
     }

@@ -36,8 +36,10 @@ class PromFixture : public ApiFixture {
     std::vector<Bytes> pairs;
     for (const auto& [key, value] : tags)
       pairs.push_back(Id(UidKind::kTagk, key) + Id(UidKind::kTagv, value));
-    const Result<SeriesNumber> series =
-        points.Register(codec::MakeTsuid(Id(UidKind::kMetric, metric), std::move(pairs)));
+    AddTsuidAt(codec::MakeTsuid(Id(UidKind::kMetric, metric), std::move(pairs)), second);
+  }
+  void AddTsuidAt(const Bytes& tsuid, int64_t second) {
+    const Result<SeriesNumber> series = points.Register(tsuid);
     REQUIRE(series.ok());
     const PointEntry entry = MakePointEntry(*series, Timestamp{second}, PointValue::Int(1));
     REQUIRE(points.Append({&entry, 1}).ok());
@@ -48,13 +50,13 @@ class PromFixture : public ApiFixture {
   std::string Post(const std::string& target, const std::string& form) {
     return Text(Ask("POST", target, form, {{"content-type", "application/x-www-form-urlencoded"}}));
   }
-
- private:
   Bytes Id(UidKind kind, const std::string& name) {
     const Result<Bytes> id = names.FindOrAssign(kind, name);
     REQUIRE(id.ok());
     return *id;
   }
+
+ private:
   static std::string Text(const BufferResponse& reply) {
     return (reply.status == 200 ? "" : std::to_string(reply.status) + " ") + reply.body;
   }
@@ -201,6 +203,38 @@ TEST_CASE("a range query returns a matrix sorted by labels") {
                 R"("values":[[1,"1"],[1.500,"1.5"],[2,"2"]]}]})"));
   CHECK(f.Get("/api/v1/query_range?query=nothing&start=1&end=2&step=1") ==
         Success(R"({"resultType":"matrix","result":[]})"));
+}
+
+TEST_CASE("a series with ids without names is not shown and does not hide other series") {
+  PromFixture f;
+  const std::string at = "&start=1700000000&end=1700000000";
+  const std::vector<std::string> targets = {
+      "/api/v1/series?match[]=%7Bhost%3D%22a%22%7D",
+      "/api/v1/series?match[]=%7Bhost%3D~%22a.*%22%7D" + at,
+      "/api/v1/labels",
+      "/api/v1/labels?match[]=up" + at,
+      "/api/v1/label/host/values",
+      "/api/v1/label/host/values?match[]=%7B__name__%3D~%22.%2B%22%7D" + at,
+      "/api/v1/query?time=1700000000&query=%7Bhost%3D~%22a.*%22%7D",
+      "/api/v1/query?time=1700000000&query=count(%7B__name__%3D~%22.%2B%22%7D)",
+      "/api/v1/query?time=1700000000&query=up%7Bhost!%3D%22b%22%7D",
+      "/api/query?start=1699999999&end=1700000001&m=sum:up%7Bhost%3Dwildcard(a*)%7D",
+      "/api/query?start=1699999999&end=1700000001&m=sum:up%7Bhost%3Dnot_literal_or(b)%7D",
+      "/api/search/lookup?m=%7Bhost%3Da%7D"};
+  for (const bool from_index : {false, true}) {
+    f.points.lists_from_index = from_index;
+    std::vector<std::string> before;
+    for (const std::string& target : targets) before.push_back(f.Get(target));
+    const Bytes up = f.Id(UidKind::kMetric, "up"), host = f.Id(UidKind::kTagk, "host"),
+                a = f.Id(UidKind::kTagv, "a"), none(3, '\xEE');
+    f.AddTsuidAt(none + host + a, 1700000000);
+    f.AddTsuidAt(up + host + none, 1700000000);
+    f.AddTsuidAt(up + none + a, 1700000000);
+    for (size_t i = 0; i < targets.size(); ++i) {
+      CAPTURE(targets[i]);
+      CHECK(f.Get(targets[i]) == before[i]);
+    }
+  }
 }
 
 TEST_CASE("a form in the body is parsed like the query string, and takes precedence over it") {

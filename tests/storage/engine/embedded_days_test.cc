@@ -102,6 +102,18 @@ struct Rig : EngineRig<> {
 
 }  // namespace
 
+TEST_CASE_FIXTURE(Rig, "a delete of many rows of one series ends with its request") {
+  for (uint32_t hour = 0; hour < 200; ++hour) Append(1, kFirst + hour * kHour);
+  PointScanSpec spec;
+  spec.metric = Metric(1);
+  FakeWatch watch;
+  watch.steps_max = 1000;
+  spec.watch = &watch;
+  CHECK(points->DeleteRows(spec).code() == StatusCode::kDeadlineExceeded);
+  watch.steps_max = UINT64_MAX;
+  CHECK(points->DeleteRows(spec).ok());
+}
+
 TEST_CASE("series in memory are found exactly, by the hours of their rows") {
   Rig rig;
   rig.Append(1, kFirst);

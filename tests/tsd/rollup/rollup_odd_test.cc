@@ -58,6 +58,27 @@ TEST_CASE_FIXTURE(Opened,
 }
 
 TEST_CASE_FIXTURE(Opened,
+                  "points of cells that are later than the hour of their row are read from there") {
+  for (int hour = 0; hour < 4; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
+  const Result<Bytes> tsuid = world.Tsuid("m", "a");
+  REQUIRE(tsuid.ok());
+  const Bytes key = codec::MakeRowKey(world.store->points().layout(), *tsuid,
+                                      static_cast<uint32_t>(kMidnight + kHourS));
+  // 3700 s into the hour: 3700 << 4, an integer of one byte.
+  const RowMutation late{key, {PutCell("t", Bytes("\xE7\x40", 2), Bytes(1, '\5'))}};
+  REQUIRE(world.store->cells().Mutate("tsdb", {late}).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  for (const char* downsample : {"10m-sum", "1h-sum", "2h-max", "1d-sum"})
+    (void)Compare(downsample, kMidnight, kMidnight + kDayS);
+  REQUIRE(world.store->cells().Mutate("tsdb", {late}).ok());  // only this hour is recomputed
+  Round();
+  (void)Compare("1h-sum", kMidnight, kMidnight + kDayS);
+}
+
+TEST_CASE_FIXTURE(Opened,
                   "hours that rollups cannot represent do not make all rollups be recomputed") {
   for (int hour = 0; hour < 9; ++hour)
     REQUIRE(world
