@@ -13,7 +13,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <unordered_set>
 
 #include "storage/base/clock.h"
 #include "storage/base/keyed_hash.h"
@@ -106,7 +105,7 @@ class RowCompactor {
   std::condition_variable changed_;
   // The following members, except worker_, are guarded by mutex_.
   std::deque<Bytes> queue_;  // the row keys that wait to be processed
-  std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>> waiting_;  // the row keys in queue_
+  keyed_hash::Set waiting_;  // the row keys in queue_
   size_t busy_ = 0;  // number of row keys that were taken from queue_ and are being processed
   bool stopping_ = false;
   RowCompactorStats stats_;

@@ -10,7 +10,6 @@
 #include <map>
 #include <mutex>
 #include <thread>
-#include <unordered_set>
 #include <utility>
 
 #include "compaction/row_compactor.h"
@@ -84,7 +83,7 @@ class RowQueue {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // The following members, except worker_, are guarded by mutex_.
-  using Keys = std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>>;
+  using Keys = keyed_hash::Set;
   std::map<uint32_t, Keys> rows_;  // row keys by base time in seconds
   size_t count_ = 0;
   uint64_t dropped_ = 0;

@@ -188,7 +188,7 @@ constexpr StatMetric kMetrics[] = {
     {"storage.files.bytes", "", "hourglass_storage_files_bytes", kGauge,
      "Size of the files of the store."},
     {"storage.files.memory_bytes", "", "hourglass_storage_files_memory_bytes", kGauge,
-     "Memory of the block indexes and filters of open files."},
+     "Memory of the block indexes of open files."},
     {"storage.log.bytes", "", "hourglass_storage_log_bytes", kGauge,
      "Size of the log of data that is not flushed to files yet."},
     {"storage.flushes", "", "hourglass_storage_flushes_total", kCounter,

@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string_view>
+#include <unordered_set>
 
+#include "storage/base/bytes.h"
 #include "storage/base/random_bits.h"
 
 namespace hg::keyed_hash {
@@ -90,5 +93,8 @@ struct Hash {
     uint64_t words[3];
   };
 };
+
+/// A set of texts that clients choose.
+using Set = std::unordered_set<Bytes, Hash, std::equal_to<>>;
 
 }  // namespace hg::keyed_hash

@@ -86,7 +86,7 @@ struct EmbeddedStats {
   uint64_t registry_bytes = 0;      // memory of the series that are not in mapped files
   uint64_t registry_mapped_bytes = 0;  // size of the mapped files of series
   uint64_t name_bytes = 0;             // memory of names that the process keeps outside the store
-  uint64_t file_memory_bytes = 0;      // memory of block indexes and filters of all open files
+  uint64_t file_memory_bytes = 0;      // memory of block indexes of all open files
   uint64_t refused_series = 0;  // number of calls that were denied memory for series or names
   /// Whether series, names and indexes of files need so much memory that new names are rejected,
   /// even after a flush.

@@ -145,6 +145,13 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
       report->damages.push_back(std::move(damage));
     }
   }
+  for (size_t part = 0; part < blocks.filter_parts(); ++part) {
+    const Status read = blocks.CheckFilterPart(part);
+    if (read.ok()) continue;
+    Damage damage = DamageOf(read, path);
+    damage.lost = "a part of the filter of row keys; no row is lost";
+    report->damages.push_back(std::move(damage));
+  }
   Bytes last_key;
   uint64_t entries = 0;
   bool whole = true;

@@ -106,8 +106,8 @@ bool PutQueue::MaySend(const TableQueue& queue) const {
 }
 
 PutQueue::Batch PutQueue::TakeBatch(TableQueue* queue) const {
-  std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>> rows;
-  std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>> columns;
+  keyed_hash::Set rows;
+  keyed_hash::Set columns;
   const auto repeats = [&](const wire::TPut& put) {
     return std::any_of(put.columnValues.begin(), put.columnValues.end(),
                        [&](const auto& cell) { return columns.contains(NameOf(put, cell)); });

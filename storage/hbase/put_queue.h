@@ -17,7 +17,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "storage/base/bytes.h"
@@ -82,7 +81,7 @@ class PutQueue {
     std::list<Waiting> waiting;  // a list, so that moving elements needs no memory
     size_t waiting_bytes = 0;
     size_t calls = 0;  // number of running calls for the table
-    std::unordered_set<Bytes, keyed_hash::Hash, std::equal_to<>> rows_on_the_way;
+    keyed_hash::Set rows_on_the_way;
     std::condition_variable changed;
   };
 

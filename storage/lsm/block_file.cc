@@ -42,7 +42,9 @@ Result<std::shared_ptr<const BlockFile>> BlockFile::Open(FileSystem& files, cons
 }
 
 BlockFile::~BlockFile() {
-  if (reading_.cache != nullptr) reading_.cache->Drop(cache_number_, index_.size() + 1);
+  if (reading_.cache != nullptr) {
+    reading_.cache->Drop(cache_number_, PlaceOfFilterPart(filter_parts_.size()));
+  }
 }
 
 Status BlockFile::Load() {
@@ -53,36 +55,40 @@ Status BlockFile::Load() {
   if (bytes.size() != kMagicBytes || ByteView(bytes).substr(0, kMagicBytes - 1) != kBlockMagic) {
     return Damaged(size - kMagicBytes, "not the trailer of a block file");
   }
-  // No checksum covers the version. So a damaged version cannot be distinguished from the version
-  // of another program, and both are reported as damage.
-  if (bytes.back() != kBlockVersion && bytes.back() != kMetaVersion) {
+  // A damaged version cannot be distinguished from the version of another program, and both are
+  // reported as damage.
+  const char version = bytes.back();
+  if (version < kBlockVersion || version > kFilterVersion) {
     const std::string what = "a block file of version " +
-                             std::to_string(static_cast<uint8_t>(bytes.back())) +
+                             std::to_string(static_cast<uint8_t>(version)) +
                              "; this program reads versions " + std::to_string(kBlockVersion) +
-                             " and " + std::to_string(kMetaVersion);
+                             " to " + std::to_string(kFilterVersion);
     return Damaged(size - kMagicBytes, what.c_str());
   }
-  const bool has_meta = bytes.back() == kMetaVersion;
-  const size_t trailer_bytes = kTrailerBytes + (has_meta ? kTrailerMetaBytes : 0);
+  const size_t trailer_bytes = kTrailerBytes + (version != kBlockVersion ? kTrailerMetaBytes : 0);
   if (size < trailer_bytes) return Damaged(0, "shorter than a trailer");
   const uint64_t trailer_offset = size - trailer_bytes;
   RETURN_IF_ERROR(file_->ReadAt(trailer_offset, trailer_bytes - kMagicBytes, &bytes));
-  ByteView in = bytes;
-  if (in.size() != trailer_bytes - kMagicBytes || !CheckCrc(&in)) {
+  if (bytes.size() != trailer_bytes - kMagicBytes) {
+    return Damaged(trailer_offset, "the trailer is cut short");
+  }
+  ByteView in = ByteView(bytes).substr(0, bytes.size() - kCrcBytes);
+  ByteView crc = ByteView(bytes).substr(in.size());
+  trailer_crc_ = TrailerCrc(in, version);
+  if (TakeLittle(&crc, kCrcBytes) != trailer_crc_) {
     return Damaged(trailer_offset, "checksum of the trailer differs");
   }
   bytes_ = size;
-  trailer_crc_ = crc32c::Value(in);
-  if (has_meta) {
+  if (version != kBlockVersion) {
     meta_offset_ = TakeLittle(&in, 8);
     meta_size_ = TakeLittle(&in, 8);
     meta_crc_ = static_cast<uint32_t>(TakeLittle(&in, kCrcBytes));
   }
-  const uint64_t bloom_offset = TakeLittle(&in, 8);
-  const uint64_t bloom_size = TakeLittle(&in, 8);
+  const uint64_t filter_offset = TakeLittle(&in, 8);
+  const uint64_t filter_size = TakeLittle(&in, 8);
   times_.min_ms = static_cast<int64_t>(TakeLittle(&in, 8));
   times_.max_ms = static_cast<int64_t>(TakeLittle(&in, 8));
-  const auto bloom_crc = static_cast<uint32_t>(TakeLittle(&in, 4));
+  const auto filter_crc = static_cast<uint32_t>(TakeLittle(&in, 4));
   const uint64_t packing = TakeLittle(&in, 1);
   if (packing > static_cast<uint64_t>(Packing::kZstd)) {
     const std::string what = "blocks packed by the unknown method " + std::to_string(packing);
@@ -98,22 +104,52 @@ Status BlockFile::Load() {
   if (index_offset > trailer_offset || index_size != trailer_offset - index_offset) {
     return Damaged(trailer_offset, "the index lies outside of the file");
   }
-  if (bloom_offset > index_offset || bloom_size != index_offset - bloom_offset) {
+  if (filter_offset > index_offset || filter_size != index_offset - filter_offset) {
     return Damaged(trailer_offset, "the filter lies outside of the file");
   }
-  if (has_meta && (meta_size_ == 0 || meta_offset_ > bloom_offset ||
-                   meta_size_ != bloom_offset - meta_offset_)) {
+  if (version != kBlockVersion &&
+      (meta_offset_ > filter_offset || meta_size_ != filter_offset - meta_offset_)) {
     return Damaged(trailer_offset, "the meta block lies outside of the file");
   }
-  RETURN_IF_ERROR(LoadBloom(bloom_offset, bloom_size, bloom_crc));
-  return LoadIndex(index_offset, index_size, index_crc);
+  RETURN_IF_ERROR(LoadIndex(index_offset, index_size, index_crc));
+  RETURN_IF_ERROR(LoadFilter(version, filter_offset, filter_size, filter_crc));
+  CountMemory();
+  return {};
 }
 
-Status BlockFile::LoadBloom(uint64_t offset, uint64_t size, uint32_t crc) {
+Status BlockFile::LoadFilter(char version, uint64_t offset, uint64_t size, uint32_t crc) {
   if (size == 0) return {};
-  RETURN_IF_ERROR(file_->ReadAt(offset, size, &bloom_));
-  if (bloom_.size() == size && crc32c::Value(bloom_) == crc) return {};
-  return Damaged(offset, "checksum of the filter differs");
+  Bytes bytes;
+  RETURN_IF_ERROR(file_->ReadAt(offset, size, &bytes));
+  if (bytes.size() != size || crc32c::Value(bytes) != crc) {
+    return Damaged(offset, "checksum of the filter differs");
+  }
+  if (version != kFilterVersion) {
+    filter_parts_.push_back({index_.size(), offset, size});
+    whole_filter_ = std::make_shared<const Bytes>(std::move(bytes));
+    return {};
+  }
+  size_t end = 0;
+  for (ByteView in = bytes; !in.empty();) {
+    uint64_t blocks, part_size;
+    if (!GetVarint64(&in, &blocks) || !GetVarint64(&in, &part_size)) {
+      return Damaged(offset, "the table of the filter's parts is cut short");
+    }
+    if (blocks == 0 || blocks > index_.size() - end) {
+      return Damaged(offset, "a part of the filter belongs to no blocks");
+    }
+    end += blocks;
+    const uint64_t begin = index_[end - 1].offset + index_[end - 1].size;
+    if (part_size < kCrcBytes || begin > offset || part_size > offset - begin) {
+      return Damaged(offset, "a part of the filter lies outside of the file");
+    }
+    filter_parts_.push_back({end, begin, part_size});
+  }
+  filter_parts_.shrink_to_fit();
+  for (; end < index_.size(); ++end) {
+    if (!continues(end)) return Damaged(offset, "the filter lacks the keys of the last blocks");
+  }
+  return {};
 }
 
 Status BlockFile::LoadIndex(uint64_t offset, uint64_t size, uint32_t crc) {
@@ -146,17 +182,31 @@ Status BlockFile::LoadIndex(uint64_t offset, uint64_t size, uint32_t crc) {
     index_.push_back(std::move(entry));
   }
   index_.shrink_to_fit();
-  memory_bytes_ = bloom_.capacity() + index_.capacity() * sizeof(BlockEntry);
+  return {};
+}
+
+void BlockFile::CountMemory() {
+  memory_bytes_ = index_.capacity() * sizeof(BlockEntry) +
+                  filter_parts_.capacity() * sizeof(FilterPart) +
+                  (whole_filter_ != nullptr ? whole_filter_->capacity() : 0);
   for (const BlockEntry& entry : index_) {
     for (const Bytes* text : {&entry.separator, &entry.first_part}) {
       if (text->capacity() > Bytes().capacity()) memory_bytes_ += text->capacity() + 1;
     }
   }
-  return {};
 }
 
-bool BlockFile::MayHold(ByteView key) const {
-  if (bloom_.empty() || BloomPasses(bloom_, BloomHash(key))) return true;
+Result<bool> BlockFile::MayHold(ByteView key, size_t block, RequestContext* context) const {
+  if (filter_parts_.empty()) return true;
+  const auto part =
+      std::upper_bound(filter_parts_.begin(), filter_parts_.end(), block,
+                       [](size_t at, const FilterPart& filter) { return at < filter.blocks_end; });
+  // No entry begins in the blocks after the last part.
+  if (part == filter_parts_.end()) return false;
+  ASSIGN_OR_RETURN(
+      const auto bits,
+      ReadFilterPart(static_cast<size_t>(part - filter_parts_.begin()), CacheUse::kKeep, context));
+  if (BloomPasses(*bits, BloomHash(key))) return true;
   if (reading_.counters != nullptr) {
     reading_.counters->skipped_by_bloom.fetch_add(1, std::memory_order_relaxed);
   }
@@ -186,42 +236,58 @@ std::vector<Bytes> BlockFile::Separators() const {
   return keys;
 }
 
-Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use,
-                                                          RequestContext* context) const {
-  INVARIANT(i < index_.size());
+template <typename Read>
+Result<std::shared_ptr<const Bytes>> BlockFile::ReadCached(size_t place, CacheUse use,
+                                                           RequestContext* context,
+                                                           const Read& read) const {
   BlockCache* const cache = use == CacheUse::kPast ? nullptr : reading_.cache.get();
-  if (cache != nullptr) {
-    if (auto found = cache->Find(cache_number_, i)) return found;
-  }
-  if (context != nullptr) RETURN_IF_ERROR(context->MayWait());
-  Bytes block;
-  RETURN_IF_ERROR(ReadFromDisk(i, &block));
-  auto shared = std::make_shared<const Bytes>(WithPlaces(block));
-  if (cache != nullptr && use == CacheUse::kKeep) {
-    cache->Insert(cache_number_, i, shared, reading_.in_memory);
-  }
-  return shared;
-}
-
-Result<std::shared_ptr<const Bytes>> BlockFile::ReadMeta(CacheUse use,
-                                                         RequestContext* context) const {
-  INVARIANT(has_meta());
-  BlockCache* const cache = use == CacheUse::kPast ? nullptr : reading_.cache.get();
-  const size_t place = index_.size();  // its number in the cache, after those of the blocks
   if (cache != nullptr) {
     if (auto found = cache->Find(cache_number_, place)) return found;
   }
   if (context != nullptr) RETURN_IF_ERROR(context->MayWait());
   Bytes bytes;
-  RETURN_IF_ERROR(file_->ReadAt(meta_offset_, meta_size_, &bytes));
-  if (bytes.size() != meta_size_ || crc32c::Value(bytes) != meta_crc_) {
-    return DamagedMeta("checksum of the meta block differs");
-  }
+  RETURN_IF_ERROR(read(&bytes));
   auto shared = std::make_shared<const Bytes>(std::move(bytes));
   if (cache != nullptr && use == CacheUse::kKeep) {
     cache->Insert(cache_number_, place, shared, reading_.in_memory);
   }
   return shared;
+}
+
+Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use,
+                                                          RequestContext* context) const {
+  INVARIANT(i < index_.size());
+  return ReadCached(i, use, context, [this, i](Bytes* bytes) {
+    Bytes block;
+    RETURN_IF_ERROR(ReadFromDisk(i, &block));
+    *bytes = WithPlaces(block);
+    return Status();
+  });
+}
+
+Result<std::shared_ptr<const Bytes>> BlockFile::ReadMeta(CacheUse use,
+                                                         RequestContext* context) const {
+  INVARIANT(has_meta());
+  return ReadCached(PlaceOfMeta(), use, context, [this](Bytes* bytes) {
+    RETURN_IF_ERROR(file_->ReadAt(meta_offset_, meta_size_, bytes));
+    if (bytes->size() == meta_size_ && crc32c::Value(*bytes) == meta_crc_) return Status();
+    return DamagedMeta("checksum of the meta block differs");
+  });
+}
+
+Result<std::shared_ptr<const Bytes>> BlockFile::ReadFilterPart(size_t part, CacheUse use,
+                                                               RequestContext* context) const {
+  if (whole_filter_ != nullptr) return whole_filter_;
+  return ReadCached(PlaceOfFilterPart(part), use, context, [this, part](Bytes* bytes) {
+    const FilterPart& place = filter_parts_[part];
+    RETURN_IF_ERROR(file_->ReadAt(place.offset, place.size, bytes));
+    ByteView bits = *bytes;
+    if (bytes->size() != place.size || !CheckCrc(&bits)) {
+      return Damaged(place.offset, "checksum of a part of the filter differs");
+    }
+    bytes->resize(bits.size());
+    return Status();
+  });
 }
 
 Status BlockFile::ReadFromDisk(size_t i, Bytes* block) const {
@@ -308,8 +374,10 @@ Result<bool> BlockFile::Find(ByteView key, std::shared_ptr<const Bytes>* block, 
 
 Result<bool> BlockFile::FindAt(ByteView key, size_t* at, std::shared_ptr<const Bytes>* block,
                                ByteView* value, RequestContext* context) const {
-  if (index_.empty() || key < index_.front().separator || !MayHold(key)) return false;
+  if (index_.empty() || key < index_.front().separator) return false;
   *at = BlockOf(key);
+  ASSIGN_OR_RETURN(const bool may_hold, MayHold(key, *at, context));
+  if (!may_hold) return false;
   ASSIGN_OR_RETURN(*block, ReadBlock(*at, CacheUse::kKeep, context));
   Bytes found;
   const PlacedBlock placed(**block);
@@ -390,6 +458,8 @@ Status BlockFile::ReadEntries(
 
 Status BlockFile::Check(const std::shared_ptr<const BlockFile>& file) {
   if (file->has_meta()) RETURN_IF_ERROR(file->ReadMeta(CacheUse::kPast, nullptr).status());
+  for (size_t part = 0; part < file->filter_parts(); ++part)
+    RETURN_IF_ERROR(file->CheckFilterPart(part));
   uint64_t entries = 0;
   for (size_t block = 0; block < file->blocks(); ++block) {
     RETURN_IF_ERROR(file->ReadEntries(block, [&](ByteView, ByteView) {

@@ -1,6 +1,7 @@
 #pragma once
 // An immutable file of rows sorted by key. Its blocks have checksums. The file has an index of its
-// blocks and, optionally, a filter of its keys (FORMAT.md "Block file"). If the file has a
+// blocks and, optionally, a filter of its keys (FORMAT.md "Block file"). The filter has parts of a
+// few kilobytes, which are read like blocks, so a filter does not stay in memory. If the file has a
 // BlockPacker, the packer encodes all blocks that it supports. Each other block is compressed if
 // compression saves enough space. Otherwise the block is stored unchanged. A file may also have a
 // meta block with bytes about its rows. The code in storage/lsm does not interpret these bytes.
@@ -108,6 +109,14 @@ struct BlockEntry {
   uint64_t size;
 };
 
+/// A part of a file's filter. It has the keys of entries that begin in the blocks from the end of
+/// the part before it up to `blocks_end`.
+struct FilterPart {
+  size_t blocks_end;
+  uint64_t offset;
+  uint64_t size;
+};
+
 /// Writes a block file. Use a writer on one thread at a time. Add entries in ascending order of
 /// keys, and then call Finish. The file is unusable if Finish was not called or a call has failed.
 class BlockFileWriter {
@@ -141,16 +150,20 @@ class BlockFileWriter {
   bool PackBlock();
   bool CompressBlock();
   Status EndBlock();
+  Status EndFilterPart();
+  [[nodiscard]] Bytes EncodeIndex() const;
+  [[nodiscard]] Bytes EncodeFilterParts() const;
   void AppendEntry(ByteView key, ByteView value);
   Status Write(ByteView bytes);
 
   std::unique_ptr<File> file_;
   const BlockWriting writing_;
   TimeSpan times_;
-  std::vector<uint64_t> hashes_;  // hashes of the keys, for the filter
+  std::vector<uint64_t> hashes_;  // hashes of the keys since the last part of the filter
+  std::vector<FilterPart> filter_parts_;
   uint64_t offset_ = 0;
   uint64_t entries_ = 0;
-  uint32_t blocks_crc_ = 0;  // checksum over the checksums of the blocks
+  uint32_t blocks_crc_ = 0;  // checksum over the checksums of the blocks and filter parts
   uint32_t trailer_crc_ = 0;
   Bytes block_;
   Bytes packed_;
@@ -161,17 +174,19 @@ class BlockFileWriter {
   std::vector<BlockEntry> index_;
 };
 
-/// An open block file. Immutable and thread-safe. Open loads the index and the filter into memory,
-/// and returns Corruption if they or the trailer are damaged.
+/// An open block file. Immutable and thread-safe. Open loads the index and the places of the parts
+/// of the filter into memory, and returns Corruption if they or the trailer are damaged. If the
+/// file was written by an older release, its filter has one part, which stays in memory.
 class BlockFile {
  public:
   static Result<std::shared_ptr<const BlockFile>> Open(FileSystem& files, const std::string& path,
                                                        const BlockReading& reading = {});
   ~BlockFile();
 
-  // Get, Find, VisitPieces and ReadMeta return Corruption if a block is damaged, and Busy if they
-  // would read the disk and `context` may not wait (RequestContext::MayWait). If `context` is
-  // nullptr, they may wait. If an entry has several pieces, Get and Find return the first piece.
+  // Get, Find, VisitPieces and ReadMeta return Corruption if a block or a part of the filter is
+  // damaged, and Busy if they would read the disk and `context` may not wait
+  // (RequestContext::MayWait). If `context` is nullptr, they may wait. If an entry has several
+  // pieces, Get and Find return the first piece.
 
   /// Copies the value of the entry to *value. Returns false if there is no entry with this key.
   Result<bool> Get(ByteView key, Bytes* value, RequestContext* context = nullptr) const;
@@ -197,7 +212,8 @@ class BlockFile {
   [[nodiscard]] uint64_t entries() const { return entries_; }
   [[nodiscard]] const TimeSpan& times() const { return times_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
-  /// Returns the memory of the index and the filter, in bytes.
+  /// Returns the memory that the index and the places of the filter's parts take, in bytes. Of a
+  /// file of an older release, the filter is included.
   [[nodiscard]] uint64_t memory_bytes() const { return memory_bytes_; }
   /// Returns the checksum of the trailer. The trailer contains checksums of all other parts of the
   /// file, so two files with the same trailer checksum and length have the same content.
@@ -215,8 +231,15 @@ class BlockFile {
   /// The message of Corruption names the file and the offset.
   Status ReadEntries(size_t block,
                      const std::function<Status(ByteView key, ByteView value)>& visit) const;
-  /// Reads and verifies all blocks of the file. The message of Corruption names the file and the
+  /// Returns the number of parts of the filter. 0 means that the file has no filter.
+  [[nodiscard]] size_t filter_parts() const { return filter_parts_.size(); }
+  /// Reads and verifies one part of the filter. The message of Corruption names the file and the
   /// offset.
+  [[nodiscard]] Status CheckFilterPart(size_t part) const {
+    return ReadFilterPart(part, CacheUse::kPast, nullptr).status();
+  }
+  /// Reads and verifies all blocks and all parts of the filter. The message of Corruption names the
+  /// file and the offset.
   static Status Check(const std::shared_ptr<const BlockFile>& file);
   /// Returns whether the file may have content of these times. If the result is false, counts an
   /// avoided access.
@@ -233,9 +256,20 @@ class BlockFile {
         reading_(reading),
         cache_number_(reading.cache != nullptr ? reading.cache->NewFile() : 0) {}
   Status Load();
-  Status LoadBloom(uint64_t offset, uint64_t size, uint32_t crc);
+  /// Call this function after LoadIndex.
+  Status LoadFilter(char version, uint64_t offset, uint64_t size, uint32_t crc);
   Status LoadIndex(uint64_t offset, uint64_t size, uint32_t crc);
-  [[nodiscard]] bool MayHold(ByteView key) const;  // false = the file lacks the key
+  void CountMemory();
+  /// Returns false if the file has no entry with this key. `block` is BlockOf(key).
+  Result<bool> MayHold(ByteView key, size_t block, RequestContext* context) const;
+  Result<std::shared_ptr<const Bytes>> ReadFilterPart(size_t part, CacheUse use,
+                                                      RequestContext* context) const;
+  /// Returns what the cache has at `place`: a block, the meta block or a part of the filter. If the
+  /// cache has nothing there, calls `read`, which has the form Status(Bytes*), and inserts the
+  /// result.
+  template <typename Read>
+  Result<std::shared_ptr<const Bytes>> ReadCached(size_t place, CacheUse use,
+                                                  RequestContext* context, const Read& read) const;
   Result<std::shared_ptr<const Bytes>> ReadBlock(size_t i, CacheUse use,
                                                  RequestContext* context) const;
   Status ReadFromDisk(size_t i, Bytes* block) const;
@@ -256,12 +290,18 @@ class BlockFile {
   Status ReadPiece(size_t block, ByteView key, CacheUse use, RequestContext* context,
                    std::shared_ptr<const Bytes>* bytes, ByteView* value) const;
 
+  // The places in the cache: the blocks are first, then the meta block, and then the filter's
+  // parts.
+  [[nodiscard]] size_t PlaceOfMeta() const { return index_.size(); }
+  [[nodiscard]] size_t PlaceOfFilterPart(size_t part) const { return index_.size() + 1 + part; }
+
   const std::unique_ptr<File> file_;
   const std::string path_;
   const BlockReading reading_;
-  const uint64_t cache_number_;               // number of the file in the block cache
-  Bytes bloom_;                               // empty = the file has no filter
-  uint64_t meta_offset_ = 0, meta_size_ = 0;  // position of the meta block; size 0 = no meta block
+  const uint64_t cache_number_;                // number of the file in the block cache
+  std::vector<FilterPart> filter_parts_;       // empty = the file has no filter
+  std::shared_ptr<const Bytes> whole_filter_;  // the only part in a file of an older release
+  uint64_t meta_offset_ = 0, meta_size_ = 0;   // position of the meta block; size 0 = no meta block
   uint32_t meta_crc_ = 0;
   TimeSpan times_;
   uint64_t bytes_ = 0;

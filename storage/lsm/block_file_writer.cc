@@ -14,6 +14,9 @@ namespace hg::lsm {
 namespace {
 
 constexpr int kZstdLevel = 3;
+// A part of the filter ends with the block in which it reaches this number of keys. The part then
+// has at least 5 KiB.
+constexpr size_t kKeysPerFilterPart = 4096;
 // Packed and compressed blocks cost readers time, so they must save at least this share of a block
 // (1/8, 1/32).
 constexpr size_t kCompressionSaves = 8, kPackerSaves = 32;
@@ -113,17 +116,36 @@ Status BlockFileWriter::EndBlock() {
   }
   AppendLittle(&packed_, crc32c::Value(packed_), kCrcBytes);
   blocks_crc_ = crc32c::Extend(blocks_crc_, ByteView(packed_).substr(packed_.size() - kCrcBytes));
-  INVARIANT(index_.empty() || index_.back().offset + index_.back().size == offset_);
+  INVARIANT(index_.empty() || index_.back().offset + index_.back().size <= offset_);
   INVARIANT(index_.empty() || index_.back().separator <= separator_);
   index_.push_back({separator_, std::exchange(block_part_, {}), offset_, packed_.size()});
   RETURN_IF_ERROR(Write(packed_));
   block_.clear();
-  return {};
+  return hashes_.size() >= kKeysPerFilterPart ? EndFilterPart() : Status();
 }
 
-Status BlockFileWriter::Finish() {
-  RETURN_IF_ERROR(EndBlock());
-  INVARIANT(block_.empty() && index_.empty() == (entries_ == 0));
+// Writes the part of the filter for all blocks since the last part, directly after these blocks.
+Status BlockFileWriter::EndFilterPart() {
+  Bytes part = MakeBloom(hashes_);
+  hashes_.clear();
+  AppendLittle(&part, crc32c::Value(part), kCrcBytes);
+  blocks_crc_ = crc32c::Extend(blocks_crc_, ByteView(part).substr(part.size() - kCrcBytes));
+  filter_parts_.push_back({index_.size(), offset_, part.size()});
+  return Write(part);
+}
+
+Bytes BlockFileWriter::EncodeFilterParts() const {
+  Bytes table;
+  size_t blocks = 0;
+  for (const FilterPart& part : filter_parts_) {
+    AppendVarint(&table, part.blocks_end - blocks);
+    AppendVarint(&table, part.size);
+    blocks = part.blocks_end;
+  }
+  return table;
+}
+
+Bytes BlockFileWriter::EncodeIndex() const {
   Bytes index;
   for (const BlockEntry& entry : index_) {
     AppendVarint(&index, entry.separator.size());
@@ -133,31 +155,42 @@ Status BlockFileWriter::Finish() {
     AppendVarint(&index, entry.offset);
     AppendVarint(&index, entry.size);
   }
-  const Bytes bloom = writing_.bloom ? MakeBloom(hashes_) : Bytes();
+  return index;
+}
+
+Status BlockFileWriter::Finish() {
+  RETURN_IF_ERROR(EndBlock());
+  INVARIANT(block_.empty() && index_.empty() == (entries_ == 0));
+  if (!hashes_.empty()) RETURN_IF_ERROR(EndFilterPart());
+  const Bytes index = EncodeIndex();
+  const Bytes filter_parts = EncodeFilterParts();
+  const char version = writing_.bloom   ? kFilterVersion
+                       : !meta_.empty() ? kMetaVersion
+                                        : kBlockVersion;
   const Packing packing = writing_.packer != nullptr ? Packing::kByPacker : writing_.packing;
   Bytes trailer;
-  if (!meta_.empty()) {
+  if (version != kBlockVersion) {
     AppendLittle(&trailer, offset_, 8);
     AppendLittle(&trailer, meta_.size(), 8);
     AppendLittle(&trailer, crc32c::Value(meta_), kCrcBytes);
     RETURN_IF_ERROR(Write(meta_));
   }
   AppendLittle(&trailer, offset_, 8);
-  AppendLittle(&trailer, bloom.size(), 8);
+  AppendLittle(&trailer, filter_parts.size(), 8);
   AppendLittle(&trailer, static_cast<uint64_t>(times_.min_ms), 8);
   AppendLittle(&trailer, static_cast<uint64_t>(times_.max_ms), 8);
-  AppendLittle(&trailer, crc32c::Value(bloom), 4);
+  AppendLittle(&trailer, crc32c::Value(filter_parts), 4);
   AppendLittle(&trailer, static_cast<uint64_t>(packing), 1);
   AppendLittle(&trailer, blocks_crc_, kCrcBytes);
-  RETURN_IF_ERROR(Write(bloom));
+  RETURN_IF_ERROR(Write(filter_parts));
   AppendLittle(&trailer, offset_, 8);
   AppendLittle(&trailer, index.size(), 8);
   AppendLittle(&trailer, entries_, 8);
   AppendLittle(&trailer, crc32c::Value(index), 4);
-  trailer_crc_ = crc32c::Value(trailer);
+  trailer_crc_ = TrailerCrc(trailer, version);
   AppendLittle(&trailer, trailer_crc_, kCrcBytes);
   trailer += kBlockMagic;
-  trailer.push_back(meta_.empty() ? kBlockVersion : kMetaVersion);
+  trailer.push_back(version);
   RETURN_IF_ERROR(Write(index));
   RETURN_IF_ERROR(Write(trailer));
   return file_->Sync();

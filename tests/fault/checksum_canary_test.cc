@@ -44,14 +44,24 @@ void WriteWhole(FaultyFileSystem& disk, const std::string& path, const Bytes& co
 }
 
 // The trailer of a block file (FORMAT.md) and the positions of its fields.
+constexpr size_t kFilterSize = 8;
 constexpr size_t kTrailerBytes = 81;
 constexpr size_t kFilterSum = 32;
 constexpr size_t kIndexOffset = 41;
 constexpr size_t kIndexSum = 65;
 constexpr size_t kTrailerSum = 69;
-// A file with a meta block has these bytes before the trailer: offset, size and checksum.
+// From version 6 on, these bytes are before the trailer: offset, size and checksum of the meta
+// block.
 constexpr size_t kMetaBytes = 20;
 constexpr char kMetaVersion = 6;
+// In files of this version, the checksum of the trailer covers the version, too.
+constexpr char kFilterVersion = 7;
+
+void SealTrailer(Bytes* content, size_t begin, size_t end) {
+  Bytes covered = content->substr(begin, end - begin);
+  if (content->back() == kFilterVersion) covered.push_back(kFilterVersion);
+  PutLittle(content, end, crc32c::Value(covered));
+}
 
 // Changes each byte of [begin, end) of a file, lets `forge` correct the checksums, and counts the
 // reads that return something other than `right` without an error.
@@ -94,23 +104,32 @@ TEST_CASE("only the checksum detects a wrong byte in a block, an index or a filt
       const std::string path = "data/" + name;
       const Bytes whole = *ReadWholeFile(disk, path);
       const size_t trailer = whole.size() - kTrailerBytes;
-      const size_t begin = whole.back() == kMetaVersion ? trailer - kMetaBytes : trailer;
+      const size_t begin = whole.back() >= kMetaVersion ? trailer - kMetaBytes : trailer;
       const size_t filter = LittleAt(whole, trailer);
-      const size_t blocks_end = begin < trailer ? LittleAt(whole, begin) : filter;
+      const size_t parts_end = begin < trailer ? LittleAt(whole, begin) : filter;
+      // The table of the filter's parts is at `filter`: the file has one block and one part.
+      size_t blocks_end = parts_end;
+      if (LittleAt(whole, trailer + kFilterSize) > 0) {
+        REQUIRE(whole[filter] == 1);
+        blocks_end -= ByteAt(whole, filter + 1);
+      }
       const size_t index = LittleAt(whole, trailer + kIndexOffset);
       // Corrects the checksum of a section, and then the trailer that contains it.
       const auto reseal = [&](size_t first, size_t end, size_t sum) {
         return [=](Bytes* content) {
           const auto part = ByteView(*content).substr(first, end - first);
           PutLittle(content, trailer + sum, crc32c::Value(part));
-          Seal(content, begin, trailer + kTrailerSum);
+          SealTrailer(content, begin, trailer + kTrailerSum);
         };
       };
       // The file has one block.
       in_blocks += WrongReads(disk, path, 1, blocks_end - 4, right,
                               [&](Bytes* content) { Seal(content, 0, blocks_end - 4); });
       in_indexes += WrongReads(disk, path, index, begin, right, reseal(index, begin, kIndexSum));
-      in_filters += WrongReads(disk, path, filter, index, right, reseal(filter, index, kFilterSum));
+      if (blocks_end < parts_end) {
+        in_filters += WrongReads(disk, path, blocks_end, parts_end - 4, right,
+                                 [&](Bytes* content) { Seal(content, blocks_end, parts_end - 4); });
+      }
     }
   }
   CHECK(in_blocks > 0);

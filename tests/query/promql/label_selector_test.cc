@@ -235,10 +235,9 @@ TEST_CASE_FIXTURE(Labelled, "no pattern matches a value whose id has no name") {
   Put("m", {{"host", "a"}});
   REQUIRE(names.Delete(UidKind::kTagv, "a").ok());
   names.DropCaches();
-  for (const Condition& c :
-       {Condition{"host", kEqual, "b"}, Condition{"host", kMatches, "b|c"},
-        Condition{"host", kMatches, "b.*"}, Condition{"host", kMatches, ".*"},
-        Condition{"host", kMatchesNot, "b.*"}}) {
+  for (const Condition& c : {Condition{"host", kEqual, "b"}, Condition{"host", kMatches, "b|c"},
+                             Condition{"host", kMatches, "b.*"}, Condition{"host", kMatches, ".*"},
+                             Condition{"host", kMatchesNot, "b.*"}}) {
     CHECK(Find({c}).empty());
   }
 }

@@ -229,7 +229,7 @@ TEST_CASE("a file of another version is refused; the error names both versions")
   FaultyFileSystem disk(1);
   (void)Write(disk, {{"key1", "one"}, {"key2", ""}, {"kez", "three"}});
   const Bytes good = *ReadWholeFile(disk, "d/file");
-  for (const char version : {'\4', '\7'}) {
+  for (const char version : {'\4', '\10'}) {
     Bytes bytes = good;
     bytes.back() = version;
     REQUIRE((*disk.Open("d/file", OpenMode::kCreate))->WriteAt(0, bytes).ok());
@@ -237,7 +237,7 @@ TEST_CASE("a file of another version is refused; the error names both versions")
     CHECK(status.code() == StatusCode::kCorruption);
     CHECK(status.message() == "d/file at " + std::to_string(bytes.size() - 8) +
                                   ": a block file of version " + std::to_string(version) +
-                                  "; this program reads versions 5 and 6");
+                                  "; this program reads versions 5 to 7");
   }
 }
 
@@ -399,6 +399,100 @@ TEST_CASE("a filter avoids reading the file for absent keys") {
   for (int i = 0; i < 1000; ++i) CHECK_FALSE(*file->Get("kez" + std::to_string(i), &value));
   CHECK(reading.counters->skipped_by_bloom > 970);
   CHECK(reading.counters->blocks < entries.size() + 30);
+}
+
+TEST_CASE("a filter has parts, which are read when they are needed and do not stay in memory") {
+  FaultyFileSystem disk(1);
+  Entries entries;
+  for (int i = 0; i < 30'000; ++i) {
+    Bytes key = "name";
+    AppendBig(&key, static_cast<uint64_t>(i) * 2, 8);
+    entries.emplace(std::move(key), "id");
+  }
+  BlockWriting writing;
+  const auto plain = Write(disk, entries, writing);
+  const uint64_t index_bytes = plain->memory_bytes();
+  writing.bloom = true;
+  BlockReading reading;
+  reading.counters = std::make_shared<ReadCounters>();
+  reading.cache = std::make_shared<BlockCache>(8 << 20);
+  const auto file = Write(disk, entries, writing, reading);
+  CHECK(file->memory_bytes() < index_bytes + 500);  // the whole filter has 37,500 bytes
+  const auto absent = [](int i) {
+    Bytes key = "name";
+    AppendBig(&key, static_cast<uint64_t>(i) * 2 + 1, 8);
+    return key;
+  };
+  FakeWatch hasty;
+  hasty.StayOnLoop();
+  Bytes value;
+  CHECK(file->Get(absent(100), &value, &hasty).status().code() == StatusCode::kBusy);
+  CHECK_FALSE(*file->Get(absent(100), &value));
+  CHECK_FALSE(*file->Get(absent(100), &value, &hasty));
+  CHECK(file->Get(absent(29'000), &value, &hasty).status().code() == StatusCode::kBusy);
+  for (int i = 0; i < 30'000; ++i) CHECK_FALSE(*file->Get(absent(i), &value));
+  CHECK(reading.counters->skipped_by_bloom > 29'500);
+  for (const auto& [key, stored] : entries) REQUIRE(*file->Get(key, &value));
+  CHECK(BlockFile::Check(file).ok());
+}
+
+TEST_CASE("damage of a part of a filter is reported with its position, and affects only its keys") {
+  FaultyFileSystem disk(1);
+  Entries entries;
+  for (int i = 0; i < 30'000; ++i) {
+    Bytes key;
+    AppendBig(&key, static_cast<uint64_t>(i), 8);
+    entries.emplace(std::move(key), "id");
+  }
+  BlockWriting writing;
+  writing.bloom = true;
+  BlockReading reading;
+  reading.counters = std::make_shared<ReadCounters>();
+  (void)Write(disk, entries, writing, reading);
+  // The first part follows the first block after which it has enough keys.
+  const Bytes whole = *ReadWholeFile(disk, "d/file");
+  size_t damaged = 0;
+  for (uint64_t byte = 0; byte < whole.size() / 2; byte += 1000) {
+    disk.FlipBit("d/file", byte, 3);
+    const auto file = BlockFile::Open(disk, "d/file", reading);
+    REQUIRE(file.ok());
+    Bytes value;
+    CHECK(*(*file)->Get(entries.rbegin()->first, &value));
+    const Status status = BlockFile::Check(*file);
+    CHECK(status.code() == StatusCode::kCorruption);
+    if (status.message().find("a part of the filter differs") != std::string::npos) ++damaged;
+    disk.FlipBit("d/file", byte, 3);
+  }
+  CHECK(damaged > 0);
+}
+
+TEST_CASE("a filter has the keys of entries in pieces, also if pieces are the last blocks") {
+  FaultyFileSystem disk(1);
+  auto writer = BlockFileWriter::Create(disk, "d/file", {.block_bytes = 1000, .bloom = true});
+  REQUIRE(writer.ok());
+  std::vector<Bytes> keys;
+  for (int i = 0; i < 20'000; ++i) {
+    Bytes key;
+    AppendBig(&key, static_cast<uint64_t>(i), 8);
+    REQUIRE((*writer)->Add(key, "first").ok());
+    for (int piece = 1; i % 1'999 == 0 && piece < 5; ++piece) {
+      REQUIRE((*writer)->AddPiece(Bytes(1, static_cast<char>('0' + piece)), "more").ok());
+    }
+    keys.push_back(key);
+  }
+  for (int piece = 1; piece < 5; ++piece) {
+    REQUIRE((*writer)->AddPiece(Bytes(1, static_cast<char>('0' + piece)), "more").ok());
+  }
+  REQUIRE((*writer)->Finish().ok());
+  const auto file = BlockFile::Open(disk, "d/file");
+  REQUIRE(file.ok());
+  CHECK((*file)->continues((*file)->blocks() - 1));
+  Bytes value;
+  for (const Bytes& key : keys) {
+    REQUIRE(*(*file)->Get(key, &value));
+    CHECK_FALSE(*(*file)->Get(key + "?", &value));
+  }
+  CHECK(BlockFile::Check(*file).ok());
 }
 
 TEST_CASE("a block is read once if the cache may keep it, and a check reads the disk") {
