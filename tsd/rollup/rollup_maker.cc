@@ -98,6 +98,8 @@ Status RollupMaker::Round() {
   resumed_ns_ = clock_.MonotonicNs();
   if (stopped_) return Status::Unavailable("stopping");
   if (watched_.RowsExpire()) {
+    // The TTL may be new. Existing rollups would show points that have expired.
+    if (state_.start()) RETURN_IF_ERROR(state_.Discard());
     return Status::Unsupported(
         "no rollups are computed, because the table of points has a TTL and points expire without "
         "notice. Use tsd.retention.config instead of the TTL");

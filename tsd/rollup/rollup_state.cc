@@ -127,14 +127,17 @@ std::optional<uint32_t> RollupState::start() const {
   return start_;
 }
 
+Status RollupState::Discard() {
+  RETURN_IF_ERROR(table_.TellMissed());
+  const std::lock_guard lock(mutex_);
+  Forget();
+  return {};
+}
+
 // Begins with an empty state. If the process ends before the last write below, the next process
 // discards the state again.
 Status RollupState::Begin(uint32_t start) {
-  RETURN_IF_ERROR(table_.TellMissed());
-  {
-    const std::lock_guard lock(mutex_);
-    Forget();
-  }
+  RETURN_IF_ERROR(Discard());
   for (const codec::RollupLevel* level : levels_) RETURN_IF_ERROR(table_.PutTable(*level));
   RETURN_IF_ERROR(table_.Clean());
   RaiseHorizon(start);

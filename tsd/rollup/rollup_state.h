@@ -79,6 +79,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// Discards the state, except for kept rollups (KeepBefore). Sets the start time to `start`,
   /// which must be a multiple of every interval.
   Status Begin(uint32_t start);
+  /// Discards the state, except for kept rollups, so that queries read raw points. start() is
+  /// nullopt then, also after a restart.
+  Status Discard();
   /// Returns the time up to which the rollups of the level are complete, or 0 if start() is
   /// nullopt.
   [[nodiscard]] uint32_t WholeUpTo(const codec::RollupLevel& level) const;

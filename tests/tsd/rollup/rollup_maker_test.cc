@@ -271,6 +271,28 @@ TEST_CASE("a clock that is set late does not prevent rollups") {
   CHECK(world.Compare(query, kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
+TEST_CASE_FIXTURE(Opened,
+                  "while the points have a TTL, queries read them, because rollups do not expire") {
+  for (int hour = 0; hour < 48; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + 2 * kDayS + 600);
+  Round();
+  const auto compare = [this] { return Compare("1h-sum", kMidnight, kMidnight + 2 * kDayS - 1); };
+  CHECK(compare() == "1h");
+  TableDescriptor table = *world.store->cells().DescribeTable("tsdb");
+  table.families[0].ttl_s = kDayS;
+  REQUIRE(world.store->cells().AlterTable(table).ok());
+  CHECK(world.maker->Round().code() == StatusCode::kUnsupported);
+  CHECK(compare() == "raw");
+  REQUIRE(world.Reopen().ok());
+  CHECK(compare() == "raw");
+  table.families[0].ttl_s = kTtlForever;
+  REQUIRE(world.store->cells().AlterTable(table).ok());
+  Round();
+  CHECK(compare() == "1h");
+}
+
 TEST_CASE_FIXTURE(Opened, "recomputed rollups contain no deleted points") {
   for (int hour = 0; hour < 48; ++hour)
     for (const char* host : {"a", "b"})
