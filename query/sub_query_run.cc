@@ -102,8 +102,17 @@ Status SubQueryRun::DeleteRows() {
   if (!plan_ || tables_.pre_aggregates || info_.rollup_table != kRawTable) {
     return Status::InvalidArgument("Rollups and pre-aggregates cannot be deleted by a query");
   }
-  // Such a scan reads rows of earlier times, because the base times of rows have 32 bits.
-  if (plan_->window.begin_s > UINT32_MAX) return {};
+  // The base times of rows have 32 bits, so such a scan reads rows of earlier times (RangeOf).
+  const Timestamp start{context_.query.start_ms}, end{context_.query.end_ms};
+  if (start.seconds() > int64_t{UINT32_MAX}) return {};
+  if (plan_->sub.downsample && plan_->sub.downsample->interval_ms() / 1000 > int64_t{UINT32_MAX}) {
+    // The scan of such an interval reads all times, or wraps around. Only the hours of the request
+    // are deleted.
+    RowRange& rows = plan_->spec.rows;
+    rows.begin = std::max(rows.begin, start.base());
+    rows.end = std::clamp<uint64_t>(static_cast<uint64_t>(end.seconds()) + 1, rows.begin,
+                                    std::max<uint64_t>(rows.begin, rows.end));
+  }
   if (plan_->filter->decides()) {
     plan_->spec.matcher = {};
     plan_->spec.matcher.tsuids = tsuids_;

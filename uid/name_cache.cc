@@ -90,6 +90,17 @@ void NameCache::Remove(ByteView name, ByteView id) {
   CountBytes();
 }
 
+void NameCache::EraseAliases(ByteView id) {
+  std::unique_lock lock(mutex_);
+  changes_.fetch_add(1, std::memory_order_release);
+  bool elder = false;
+  const std::string* const name = names_.Find(id, &elder);
+  ids_.EraseIf([&](const std::string& alias, const Entry& entry) {
+    return entry.id == id && (name == nullptr || alias != *name);
+  });
+  CountBytes();
+}
+
 void NameCache::Clear() {
   // Declared before the lock, so that the entries are freed after the lock is released.
   std::array<decltype(ids_)::Map, 2> ids;

@@ -83,6 +83,17 @@ class AgingMap {
     old_ = std::exchange(young_, Map());
     old_bytes_ = std::exchange(young_bytes_, 0);
   }
+  /// Removes the entries for which `unwanted` returns true.
+  template <typename Unwanted>
+  void EraseIf(const Unwanted& unwanted) {
+    for (auto [map, bytes] : {std::pair(&young_, &young_bytes_), std::pair(&old_, &old_bytes_)}) {
+      boost::unordered::erase_if(*map, [&, bytes = bytes](const auto& entry) {
+        if (!unwanted(entry.first, entry.second)) return false;
+        *bytes -= BytesOf(entry.first, entry.second);
+        return true;
+      });
+    }
+  }
   void Erase(std::string_view key) {
     EraseFrom(&young_, &young_bytes_, key);
     EraseFrom(&old_, &old_bytes_, key);
@@ -150,6 +161,9 @@ class NameCache {
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   void Rename(ByteView old_name, ByteView new_name, ByteView id);
   void Remove(ByteView name, ByteView id);
+  /// Removes all names of the id except the one that id → name has. Takes time in proportion to the
+  /// number of names.
+  void EraseAliases(ByteView id);
   void Clear();
   [[nodiscard]] Counts Count() const;
 

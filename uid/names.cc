@@ -92,7 +92,8 @@ class Kind {
   Status ForEach(ByteView prefix, size_t batch_rows, RequestContext* context,
                  const Names::NameVisitor& visit, bool suggests);
   Status Rename(ByteView old_name, ByteView new_name);
-  void ForgetAliases(ByteView name);
+  void ForgetAliases(ByteView name, ByteView id);
+  Result<Bytes> FindOwn(ByteView name);
   Status Delete(ByteView name);
   Result<int64_t> HighestId();
 
@@ -394,7 +395,8 @@ Status Kind::ForEach(ByteView prefix, size_t batch_rows, RequestContext* context
       std::string name = FromLatin1(row.key);
       std::string known;
       if (cache_.FindName(row.cells[0].value, &known) && known != name) {
-        // A name with characters beyond Latin-1 is stored with "?" in their place.
+        // A name with characters beyond Latin-1 is stored with "?" in their place. Another daemon
+        // may have renamed it, too.
         if (!suggests) {
           name = std::move(known);
         } else {
@@ -430,18 +432,24 @@ Status Kind::Rename(ByteView old_name, ByteView new_name) {
   return status;
 }
 
-// Characters beyond Latin-1 are stored as "?". So other names may be cached that are stored under
-// the same bytes as a changed name.
-void Kind::ForgetAliases(ByteView name) {
-  if (ToLatin1(name).find('?') != Bytes::npos) cache_.Clear();
+// Characters beyond Latin-1 are stored as "?". So other names of the id may be cached that are
+// stored under the same bytes as the changed name.
+void Kind::ForgetAliases(ByteView name, ByteView id) {
+  if (ToLatin1(name).find('?') != Bytes::npos) cache_.EraseAliases(id);
+}
+
+// Returns the id of a name. Returns Conflict if the id belongs to another name that is stored under
+// the same bytes. This is known only while the other name is cached.
+Result<Bytes> Kind::FindOwn(ByteView name) {
+  NameCache::Entry entry;
+  if (!cache_.FindId(name, &entry)) {
+    ASSIGN_OR_RETURN(entry, Load(name, nullptr));
+  }
+  return RequireOwnRawKey(name, entry);
 }
 
 Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
-  NameCache::Entry entry;
-  if (!cache_.FindId(old_name, &entry)) {
-    ASSIGN_OR_RETURN(entry, Load(old_name, nullptr));
-  }
-  ASSIGN_OR_RETURN(const Bytes id, RequireOwnRawKey(old_name, entry));
+  ASSIGN_OR_RETURN(const Bytes id, FindOwn(old_name));
   const Result<Bytes> taken = Find(new_name);
   if (taken.ok()) {
     return NameTaken(old_name, new_name, *taken);
@@ -468,12 +476,12 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
                                 {{ToLatin1(old_name), {DeleteColumn(kForwardFamily, qualifier_)}}});
   // Called after the last change in the store, so that data read before this change is not cached.
   cache_.Rename(old_name, new_name, id);
-  ForgetAliases(old_name);
+  ForgetAliases(old_name, id);
   return status;
 }
 
 Status Kind::Delete(ByteView name) {
-  ASSIGN_OR_RETURN(const Bytes id, Find(name));
+  ASSIGN_OR_RETURN(const Bytes id, FindOwn(name));
   Status status =
       store_.Mutate(options_.table, {{ToLatin1(name), {DeleteColumn(kForwardFamily, qualifier_)}}});
   if (status.ok()) {
@@ -483,7 +491,7 @@ Status Kind::Delete(ByteView name) {
                                          DeleteColumn(kReverseFamily, MetaQualifier(kind_))}}});
   }
   cache_.Remove(name, id);
-  ForgetAliases(name);
+  ForgetAliases(name, id);
   return status;
 }
 

@@ -328,8 +328,12 @@ void HandlePromSeries(const Request& request, Services& services, ResponseWriter
       RETURN_IF_ERROR(
           series.List(selector, asked->times, [&](ByteView tsuid) { return tsuids.Add(tsuid); }));
     const auto found = std::make_shared<FoundSeries>(&running);
+    bool truncated = false;
     for (const Bytes& tsuid : tsuids.ids()) {
-      if (found->series.size() == asked->limit) break;
+      if (found->series.size() == asked->limit) {
+        truncated = true;
+        break;
+      }
       RETURN_IF_ERROR(running.Step(kStepsPerLabels));
       Result<promql::Labels> named = series.names().LabelsOf(tsuid);
       if (query::IsUnnamed(named.status())) continue;
@@ -338,7 +342,7 @@ void HandlePromSeries(const Request& request, Services& services, ResponseWriter
       found->series.push_back(std::move(labels));
     }
     PromFound answer;
-    if (tsuids.ids().size() > asked->limit) answer.warnings.emplace_back(kTruncated);
+    if (truncated) answer.warnings.emplace_back(kTruncated);
     answer.print = [found](JsonWriter* json) {
       json->BeginArray();
       for (const promql::Labels& labels : found->series) {

@@ -175,9 +175,10 @@ ValueScale::ValueScale(const ValueAxis& axis, double low, double high, int marks
   // Differences between the ends, and the tick marks beyond them, must be finite.
   low_ = std::clamp(low_, -1e307, 1e307);
   high_ = std::clamp(high_, -1e307, 1e307);
-  // A shorter linear axis has too few numbers for tick marks.
-  const double shortest = logarithmic_ ? 0 : kLeast + std::abs(low_) * 5e-16;
-  if (!(high_ - low_ > shortest)) {
+  // A shorter axis has too few numbers for tick marks.
+  const bool too_short = logarithmic_ ? !(std::log10(high_) - std::log10(low_) > 1e-12)
+                                      : !(high_ - low_ > kLeast + std::abs(low_) * 5e-16);
+  if (too_short) {
     // Usually the request gives only one end, and all points are beyond that end, so the other end
     // is computed from it.
     if (axis.low) {

@@ -36,7 +36,8 @@ struct LabelNaming {
 std::string UnderscoredName(std::string_view name);
 
 /// Returns whether a look-up failed because a UID has no name. A client can create a series with
-/// such UIDs, for example with an annotation. PromQL and lists do not show this series.
+/// such UIDs, for example with an annotation. PromQL, lists and filters leave out this series. A
+/// group of /api/query that contains it fails, as in OpenTSDB.
 inline bool IsUnnamed(const Status& status) { return status.code() == StatusCode::kNotFound; }
 
 /// Calls `visit` for all stored names that begin with `prefix`. If the prefix is empty, this

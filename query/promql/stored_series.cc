@@ -178,7 +178,9 @@ class Reading {
           std::lower_bound(row.offset_ms.begin(), row.offset_ms.end(), time_ms - base_ms) -
           row.offset_ms.begin());
     };
-    const size_t first = place(from_ms_), count = place(to_ms_ + 1) - first;
+    // Raw cells may have points after the hour of their row, between those of the next row.
+    const int64_t end_ms = std::min(to_ms_ + 1, base_ms + int64_t{kRowSpan} * 1000);
+    const size_t first = place(from_ms_), count = std::max(place(end_ms), first) - first;
     times_ms_.resize(count);
     values_.resize(count);
     for (size_t i = 0; i < count; ++i) times_ms_[i] = base_ms + row.offset_ms[first + i];

@@ -59,7 +59,8 @@ class KeptScan : public PointScan {
       }
       if (at_ != rolled_.end() && GivesBefore(row_.base, out)) return true;
       held_ = false;
-      if (row_.value.empty() || !IsWhole()) continue;
+      // Rows that do not begin at a full hour have points after 2106, which have no rollups.
+      if (row_.value.empty() || row_.base % kRowSpan != 0 || !IsWhole()) continue;
       *out = row_;
       return true;
     }

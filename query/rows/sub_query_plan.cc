@@ -1,5 +1,6 @@
 #include "query/rows/sub_query_plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "query/series/choose_series.h"
@@ -21,7 +22,11 @@ Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, Name
 RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
   RowRange out;
   out.begin = static_cast<uint32_t>(window.begin_s);
-  out.end = static_cast<uint32_t>(window.end_s + (extra_hour ? kRowSpan : 0));
+  const int64_t end_s = window.end_s + (extra_hour ? kRowSpan : 0);
+  // There is no extra hour after the last hour.
+  out.end = window.end_s <= int64_t{UINT32_MAX}
+                ? static_cast<uint64_t>(std::min<int64_t>(end_s, UINT32_MAX))
+                : static_cast<uint32_t>(end_s);
   if (out.end < out.begin) out.end = out.begin;
   return out;
 }

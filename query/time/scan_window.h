@@ -22,7 +22,7 @@ struct ScanWindow {
 };
 
 /// The longest interval of downsampling: about 3 million years, in milliseconds. It is longer than
-/// all times, so longer fixed intervals have the same effect. With this limit, sums of times and
+/// all times, so longer fixed intervals are treated as this one. With this limit, sums of times and
 /// intervals fit 64 bits.
 inline constexpr int64_t kIntervalMaxMs = 100'000'000'000'000'000;
 

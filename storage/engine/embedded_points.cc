@@ -18,8 +18,8 @@ Result<std::unique_ptr<PointScan>> EmbeddedPoints::Scan(const PointScanSpec& spe
 }
 
 // Deletes row by row during the scan: the keys of many series for a year would not fit into memory.
-// Writes never end the request, because the memtables of the scan are small, and a delete that ends
-// early has deleted a part of the rows.
+// Writes never end the request, because the memtables of the scan are small. If the request is
+// ended, a part of the rows is deleted.
 Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
   RETURN_IF_ERROR(engine_.LeaveRoom());  // the scan keeps the current memtables in memory
   ASSIGN_OR_RETURN(const auto scan,
@@ -33,7 +33,12 @@ Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
   for (Bytes key;;) {
     ASSIGN_OR_RETURN(const bool more, scan->NextKey(&key));
     if (!more) return engine_.CommitAndWait(position);
-    if (spec.watch != nullptr) RETURN_IF_ERROR(spec.watch->Step(kStepsPerDelete));
+    if (spec.watch != nullptr) {
+      if (const Status ended = spec.watch->Step(kStepsPerDelete); !ended.ok()) {
+        RETURN_IF_ERROR(engine_.CommitAndWait(position));
+        return ended;
+      }
+    }
     RETURN_IF_ERROR(engine_.LeaveRoom());
     ASSIGN_OR_RETURN(position, engine_.Write(table, key, changes));
   }

@@ -149,7 +149,9 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
     const Status read = blocks.CheckFilterPart(part);
     if (read.ok()) continue;
     Damage damage = DamageOf(read, path);
-    damage.lost = "a part of the filter of row keys; no row is lost";
+    damage.lost =
+        "a part of the filter of row keys; no row is lost, but single rows cannot be read until "
+        "the file is repaired";
     report->damages.push_back(std::move(damage));
   }
   Bytes last_key;

@@ -128,7 +128,7 @@ Result<std::shared_ptr<const PartFiles>> FileSet::Open(const lsm::PartEntry& ent
             table->families.begin(), table->families.end(),
             [&](const FamilyDescriptor& f) { return !f.name.empty() && f.*attribute; });
       };
-      if (!any(&FamilyDescriptor::block_cache)) reading.cache = nullptr;
+      reading.cache_blocks = any(&FamilyDescriptor::block_cache);
       reading.in_memory = any(&FamilyDescriptor::in_memory);
     }
   }

@@ -114,7 +114,8 @@ class FileSet {
   /// the new version is visible. A reader can read the number, pin a version, and read the number
   /// again later. If both numbers are equal, no rows were dropped in between.
   [[nodiscard]] uint64_t dropped_parts() const { return dropped_parts_; }
-  /// Returns the memory of the block indexes and filters of all open files, in bytes.
+  /// Returns the memory of the block indexes of all open files, in bytes. Of files of older
+  /// releases, the filters are included.
   [[nodiscard]] uint64_t MemoryBytes() const { return *memory_bytes_; }
 
   /// Makes the change durable, and then visible to readers. After a failure, the manifest in

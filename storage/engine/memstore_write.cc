@@ -91,7 +91,7 @@ struct Memstore::RowsOfKey {
     bytes.assign(key.substr(0, salt + width + sizeof(base)));
     bytes.resize(salt + width + sizeof(base));
     metric = ByteView(bytes).substr(salt, width);
-    base = ReadBig32(bytes.data() + salt + width);
+    base = std::min(ReadBig32(bytes.data() + salt + width), UINT32_MAX - 1);
   }
   RowsOfKey(const RowsOfKey&) = delete;
   RowsOfKey& operator=(const RowsOfKey&) = delete;

@@ -257,6 +257,7 @@ Result<std::shared_ptr<const Bytes>> BlockFile::ReadCached(size_t place, CacheUs
 Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use,
                                                           RequestContext* context) const {
   INVARIANT(i < index_.size());
+  if (!reading_.cache_blocks) use = CacheUse::kPast;
   return ReadCached(i, use, context, [this, i](Bytes* bytes) {
     Bytes block;
     RETURN_IF_ERROR(ReadFromDisk(i, &block));

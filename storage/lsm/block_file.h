@@ -73,9 +73,10 @@ struct ReadCounters {
 
 /// Options for reading a block file.
 struct BlockReading {
-  const BlockPacker* packer = nullptr;          // decodes packed blocks; must outlive the file
-  std::shared_ptr<BlockCache> cache = {};       // null = blocks are not cached
-  bool in_memory = false;                       // whether blocks belong to the class IN_MEMORY
+  const BlockPacker* packer = nullptr;     // decodes packed blocks; must outlive the file
+  std::shared_ptr<BlockCache> cache = {};  // null = nothing is cached
+  bool cache_blocks = true;  // false = only the meta block and parts of filters are cached
+  bool in_memory = false;    // whether blocks belong to the class IN_MEMORY
   std::shared_ptr<ReadCounters> counters = {};  // null = nothing is counted
 };
 

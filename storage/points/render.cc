@@ -13,8 +13,9 @@ int64_t DataTimeMs(uint32_t base, const PartPoint& point) {
   return int64_t{base} * 1000 + point.offset_ms();
 }
 
-// Behind returns the cell time just after `time_ms`, and Before the cell time just before it.
-// Clients may set any cell time, so the largest or smallest time is returned unchanged.
+// Later returns the cell time `by_ms` after `time_ms`, Behind the cell time just after it, and
+// Before the cell time just before it. Clients may set any cell time, so the results are limited to
+// the largest or smallest time.
 int64_t Later(int64_t time_ms, int64_t by_ms) {
   int64_t sum = 0;
   return __builtin_add_overflow(time_ms, by_ms, &sum) ? std::numeric_limits<int64_t>::max() : sum;

@@ -95,7 +95,7 @@ class ToldRows {
   ToldRows& operator=(const ToldRows&) = delete;
 
   /// Reports the rows of this metric and base time to the listeners before the write. If rows do
-  /// not begin at a full hour, reports the two hours that they may have points in. Call Tell
+  /// not begin at a full hour, reports the hour of their start and the next hour. Call Tell
   /// outside of all locks. `metric` must outlive this object.
   Status Tell(ByteView metric, uint32_t base);
 

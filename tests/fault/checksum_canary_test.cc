@@ -123,6 +123,8 @@ TEST_CASE("only the checksum detects a wrong byte in a block, an index or a filt
         };
       };
       // The file has one block.
+      // No wrong byte of the table of the filter's parts leads to a wrong read without an error.
+      CHECK(WrongReads(disk, path, filter, index, right, reseal(filter, index, kFilterSum)) == 0);
       in_blocks += WrongReads(disk, path, 1, blocks_end - 4, right,
                               [&](Bytes* content) { Seal(content, 0, blocks_end - 4); });
       in_indexes += WrongReads(disk, path, index, begin, right, reseal(index, begin, kIndexSum));

@@ -325,15 +325,24 @@ TEST_CASE_FIXTURE(EngineFixture,
     return answer->groups.empty() ? 0 : answer->groups[0].points.size();
   };
   REQUIRE(shown() == 3);
-  for (const int64_t begin : {kThreeOClock + kWrap - 3600, kWrap}) {
+  const auto remove = [this](int64_t begin, int64_t end, const char* downsample) {
     Request request;
     request.start = std::to_string(begin);
-    request.end = std::to_string(kThreeOClock + kWrap + 14'400);
+    request.end = std::to_string(end);
     request.queries = {Ask("sum", "m")};
+    if (*downsample != '\0') request.queries[0].downsample = downsample;
     request.delete_rows = true;
     CHECK(engine.Run(*engine.Validate(request, RequestContext::Unlimited()), {}).ok());
-    CHECK(shown() == 3);
+  };
+  for (const char* downsample : {"", "1y-sum", "150y-sum", "5000000y-sum"}) {
+    CAPTURE(downsample);
+    for (const int64_t begin : {kThreeOClock + kWrap - 3600, kWrap}) {
+      remove(begin, kThreeOClock + kWrap + 14'400, downsample);
+      CHECK(shown() == 3);
+    }
   }
+  remove(kThreeOClock + 3600, kThreeOClock + 3700, "5000000y-sum");
+  CHECK(shown() == 2);  // only the hour of the request
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "invalid requests are refused") {

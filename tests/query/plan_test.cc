@@ -36,7 +36,6 @@ TEST_CASE("a range that ends after the year 2106 ends in 1970") {
 TEST_CASE("an interval that is longer than all times has the points of all times") {
   const ScanWindow all = PlanScan(1'300'000'000'000, 1'300'000'100'000, kIntervalMaxMs);
   CHECK(all == ScanWindow{0, 4'294'965'600});
-  CHECK(all.end_s <= UINT32_MAX);
 }
 
 TEST_CASE("times below 2^32 count as seconds") {

@@ -132,6 +132,10 @@ TEST_CASE(
   REQUIRE(names.ForEach(UidKind::kMetric, "?", nullptr, list).ok());
   CHECK(seen == std::vector<std::string>{"λ"});
   CHECK(names.Rename(UidKind::kMetric, "μ", "b").code() == StatusCode::kConflict);
+  CHECK(names.Delete(UidKind::kMetric, "μ").code() == StatusCode::kConflict);
+  REQUIRE(names.FindOrAssign(UidKind::kMetric, "what?").ok());
+  REQUIRE(names.Rename(UidKind::kMetric, "what?", "what").ok());  // does not forget the others
+  CHECK(names.Rename(UidKind::kMetric, "μ", "b").code() == StatusCode::kConflict);
   CHECK(*names.Find(UidKind::kMetric, "λ") == lambda);
   CHECK(*names.NameOf(UidKind::kMetric, lambda) == "λ");
   REQUIRE(names.Rename(UidKind::kMetric, "λ", "b").ok());

@@ -75,6 +75,19 @@ TEST_CASE("axes of the smallest numbers have few tick marks at finite places") {
   }
 }
 
+TEST_CASE("an axis whose given ends are too near to each other is made longer") {
+  for (const bool logarithmic : {true, false}) {
+    ValueAxis axis;
+    axis.logarithmic = logarithmic;
+    axis.low = 100;
+    axis.high = std::nextafter(100.0, 200.0);
+    const ValueScale scale(axis, 1, 1000, 6);
+    CHECK(std::isfinite(scale.At(100)));
+    CHECK(std::isfinite(scale.At(1000)));
+    for (const Mark& mark : scale.marks()) CHECK(std::isfinite(mark.at));
+  }
+}
+
 TEST_CASE("a logarithmic axis has a tick mark per power of ten and cannot show zero") {
   ValueAxis axis;
   axis.logarithmic = true;
