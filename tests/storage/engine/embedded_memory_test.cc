@@ -218,12 +218,16 @@ TEST_CASE("each copy of a row that a request names several times counts in its m
   CHECK(watch.bytes == 0);
 }
 
-// The context of a request. At each step of the request, it writes points of old and new series.
+// The context of a request. After each kStepsPerWrite steps of the request, it writes a point of an
+// old and a point of a new series. All new series together fit into memory.
 class WriterBeside : public RequestContext {
  public:
   explicit WriterBeside(Embedded& store) : store_(store) {}
 
-  Status Step(uint64_t) override {
+  Status Step(uint64_t more) override {
+    steps_ += more;
+    if (steps_ < kStepsPerWrite) return {};
+    steps_ = 0;
     Bytes tsuid("\0\0\2\0\0\1", 6);
     AppendBig(&tsuid, ++written, 3);
     const auto series = store_.points().Register(tsuid);
@@ -238,7 +242,9 @@ class WriterBeside : public RequestContext {
   uint64_t written = 0, refused = 0, most_bytes = 0;
 
  private:
+  static constexpr uint64_t kStepsPerWrite = 20'000;
   Embedded& store_;
+  uint64_t steps_ = 0;
 };
 
 // Rows whose tombstones need several times the available memory.
