@@ -32,6 +32,13 @@ bool HasRows(const KeyLayout& layout, const Bytes& series) {
   return series.empty() || codec::CheckTsuid(layout, series).ok();
 }
 
+Status CheckSize(size_t bytes) {
+  if (bytes <= kAnnotationBytesMax) return {};
+  return Status::InvalidArgument("The annotation would have at least " + std::to_string(bytes) +
+                                 " bytes; at most " + std::to_string(kAnnotationBytesMax) +
+                                 " are allowed");
+}
+
 size_t TextBytes(const codec::Annotation& annotation) {
   size_t bytes = annotation.description.size() + annotation.notes.size();
   if (annotation.custom)
@@ -59,13 +66,6 @@ int64_t BytesOfAnnotations(const Row& row) {
 }
 
 }  // namespace
-
-Status CheckAnnotationBytes(size_t bytes) {
-  if (bytes <= kAnnotationBytesMax) return {};
-  return Status::InvalidArgument("The annotation would have at least " + std::to_string(bytes) +
-                                 " bytes; at most " + std::to_string(kAnnotationBytesMax) +
-                                 " are allowed");
-}
 
 struct Annotations::Place {
   Bytes key;
@@ -121,7 +121,7 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
                                    " is after 2106-02-07T06:28:15Z");
   if (!codec::HasAnnotationChanges(request)) return std::optional<codec::Annotation>();
   // The texts may be as long as the body of a request. They are not copied if they are too long.
-  RETURN_IF_ERROR(CheckAnnotationBytes(TextBytes(request)));
+  RETURN_IF_ERROR(CheckSize(TextBytes(request)));
   Result<Place> located = Locate(request.tsuid, request.start_time);
   if (located.status().code() == StatusCode::kNotFound)
     return Status::InvalidArgument("TSUID " + request.tsuid +
@@ -140,7 +140,7 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
       merged = codec::MergeAnnotation(request, stored, replace);
     }
     Bytes encoded = codec::EncodeAnnotation(merged);
-    RETURN_IF_ERROR(CheckAnnotationBytes(encoded.size()));
+    RETURN_IF_ERROR(CheckSize(encoded.size()));
     CellChange change = PutCell(kPointFamily, place.qualifier, std::move(encoded));
     if (options_.use_otsdb_timestamp) change.timestamp_ms = Timestamp{merged.start_time}.millis();
     ASSIGN_OR_RETURN(

@@ -22,8 +22,6 @@ namespace hg::uid {
 /// annotations in the rows of their series: large annotations would use memory that queries of
 /// other clients need.
 inline constexpr size_t kAnnotationBytesMax = 64 * 1024;
-/// Returns InvalidArgument if `bytes` is larger than kAnnotationBytesMax.
-Status CheckAnnotationBytes(size_t bytes);
 
 struct AnnotationsOptions {
   std::string table = "tsdb";  // tsd.storage.hbase.data_table

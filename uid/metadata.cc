@@ -63,6 +63,13 @@ bool HasPairs(const KeyLayout& layout, ByteView tsuid, const std::vector<Bytes>&
   });
 }
 
+Status CheckSize(size_t bytes) {
+  if (bytes <= kObjectBytesMax) return {};
+  return Status::LimitExceeded("the object would have at least " + std::to_string(bytes) +
+                               " bytes; at most " + std::to_string(kObjectBytesMax) +
+                               " are stored");
+}
+
 size_t TextBytes(std::initializer_list<const MetaText*> texts,
                  const std::optional<MetaFields>& custom) {
   size_t bytes = 0;
@@ -75,28 +82,21 @@ size_t TextBytes(std::initializer_list<const MetaText*> texts,
 
 }  // namespace
 
-Status CheckObjectBytes(size_t bytes) {
-  if (bytes <= kObjectBytesMax) return {};
-  return Status::LimitExceeded("the object would have at least " + std::to_string(bytes) +
-                               " bytes; at most " + std::to_string(kObjectBytesMax) +
-                               " are stored");
-}
-
-Status CheckObjectSize(const std::string& json) { return CheckObjectBytes(json.size()); }
+Status CheckObjectSize(const std::string& json) { return CheckSize(json.size()); }
 
 Status CheckTextSizes(std::initializer_list<const std::string*> texts) {
   size_t bytes = 0;
   for (const std::string* text : texts) bytes += text->size();
-  return CheckObjectBytes(bytes);
+  return CheckSize(bytes);
 }
 
 Status CheckTextSizes(const UidMeta& object) {
-  return CheckObjectBytes(
+  return CheckSize(
       TextBytes({&object.display_name, &object.description, &object.notes}, object.custom));
 }
 
 Status CheckTextSizes(const TsMeta& object) {
-  return CheckObjectBytes(TextBytes(
+  return CheckSize(TextBytes(
       {&object.display_name, &object.description, &object.notes, &object.units, &object.data_type},
       object.custom));
 }

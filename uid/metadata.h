@@ -79,8 +79,6 @@ struct MetadataOptions {
 /// because these objects are read whenever a new series is placed in the trees. Larger objects that
 /// another program stored can still be read.
 inline constexpr size_t kObjectBytesMax = 64 << 10;
-/// Returns LimitExceeded if `bytes` is larger than kObjectBytesMax.
-Status CheckObjectBytes(size_t bytes);
 /// Returns LimitExceeded if `json` is larger than kObjectBytesMax.
 Status CheckObjectSize(const std::string& json);
 /// Returns LimitExceeded if all texts of an object together are larger than kObjectBytesMax. Call

@@ -37,11 +37,12 @@ Status ReadCustom(const JsonValue& object, std::optional<codec::Annotation::Cust
   out->emplace();
   size_t bytes = 0;
   for (const auto& [key, field] : value->members) {
-    RETURN_IF_ERROR(uid::CheckAnnotationBytes(bytes += key.size() + field.text.size()));
     if (!field.is_scalar() && !field.is_null())
       return Status::InvalidArgument("\"custom\" must hold strings, but \"" + key +
                                      "\" is a structure");
     (**out)[key] = field.text;
+    bytes += key.size() + field.text.size();
+    if (bytes > uid::kAnnotationBytesMax) break;  // Annotations::Write refuses it
   }
   return {};
 }

@@ -54,15 +54,15 @@ Status ReadFields(const JsonValue& object, std::optional<uid::MetaFields>* out) 
   const JsonValue* value = object.Find("custom");
   if (value == nullptr || value->is_null()) return {};
   if (!value->is_object()) return WrongMember("custom", "an object");
-  size_t bytes = 0;
-  for (const auto& [key, field] : value->members)
-    RETURN_IF_ERROR(uid::CheckObjectBytes(bytes += key.size() + field.text.size()));
   out->emplace();
+  size_t bytes = 0;
   for (const JsonMember* member : value->LastMembers()) {
     const auto& [key, field] = *member;
     if (!field.is_scalar() && !field.is_null())
       return WrongMember("custom", "an object of strings");
     (*out)->emplace_back(key, field.text);
+    bytes += key.size() + field.text.size();
+    if (bytes > uid::kObjectBytesMax) break;  // writers refuse it (uid::CheckTextSizes)
   }
   return {};
 }
