@@ -102,8 +102,8 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   }
   if (run.transform) RETURN_IF_ERROR(run.transform(&answer));
   // Deletes only after everything else has succeeded. So no sub-query misses rows that another one
-  // deletes, and a query that fails before deletes nothing. A delete that is ended has deleted a
-  // part of the rows.
+  // deletes, and a query that fails earlier deletes nothing. If the request is ended during the
+  // deletes, a part of the rows is deleted.
   if (query.request.delete_rows) {
     for (SubQueryRun& r : runs) RETURN_IF_ERROR(r.DeleteRows());
   }

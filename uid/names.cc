@@ -88,7 +88,8 @@ class Kind {
   // has allowed the name.
   Result<Bytes> FindOrAssign(ByteView name, bool allowed, bool* assigned);
   Result<std::string> NameOf(ByteView id, RequestContext* context);
-  // `suggests`: the visitor is that of Suggest, which refuses names that are known differently.
+  // Implements Names::Suggest if `suggests` is true, else Names::ForEach. They differ if the cache
+  // has another name for an id than the store.
   Status ForEach(ByteView prefix, size_t batch_rows, RequestContext* context,
                  const Names::NameVisitor& visit, bool suggests);
   Status Rename(ByteView old_name, ByteView new_name);
@@ -439,7 +440,7 @@ void Kind::ForgetAliases(ByteView name, ByteView id) {
 }
 
 // Returns the id of a name. Returns Conflict if the id belongs to another name that is stored under
-// the same bytes. This is known only while the other name is cached.
+// the same bytes. Without the other name in the cache, the conflict is not noticed.
 Result<Bytes> Kind::FindOwn(ByteView name) {
   NameCache::Entry entry;
   if (!cache_.FindId(name, &entry)) {

@@ -266,7 +266,7 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
       RETURN_IF_ERROR(running.Step(kStepsPerPrinted));
       const Status status =
           WriteSeries(tsuid, services.points.layout(), services.names, running, json);
-      // A UID has no name. Such a series must not hide all others.
+      // A UID of this series has no name. The other series are listed all the same.
       if (status.code() == StatusCode::kNotFound) continue;
       RETURN_IF_ERROR(status);
       if (!json->alive()) return {};

@@ -102,7 +102,8 @@ class Reading {
       ASSIGN_OR_RETURN(const bool more, scan->Next(&row));
       if (!more) return in_turn_ ? EndSeries() : Status();
       RETURN_IF_ERROR(memory_.Step(1 + row.value.size()));
-      // Points after 2106 are in such rows of earlier times, between other rows of their series.
+      // A row that does not begin at a full hour has points after 2106: the 32 bits of its base
+      // time have wrapped around. Its samples would not be in order with those of other rows.
       if (row.statistics == nullptr && row.base % kRowSpan != 0) continue;
       if (row.value.empty() && !Overlaps(row)) continue;
       ASSIGN_OR_RETURN(const size_t series, in_turn_ ? NextNumber(row.tsuid) : NumberOf(row.tsuid));

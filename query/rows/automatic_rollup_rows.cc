@@ -12,7 +12,8 @@ namespace hg::query {
 namespace {
 
 constexpr int64_t kWeekMs = 7 * 86'400'000;
-// The maximum number of scans of a query that could read raw points instead.
+// If rollups and raw points alternate in so many pieces, a query reads raw points only, unless the
+// raw points of some rollups were deleted. Each piece is a scan of its own.
 constexpr size_t kPiecesMax = 4096;
 
 /// Returns the longest time that divides the interval and whose multiples in UTC include the
@@ -97,10 +98,9 @@ Result<std::unique_ptr<RowSource>> AutomaticRollups::Open() {
   rows.end = std::clamp<uint64_t>(rows.end, rows.begin, static_cast<uint64_t>(window.end_s));
   std::vector<HoursPiece> pieces = CoverHours(rolled, rows, interval_s);
   RETURN_IF_ERROR(context.watch.Step(pieces.size()));
-  // Without deleted raw points, reading all raw points is faster than so many scans.
   if (pieces.size() > kPiecesMax && rolled.kept_before_s <= rows.begin)
     return std::unique_ptr<RowSource>();
-  // The scan has a copy.
+  // Charges the pieces and the copy that the scan makes of them.
   RETURN_IF_ERROR(
       plan_.memory.Add(static_cast<int64_t>(2 * pieces.capacity() * sizeof(HoursPiece))));
   if (std::all_of(pieces.begin(), pieces.end(),

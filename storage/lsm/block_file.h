@@ -110,8 +110,9 @@ struct BlockEntry {
   uint64_t size;
 };
 
-/// A part of a file's filter. It has the keys of entries that begin in the blocks from the end of
-/// the part before it up to `blocks_end`.
+/// The place of one part of a file's filter. The part is for the keys of the entries that begin in
+/// certain blocks: the first of these blocks is the `blocks_end` of the part before (0 for the
+/// first part), and the last one is the block before its own `blocks_end`.
 struct FilterPart {
   size_t blocks_end;
   uint64_t offset;
@@ -257,7 +258,8 @@ class BlockFile {
         reading_(reading),
         cache_number_(reading.cache != nullptr ? reading.cache->NewFile() : 0) {}
   Status Load();
-  /// Call this function after LoadIndex.
+  /// Loads the places of the filter's parts, or the whole filter of an older release. Call
+  /// LoadIndex before, because the places follow from those of the blocks.
   Status LoadFilter(char version, uint64_t offset, uint64_t size, uint32_t crc);
   Status LoadIndex(uint64_t offset, uint64_t size, uint32_t crc);
   void CountMemory();

@@ -54,7 +54,7 @@ constexpr size_t kTrailerSum = 69;
 // block.
 constexpr size_t kMetaBytes = 20;
 constexpr char kMetaVersion = 6;
-// In files of this version, the checksum of the trailer covers the version, too.
+// Files of this version have a filter. The checksum of their trailer covers the version, too.
 constexpr char kFilterVersion = 7;
 
 void SealTrailer(Bytes* content, size_t begin, size_t end) {

@@ -417,7 +417,7 @@ TEST_CASE("a filter has parts, which are read when they are needed and do not st
   reading.counters = std::make_shared<ReadCounters>();
   reading.cache = std::make_shared<BlockCache>(8 << 20);
   const auto file = Write(disk, entries, writing, reading);
-  CHECK(file->memory_bytes() < index_bytes + 500);  // the whole filter has 37,500 bytes
+  CHECK(file->memory_bytes() < index_bytes + 500);  // all parts together have 37,500 bytes
   const auto absent = [](int i) {
     Bytes key = "name";
     AppendBig(&key, static_cast<uint64_t>(i) * 2 + 1, 8);

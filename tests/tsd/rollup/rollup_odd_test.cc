@@ -29,7 +29,7 @@ TEST_CASE_FIXTURE(Opened, "rollups do not include the hour after the end that fu
 TEST_CASE_FIXTURE(Opened,
                   "points of rows that do not begin at a full hour are read from their rows") {
   constexpr int64_t kWrappedMs = INT64_C(5'799'999'600'000);  // is shown at 1505032304
-  constexpr int64_t kShown = 1'505'030'400;                   // the full hour before
+  constexpr int64_t kShown = 1'505'030'400;  // the start of the hour in which the wrapped time is
   const auto put = [this](int64_t offset_s, int64_t value) {
     for (const char* host : {"a", "b", "c"})
       REQUIRE(world.PutInt(host, kWrappedMs + offset_s * 1000, value).ok());
