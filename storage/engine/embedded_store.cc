@@ -16,21 +16,14 @@
 namespace hg::engine {
 namespace {
 
-// HBase's limits (region-store.md D3, D10).
+// HBase's limit (region-store.md D3).
 constexpr size_t kKeyBytesMax = 32767;
-constexpr size_t kValueBytesMax = 10 << 20;
 
 Status CheckKey(ByteView key) {
   if (key.empty()) return Status::InvalidArgument("empty row key");
   if (key.size() <= kKeyBytesMax) return {};
   return Status::InvalidArgument("the row key has " + std::to_string(key.size()) +
                                  " bytes; the maximum is " + std::to_string(kKeyBytesMax));
-}
-
-Status CheckValue(size_t size) {
-  if (size <= kValueBytesMax) return {};
-  return Status::InvalidArgument("the value of a cell has " + std::to_string(size) +
-                                 " bytes; the maximum is " + std::to_string(kValueBytesMax));
 }
 
 Status CheckFamily(const Table& table, ByteView family) {
@@ -67,7 +60,7 @@ Status CheckMutation(const Table& table, const RowMutation& mutation) {
   RETURN_IF_ERROR(CheckKey(mutation.key));
   for (const CellChange& change : mutation.changes) {
     RETURN_IF_ERROR(CheckFamily(table, change.family));
-    RETURN_IF_ERROR(CheckValue(change.value.size()));
+    RETURN_IF_ERROR(CheckValueSize(change.value.size()));
     RETURN_IF_ERROR(CheckTimes(table, change));
   }
   return {};
@@ -355,7 +348,7 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
   std::vector<int64_t> sums;
   const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
     const OldCells cells(*table, row, chosen, engine_.render_options());
-    const int64_t now_ms = engine_.stamp_ms_locked();
+    const int64_t now_ms = engine_.stamp_ms_locked(key);
     std::map<std::pair<ByteView, ByteView>, uint64_t> added;
     sums.clear();
     for (const ColumnIncrement& column : columns) {
@@ -393,7 +386,7 @@ Status EmbeddedStore::AppendColumns(const std::string& name, ByteView key,
     RETURN_IF_ERROR(CheckFamily(*table, column.family));
     if (!IsAppendCell(engine_.layout(), *table, key, column.family, column.qualifier)) continue;
     if (columns.size() == 1) {
-      RETURN_IF_ERROR(CheckValue(column.value.size()));
+      RETURN_IF_ERROR(CheckValueSize(column.value.size()));
       ASSIGN_OR_RETURN(const LogPosition position, engine_.AppendToRow(*table, key, column.value));
       return Commit(position);
     }
@@ -404,11 +397,11 @@ Status EmbeddedStore::AppendColumns(const std::string& name, ByteView key,
   const lsm::ColumnChoice chosen = ColumnsIn(columns);
   const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
     const OldCells cells(*table, row, chosen, engine_.render_options());
-    const int64_t now_ms = engine_.stamp_ms_locked();
+    const int64_t now_ms = engine_.stamp_ms_locked(key);
     for (const ColumnAppend& column : columns) {
       const std::optional<OldCell> old = cells.Find(column.family, column.qualifier);
       const size_t size = (old ? old->value.size() : 0) + column.value.size();
-      RETURN_IF_ERROR(CheckValue(size));
+      RETURN_IF_ERROR(CheckValueSize(size));
       Bytes joined;
       joined.reserve(size);
       if (old) joined += old->value;

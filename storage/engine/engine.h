@@ -86,7 +86,9 @@ class Engine {
                                             const Memstore::Decide& decide) {
     return memstore_.ReadModifyWrite(table, key, columns, decide);
   }
-  [[nodiscard]] int64_t stamp_ms_locked() const { return memstore_.stamp_ms_locked(); }
+  [[nodiscard]] int64_t stamp_ms_locked(ByteView key) const {
+    return memstore_.stamp_ms_locked(key);
+  }
   void Commit(LogPosition position, std::function<void(Status)> done) {
     memstore_.Commit(position, std::move(done));
   }

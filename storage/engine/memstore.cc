@@ -85,7 +85,7 @@ Flushed Memstore::FlushedBy(const Memtable& frozen) {
   INVARIANT(&frozen != active_);
   INVARIANT(frozen.last_sequence <= active_->after_sequence && frozen.last_sequence <= sequence_);
   return {frozen.last_sequence, frozen.log_end.file_number, frozen.log_end.position,
-          stamp_floor_ms_};
+          *std::max_element(stamp_floors_ms_.begin(), stamp_floors_ms_.end())};
 }
 
 void Memstore::ReleaseLog(const Memtable& flushed) {

@@ -33,7 +33,7 @@ Status Memstore::Load(const lsm::Manifest& stored) {
   {
     MutexLock lock(write_);
     sequence_ = stored.flushed;
-    stamp_floor_ms_ = stored.stamp_floor_ms;
+    stamp_floors_ms_.assign(kStampSlots, stored.stamp_floor_ms);
     active_ = memory.get();
   }
   file_set_.AddMemory(std::move(memory), [](const auto& publish) { publish(); });
@@ -348,7 +348,8 @@ Status Memstore::ReplayRecord(const lsm::LogRecord& record, ReplayPipe* pipe, Ts
           return Status::Corruption("a row with an unknown family");
         }
       }
-      stamp_floor_ms_ = std::max(stamp_floor_ms_, row.stamp_ms);
+      int64_t& floor_ms = stamp_floors_ms_[StampSlot(row.key)];
+      floor_ms = std::max(floor_ms, row.stamp_ms);
       // A record without changes leaves nothing in a memtable, so its series may have been
       // forgotten.
       if (row.changes.empty()) return {};

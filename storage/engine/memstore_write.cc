@@ -422,7 +422,7 @@ LogPosition Memstore::WriteLocked(const Table& table, ByteView key,
   RowRecord record;
   record.table = table.id;
   record.key = key;
-  int64_t stamp = stamp_ms_locked();
+  int64_t stamp = stamp_ms_locked(key);
   for (const CellChange& change : changes) {
     StampedChange stamped{
         change.kind, static_cast<uint8_t>(table.FamilyIndex(change.family)), change.qualifier, {}};
@@ -442,7 +442,7 @@ LogPosition Memstore::WriteLocked(const Table& table, ByteView key,
     record.changes.push_back(std::move(stamped));
   }
   if (table.needs_strict_times()) ++stamp;  // so that the next write creates another version
-  stamp_floor_ms_ = stamp;
+  stamp_floors_ms_[StampSlot(key)] = stamp;
   record.stamp_ms = stamp;
   body_.clear();
   EncodeRowRecord(record, &body_);
@@ -479,6 +479,17 @@ Result<LogPosition> Memstore::Write(const Table& table, ByteView key,
   return WriteRegistered(table, key, changes, false);
 }
 
+// Limits what appends to one cell take in memory. An append does not read the part of the cell that
+// is in files, so the complete cell may become larger with each flush.
+Status Memstore::CheckAppend(const Table& table, ByteView key, const CellChange& append) {
+  const auto family = static_cast<uint8_t>(table.points_family);
+  lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
+  const lsm::CellRow* const row = cells.FindColumn(key, family, append.qualifier);
+  const lsm::StoredCell* const cell =
+      row == nullptr ? nullptr : row->Find(family, append.qualifier);
+  return CheckValueSize((cell == nullptr ? 0 : cell->value.size()) + append.value.size());
+}
+
 // Registers the series of the row again if a sweep forgets it before the lock is taken.
 Result<LogPosition> Memstore::WriteRegistered(const Table& table, ByteView key,
                                               const std::vector<CellChange>& changes,
@@ -491,7 +502,9 @@ Result<LogPosition> Memstore::WriteRegistered(const Table& table, ByteView key,
     Status refused;
     if (!LockTold(rows, &told, &refused)) return refused;
     AdoptedLock lock(write_);
-    if (registry_.forgotten_count() == forgotten) return WriteLocked(table, key, changes, operands);
+    if (registry_.forgotten_count() != forgotten) continue;
+    if (operands) RETURN_IF_ERROR(CheckAppend(table, key, changes.front()));
+    return WriteLocked(table, key, changes, operands);
   }
 }
 

@@ -22,6 +22,13 @@ bool Table::needs_strict_times() const {
                      [](const FamilyDescriptor& f) { return f.versions > 1; });
 }
 
+Status CheckValueSize(size_t size) {
+  constexpr size_t kValueBytesMax = 10 << 20;
+  if (size <= kValueBytesMax) return {};
+  return Status::InvalidArgument("the value of a cell has " + std::to_string(size) +
+                                 " bytes; the maximum is " + std::to_string(kValueBytesMax));
+}
+
 bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base) {
   const auto row = codec::RowKey::Decode(layout, key);
   if (!row.ok()) return false;

@@ -24,8 +24,8 @@ struct Table {
 
   /// Returns the number of the family, or -1 if the table does not have the family.
   [[nodiscard]] int FamilyIndex(ByteView family) const;
-  /// Returns whether each change must get a greater server time than the previous change. This is
-  /// necessary if a column of the table may have several versions.
+  /// Returns whether each change of a row must get a greater server time than the previous change
+  /// of this row. This is necessary if a column of the table may have several versions.
   [[nodiscard]] bool needs_strict_times() const;
 };
 
@@ -33,6 +33,10 @@ struct Table {
 /// rows has one cell without family and qualifier, whose value is the TSUID.
 inline constexpr uint32_t kSeriesTable = 0;
 inline constexpr uint32_t kFirstTable = 1;
+
+/// Returns InvalidArgument if a value of this size is larger than HBase's largest value, 10 MiB
+/// (region-store.md D10).
+Status CheckValueSize(size_t size);
 
 /// Returns whether the key identifies an hour of a series, and sets *tsuid and *base in this case.
 /// Such a key fits the layout, its metric is not zero, it has at least one tag pair, and it has the

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <set>
+#include <span>
 #include <utility>
 
 #include "storage/base/invariant.h"
@@ -61,6 +61,20 @@ struct HeldRow::Large {
   std::map<Bytes, HeldRow, std::less<>> columns;  // for wide rows: by family, then qualifier
   size_t cells = 0;                               // number of cells in `columns`
   size_t bytes = 0;                               // size of `columns`
+  // For one column of a wide row: the cells that were written since `row` was last tidied, in the
+  // order in which they were written.
+  CellVersions later;
+  size_t later_bytes = 0;  // VersionsBytes(later)
+
+  [[nodiscard]] size_t cells_of_column() const { return CellsOf(row) + later.size(); }
+  // Moves the cells of `later` to row.versions.
+  void MergeLater() {
+    if (later.empty()) return;
+    SortVersions(&later);
+    row.versions = MergeVersions(std::move(later), std::move(row.versions));
+    later = {};
+    later_bytes = 0;
+  }
 };
 
 HeldRow::HeldRow() = default;
@@ -73,7 +87,7 @@ bool HeldRow::wide() const { return large_ != nullptr && !large_->columns.empty(
 size_t HeldRow::cells() const {
   if (packed_ != nullptr) return 1;
   if (large_ == nullptr) return 0;
-  return large_->cells + CellsOf(large_->row);
+  return large_->cells + large_->cells_of_column();
 }
 
 CellRow HeldRow::Unpack() const {
@@ -86,7 +100,12 @@ CellRow HeldRow::Get(const ColumnChoice& wanted) const {
   CellRow row;
   if (!wide()) {
     if (packed_ != nullptr) row = Unpack();
-    if (large_ != nullptr) row = large_->row;
+    if (large_ != nullptr) {
+      row = large_->row;
+      CellVersions later = large_->later;
+      SortVersions(&later);
+      row.versions = MergeVersions(std::move(later), std::move(row.versions));
+    }
     row.Keep(wanted);
     return row;
   }
@@ -124,7 +143,9 @@ CellRow HeldRow::Take() {
     return row;
   }
   if (packed_ != nullptr) return Unpack();
-  return large_ != nullptr ? std::move(large_->row) : CellRow();
+  if (large_ == nullptr) return {};
+  large_->MergeLater();
+  return std::move(large_->row);
 }
 
 void HeldRow::Set(CellRow row) { Set(std::move(row), kCellsMax); }
@@ -201,21 +222,55 @@ void HeldRow::PutColumns(CellRow row) {
 }
 
 void HeldRow::AddVersions(Families families, CellVersions added) {
-  if (!wide() || std::any_of(added.begin(), added.end(), IsFamilyTombstone)) {
+  if (!wide()) {
     CellRow row = Take();
     lsm::AddVersions(families, std::move(added), &row.versions);
     Set(std::move(row));
     return;
   }
-  std::set<std::pair<uint8_t, Bytes>> names;
-  for (const CellVersion& cell : added) {
-    names.emplace(cell.family, Bytes());  // the tombstones of the family
-    names.emplace(cell.family, cell.qualifier);
-  }
+  for (CellVersion& cell : added) AddToColumn(families, std::move(cell));
+}
+
+void HeldRow::AddToColumn(Families families, CellVersion cell) {
+  const uint8_t family = cell.family;
+  const Bytes key = ColumnKey(family, cell.qualifier);
+  const auto size = [this](const Bytes& name) {
+    const auto at = large_->columns.find(name);
+    return at == large_->columns.end() ? 0 : at->second.cells();
+  };
+  // A tombstone of a family is added only to the family's tombstones. The puts that it hides stay
+  // in memory until they are tidied with their own column, or until the flush.
+  const bool no_qualifier = cell.qualifier.empty();
+  const size_t read = size(key) + (no_qualifier ? 0 : size(ColumnKey(family, "")));
+  if (read > kCellsMax && AppendToColumn(key, &cell, read / 2)) return;
   CellRow row;
-  for (const auto& [family, qualifier] : names) Join(TakeColumn(family, qualifier), &row);
-  lsm::AddVersions(families, std::move(added), &row.versions);
+  if (!no_qualifier) Join(TakeColumn(family, ""), &row);
+  Join(TakeColumn(family, cell.qualifier), &row);
+  lsm::AddVersions(families, {std::move(cell)}, &row.versions);
   PutColumns(std::move(row));
+}
+
+// Appends a cell to `later` of a column. Returns false, and moves nothing, if `later` has `max`
+// cells.
+bool HeldRow::AppendToColumn(const Bytes& key, CellVersion* cell, size_t max) {
+  HeldRow& column = large_->columns[key];
+  if (column.large_ == nullptr) {
+    const bool is_new = column.packed_ == nullptr;
+    if (!is_new) large_->bytes -= key.size() + column.MemoryBytes();
+    CellRow row = column.Take();
+    column.packed_.reset();
+    column.large_ = std::make_unique<Large>();
+    column.large_->row = std::move(row);
+    large_->bytes += key.size() + column.MemoryBytes();
+  }
+  Large& to = *column.large_;
+  if (to.later.size() >= max) return false;
+  const size_t bytes = VersionsBytes(std::span(cell, 1));
+  to.later.push_back(std::move(*cell));
+  to.later_bytes += bytes;
+  large_->bytes += bytes;
+  ++large_->cells;
+  return true;
 }
 
 size_t HeldRow::CopiedBytes(const ColumnChoice& wanted) const {
@@ -229,7 +284,8 @@ size_t HeldRow::MemoryBytes() const {
   size_t bytes = kNodeBytes;
   if (packed_ != nullptr) bytes += kAllocationBytes + SizeOf(packed_.get());
   if (large_ != nullptr)
-    bytes += kAllocationBytes + sizeof(Large) + large_->row.MemoryBytes() + large_->bytes;
+    bytes += kAllocationBytes + sizeof(Large) + large_->row.MemoryBytes() + large_->bytes +
+             large_->later_bytes;
   return bytes;
 }
 

@@ -46,8 +46,9 @@ class HeldRow {
   /// the changed column, even if no other column is left.
   CellRow TakeColumn(uint8_t family, ByteView qualifier);
   void PutColumn(uint8_t family, ByteView qualifier, CellRow column);
-  /// Adds cells with lsm::AddVersions. Only the changed columns of a wide row are accessed, unless
-  /// a new cell is a tombstone of a family.
+  /// Adds cells with lsm::AddVersions. Only the changed columns of a wide row are accessed, and
+  /// their families' tombstones. A column with many cells is tidied only now and then, so that the
+  /// time for each new cell does not grow with their number.
   void AddVersions(Families families, CellVersions added);
   /// Returns the approximate size of the row in bytes, including the map node.
   [[nodiscard]] size_t MemoryBytes() const;
@@ -60,6 +61,8 @@ class HeldRow {
   void ForEachColumn(const ColumnChoice& wanted, const Visit& visit) const;
   void Set(CellRow row, size_t cells_max);
   void PutColumns(CellRow row);
+  void AddToColumn(Families families, CellVersion cell);
+  bool AppendToColumn(const Bytes& key, CellVersion* cell, size_t max);
   [[nodiscard]] CellRow Unpack() const;
   // At most one of the following members is set. If none is set, the row is empty.
   std::unique_ptr<char[]> packed_;  // size in two bytes, followed by the output of EncodeCellRow

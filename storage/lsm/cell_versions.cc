@@ -211,10 +211,14 @@ bool IsFamilyTombstone(const CellVersion& cell) {
   return cell.kind == CellKind::kDeleteFamily || cell.kind == CellKind::kDeleteFamilyVersion;
 }
 
-void AddVersions(Families families, CellVersions added, CellVersions* row) {
+void SortVersions(CellVersions* written) {
   // Of equal cells, the one that was written last must come first, because std::unique keeps it.
-  std::reverse(added.begin(), added.end());
-  std::stable_sort(added.begin(), added.end(), SortsBefore);
+  std::reverse(written->begin(), written->end());
+  std::stable_sort(written->begin(), written->end(), SortsBefore);
+}
+
+void AddVersions(Families families, CellVersions added, CellVersions* row) {
+  SortVersions(&added);
   // Merges the two lists from the end, so that only the cells after the first new one are moved.
   size_t old = row->size();
   row->resize(row->size() + added.size());
@@ -357,9 +361,9 @@ bool DecodeVersions(ByteView* in, CellVersions* row, const ColumnChoice& wanted)
   return true;
 }
 
-size_t VersionsBytes(const CellVersions& row) {
+size_t VersionsBytes(std::span<const CellVersion> versions) {
   size_t bytes = 0;
-  for (const CellVersion& cell : row) {
+  for (const CellVersion& cell : versions) {
     bytes += sizeof cell + (cell.value.size() > 15 ? cell.value.size() : 0) +
              (cell.qualifier.size() > 15 ? cell.qualifier.size() : 0);
   }

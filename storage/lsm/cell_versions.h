@@ -62,9 +62,12 @@ using Families = std::span<const FamilyDescriptor>;
 /// Adds cells, in the order in which they were written. Then removes cells that are no longer
 /// needed: hidden cells, versions above the limit, and redundant tombstones. The removal does not
 /// change what readers see. `row` may be a part of a row. It must contain the complete columns of
-/// the new cells, and the tombstones of their families. If a new cell is a tombstone of a family,
-/// `row` must contain the complete family.
+/// the new cells, and the tombstones of their families. Cells of other columns that a new tombstone
+/// of a family hides are removed only if `row` contains them.
 void AddVersions(Families families, CellVersions added, CellVersions* row);
+
+/// Sorts cells, which are in the order in which they were written.
+void SortVersions(CellVersions* written);
 
 /// Returns the union of two lists of cells.
 CellVersions MergeVersions(CellVersions newer, CellVersions older);
@@ -105,6 +108,6 @@ void EncodeVersions(const CellVersions& row, Bytes* out);
 bool DecodeVersions(ByteView* in, CellVersions* row, const ColumnChoice& wanted = {});
 
 /// Returns the approximate size of the versions in memory, in bytes.
-size_t VersionsBytes(const CellVersions& row);
+size_t VersionsBytes(std::span<const CellVersion> versions);
 
 }  // namespace hg::lsm

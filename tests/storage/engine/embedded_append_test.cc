@@ -100,6 +100,21 @@ TEST_CASE("an append after a delete or a put does not extend older values") {
 }
 
 // The process ends at each call in turn: data in files is not replayed from the log again.
+TEST_CASE("appends to a cell whose part in memory would exceed the largest value are refused") {
+  FaultyFileSystem disk(1);
+  auto store = Open(disk);
+  const Bytes mebibyte(1 << 20, 'a');
+  const auto append = [&](const Bytes& bytes) {
+    return store->cells().Append("tsdb", kKey, "t", codec::kAppendQualifier, bytes);
+  };
+  for (int i = 0; i < 10; ++i) REQUIRE(append(mebibyte).ok());
+  CHECK(append("b").code() == StatusCode::kInvalidArgument);
+  CHECK(Stored(*store).size() == 10 << 20);
+  REQUIRE(store->cells().Flush().ok());
+  CHECK(append("b").ok());
+  CHECK(Stored(*store).size() == (10 << 20) + 1);
+}
+
 TEST_CASE("an append to several columns changes all of them or none, in one record of the log") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);

@@ -51,6 +51,23 @@ TEST_CASE("many mutations within a millisecond do not run ahead of the clock, al
   }
 }
 
+TEST_CASE("deletes of many rows within a millisecond hide no later put that has its own time") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kNow);
+  auto store = Embedded::Open(Options(), disk, clock);
+  REQUIRE(store.ok());
+  for (int i = 0; i < 30'000; ++i) {
+    REQUIRE((*store)->cells().DeleteRow("tsdb-uid", "gone" + std::to_string(i)).ok());
+  }
+  const TableDescriptor versions{"v", {{"f"}}, false, {}, {}};
+  REQUIRE((*store)->cells().CreateTable(versions).ok());
+  REQUIRE((*store)->cells().DeleteRow("v", "a").ok());
+  CellChange put = PutCell("f", "q", "value");
+  put.timestamp_ms = kNow + 500;
+  REQUIRE((*store)->cells().Mutate("v", {{"a", {put}}}).ok());
+  CHECK((*store)->cells().Get("v", "a")->cells.size() == 1);
+}
+
 TEST_CASE(
     "a put after a delete is seen, even if the clock stands still or steps back, or the "
     "store restarts") {
