@@ -127,6 +127,9 @@ int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& o
     if (exit == kExitOk) exit = failed;
   }
   out.flush();
+  if (!out && exit == kExitOk) {
+    return invocation.Fail(Status::IoError("cannot write to standard output"));
+  }
   return exit;
 }
 

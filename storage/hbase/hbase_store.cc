@@ -232,7 +232,12 @@ Result<bool> HbaseStore::MutateIfUnchanged(ByteView family, const std::vector<Ce
   };
   RowMutation dated = mutation;
   for (CellChange& change : dated.changes) {
-    if (change.kind != CellChange::Kind::kDeleteColumn || change.timestamp_ms) continue;
+    if (change.timestamp_ms) continue;
+    if (change.kind == CellChange::Kind::kDeleteFamily && change.family == family) {
+      for (const Cell& cell : cells)
+        change.timestamp_ms = std::max(change.timestamp_ms.value_or(0), cell.timestamp_ms);
+    }
+    if (change.kind != CellChange::Kind::kDeleteColumn) continue;
     if (const auto cell = compared(change); cell != cells.end()) {
       change.timestamp_ms = cell->timestamp_ms;
     }

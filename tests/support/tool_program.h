@@ -55,6 +55,15 @@ class ToolProgram {
     const int exit = RunProgram(arguments, opener_, in, out, err);
     return {exit, out.str(), err.str()};
   }
+  /// Runs a command whose output cannot be written.
+  [[nodiscard]] Outcome RunWithoutOutput(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin() + 1, "--config=" + Path("conf"));
+    std::istringstream in;
+    std::ostream out(nullptr);
+    std::ostringstream err;
+    const int exit = RunProgram(arguments, opener_, in, out, err);
+    return {exit, "", err.str()};
+  }
   /// Runs a command that must succeed, and returns its output.
   [[nodiscard]] std::string OutputOf(std::vector<std::string> arguments) const {
     const Outcome outcome = Run(std::move(arguments));

@@ -34,6 +34,24 @@ TEST_CASE("settings prints its table and opens no store") {
   CHECK(outcome.out.find("\n| `tsd.network.port` | `4242` | ") != std::string::npos);
 }
 
+TEST_CASE("a command fails if its output cannot be written") {
+  const ModelProgram program;
+  program.Import("m 1699999200 1 host=a\n");
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"dump", "tsdb"},
+                                                {"scan", "1699999200", "sum", "m"},
+                                                {"export", "1699999200", "sum", "m"},
+                                                {"query", "1699999200", "sum", "m"},
+                                                {"cell", "scan", "tsdb"},
+                                                {"uid", "metrics", "m"},
+                                                {"version"}}) {
+    CAPTURE(words[0]);
+    CHECK(program.Run(words).exit == 0);
+    const Outcome outcome = program.RunWithoutOutput(words);
+    CHECK(outcome.exit == 1);
+    CHECK(outcome.err.find("cannot write to standard output") != std::string::npos);
+  }
+}
+
 TEST_CASE("loaded cells are dumped unchanged, ordered by row, family and qualifier") {
   const ModelProgram program;
   const std::string point = "0000016553ede0000001000001\tt\t0010\t2a\n";

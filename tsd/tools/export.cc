@@ -76,6 +76,7 @@ class Exporter {
       ASSIGN_OR_RETURN(const bool more, scan->Next(&row));
       if (!more) return {};
       ASSIGN_OR_RETURN(const std::string behind, TagCells(row.tsuid));
+      if (behind.empty()) continue;
       for (size_t i = 0; i < row.value.size(); ++i) {
         const int64_t ms = int64_t{row.base} * 1000 + row.offset_ms[i];
         if (ms < start_ms || ms > end_ms) continue;
@@ -93,16 +94,24 @@ class Exporter {
     }
   }
 
-  /// Returns the part of a row after the value, including the line break.
+  /// Returns the part of a row after the value, including the line break. If the first row has no
+  /// column for a tag of the series, reports the series and returns "".
   Result<std::string> TagCells(ByteView tsuid) {
     if (tsuid == last_tsuid_) return last_cells_;
     ASSIGN_OR_RETURN(const TagNames tags, Tags(tsuid));
+    last_tsuid_ = tsuid;
+    last_cells_.clear();
+    for (const auto& [key, value] : tags) {
+      if (keys_.contains(key)) continue;
+      call_.err << "tsdb export: a new series is left out, because its tag key \"" << key
+                << "\" is newer than the first row; export again to get the series\n";
+      return last_cells_;
+    }
     std::string cells;
     for (const std::string& key : keys_) {
       const auto tag = tags.find(key);
       cells += "," + (tag == tags.end() ? std::string() : CsvCell(tag->second));
     }
-    last_tsuid_ = tsuid;
     return last_cells_ = cells + "\n";
   }
 

@@ -62,7 +62,7 @@ int RunFsck(Invocation& call) {
     if (words.size() < kQueryWordsMin) return call.Misused("not enough arguments");
     const auto zone = ReadTimeZone(call.session.config());
     if (!zone.ok()) return call.Fail(zone.status());
-    auto parsed = ParseQueryWords(words, call.clock.NowMs(), *zone);
+    auto parsed = ParseQueryWords(words, call.clock.NowMs(), *zone, options.fix);
     if (!parsed.ok()) return call.Fail(parsed.status());
     queries = *std::move(parsed);
   } else if (!call.line.Has("--full-scan")) {

@@ -189,10 +189,13 @@ class RowCheck {
     std::stable_sort(points.begin(), points.end(), [](const FoundPoint& a, const FoundPoint& b) {
       return a.cell->timestamp_ms < b.cell->timestamp_ms;
     });
-    const FoundPoint& kept = options_.last_write_wins ? points.back() : points.front();
+    const FoundPoint& kept = PointToKeep(points);
     Find(std::to_string(points.size()) + " points " + std::to_string(kept.qualifier.offset_ms()) +
          " ms into the row; to keep: " + Show(*kept.cell));
     kept_time_ms_ = std::min(kept_time_ms_, kept.cell->timestamp_ms);
+    const FoundPoint& first = FirstChoice(points);
+    const std::string why_bad = WhyBad(first);
+    if (&first != &kept && !why_bad.empty()) BadValue(first, why_bad);
     CheckPoint(kept);
     columns_.insert(kept.cell->qualifier);
     for (const FoundPoint& point : points) {
@@ -200,13 +203,32 @@ class RowCheck {
     }
   }
 
+  /// Returns the point that OpenTSDB keeps.
+  [[nodiscard]] const FoundPoint& FirstChoice(std::span<const FoundPoint> points) const {
+    return options_.last_write_wins ? points.back() : points.front();
+  }
+
+  /// Returns the first readable point in the order of the option. If OpenTSDB's choice cannot be
+  /// read, OpenTSDB deletes the readable points and keeps no value.
+  [[nodiscard]] const FoundPoint& PointToKeep(std::span<const FoundPoint> points) const {
+    const FoundPoint* kept = nullptr;
+    for (const FoundPoint& point : points) {
+      if (!IsReadable(point) || !WhyBad(point).empty()) continue;
+      if (kept == nullptr || options_.last_write_wins) kept = &point;
+    }
+    return kept != nullptr ? *kept : FirstChoice(points);
+  }
+
+  static bool IsReadable(const FoundPoint& point) {
+    return point.compacted ||
+           (point.qualifier.valid_flags() && point.value.size() >= Width(point.qualifier));
+  }
+
   void CheckDuplicate(const FoundPoint& point) {
     ++row_.counts.duplicates;
     Find("  duplicate: " + Show(*point.cell));
     // This option does not delete unreadable points; --delete-bad-values does.
-    const bool readable = point.compacted || (point.qualifier.valid_flags() &&
-                                              point.value.size() >= Width(point.qualifier));
-    if (!readable) return;
+    if (!IsReadable(point)) return;
     columns_.insert(point.cell->qualifier);
     if (!options_.fix || !options_.resolve_duplicates) return;
     if (has_compacted_) {
@@ -219,7 +241,26 @@ class RowCheck {
 
   static size_t Width(Qualifier qualifier) { return static_cast<size_t>(qualifier.value_width()); }
 
+  /// Returns why a value is bad, or "" if it is not.
+  static std::string WhyBad(const FoundPoint& point) {
+    const size_t size = point.value.size();
+    const size_t width = Width(point.qualifier);
+    if (!point.qualifier.is_float()) {
+      if (size == width) return "";
+      return "an integer on " + std::to_string(size) + " bytes instead of " + std::to_string(width);
+    }
+    if (width == 4 && size == 8) {
+      const uint32_t high = ReadBig32(point.value.data());
+      const bool sign_extended = high == 0xFFFFFFFF && !point.qualifier.is_millis();
+      if (high == 0 || sign_extended) return "";
+      return "a single on 8 bytes, the first four of them not zero";
+    }
+    if (size == 8 || (size == 4 && width != 8)) return "";
+    return "a floating point value on " + std::to_string(size) + " bytes";
+  }
+
   void CheckPoint(const FoundPoint& point) {
+    if (const std::string why = WhyBad(point); !why.empty()) return BadValue(point, why);
     if (point.qualifier.is_float()) {
       CheckFloat(point);
     } else {
@@ -229,22 +270,16 @@ class RowCheck {
 
   void CheckFloat(const FoundPoint& point) {
     const size_t size = point.value.size();
-    if (Width(point.qualifier) == 4 && size == 8) return CheckWideSingle(point);
-    const bool bad = (size != 4 && size != 8) || (Width(point.qualifier) == 8 && size == 4);
-    if (bad) return BadValue(point, "a floating point value on " + std::to_string(size) + " bytes");
+    if (Width(point.qualifier) == 4 && size == 8) return RepairWideSingle(point);
     if (size == Width(point.qualifier)) return Keep(point.qualifier, point.value);
     // The value is valid in its own cell, but in a compacted cell its width would shift the values
     // after it.
     cannot_join_ = true;
   }
 
-  /// Checks a float that is stored in 8 bytes. Old writers stored floats in this form, some of them
-  /// with sign extension.
-  void CheckWideSingle(const FoundPoint& point) {
-    const uint32_t high = ReadBig32(point.value.data());
-    const bool sign_extended = high == 0xFFFFFFFF && !point.qualifier.is_millis();
-    if (high != 0 && !sign_extended)
-      return BadValue(point, "a single on 8 bytes, the first four of them not zero");
+  /// Repairs a float that is stored in 8 bytes. Old writers stored floats in this form, some of
+  /// them with sign extension.
+  void RepairWideSingle(const FoundPoint& point) {
     ++row_.counts.bad_encodings;
     Find("a single on 8 bytes: " + Show(*point.cell));
     if (!options_.fix) return;
@@ -253,10 +288,6 @@ class RowCheck {
   }
 
   void CheckInteger(const FoundPoint& point) {
-    if (point.value.size() != Width(point.qualifier)) {
-      return BadValue(point, "an integer on " + std::to_string(point.value.size()) +
-                                 " bytes instead of " + std::to_string(Width(point.qualifier)));
-    }
     if (point.value.size() != 8) return Keep(point.qualifier, point.value);
     const PointValue shortest =
         PointValue::Int(static_cast<int64_t>(ReadBig64(point.value.data())));

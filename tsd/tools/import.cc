@@ -101,12 +101,11 @@ class Importer {
   /// full precision, unlike in lines.
   Status AddRow(const CsvColumns& columns, const std::vector<std::string>& cells) {
     ASSIGN_OR_RETURN(const CsvPoint point, ReadCsvPoint(columns, cells));
-    raw_key_.assign(point.metric);
+    raw_key_.clear();
+    AddToRawKey(point.metric);
     for (const TagText& tag : point.tags) {
-      for (const std::string_view text : {tag.key, tag.value}) {
-        raw_key_ += '\0';
-        raw_key_ += text;
-      }
+      AddToRawKey(tag.key);
+      AddToRawKey(tag.value);
     }
     auto known = series_.find(raw_key_);
     if (known == series_.end()) {
@@ -115,6 +114,12 @@ class Importer {
       known = series_.emplace(raw_key_, number).first;
     }
     return AddValue(known->second, point.time, point.value, EntryPath::kHttp);
+  }
+
+  /// Adds a text with its length, because the text can contain any bytes.
+  void AddToRawKey(std::string_view text) {
+    AppendBig(&raw_key_, text.size(), 4);
+    raw_key_ += text;
   }
 
   Status AddValue(SeriesNumber series, Timestamp time, std::string_view text, EntryPath path) {

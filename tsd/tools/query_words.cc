@@ -25,8 +25,17 @@ bool LooksLikeTime(const std::string& word) {
 }
 
 /// Converts a time as described for WordQueries. For example, a time in the year 2500 becomes a
-/// time in 1970.
-int64_t AsScanned(int64_t seconds) { return seconds > 0xFFFFFFFF ? seconds / 1000 : seconds; }
+/// time in 1970. InvalidArgument: the time would change, and `changes_rows` is true.
+Result<int64_t> AsScanned(int64_t seconds, const std::string& word, bool changes_rows) {
+  if (seconds <= 0xFFFFFFFF) return seconds;
+  if (changes_rows) {
+    return Status::InvalidArgument(
+        "the time " + word +
+        " is after 2106-02-07 06:28:15 UTC, the last time that a command "
+        "accepts if it changes rows");
+  }
+  return seconds / 1000;
+}
 
 /// Iterates over the words. Missing words are an InvalidArgument.
 class WordReader {
@@ -148,7 +157,7 @@ Result<std::vector<Bytes>> FindTagValues(std::string_view alternatives, uid::Nam
 }  // namespace
 
 Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64_t now_ms,
-                                    const query::TimeZone& zone) {
+                                    const query::TimeZone& zone, bool changes_rows) {
   WordQueries out;
   WordReader reader(words);
   ASSIGN_OR_RETURN(const std::string start, reader.Take("a start time"));
@@ -161,10 +170,10 @@ Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64
     if (*out.end_s <= out.start_s)
       return Status::InvalidArgument("the end " + reader.Peek() + " is not after the start " +
                                      start);
-    out.end_s = AsScanned(*out.end_s);
+    ASSIGN_OR_RETURN(out.end_s, AsScanned(*out.end_s, reader.Peek(), changes_rows));
     reader.Skip();
   }
-  out.start_s = AsScanned(out.start_s);
+  ASSIGN_OR_RETURN(out.start_s, AsScanned(out.start_s, start, changes_rows));
   while (!reader.AtEnd() && reader.Peek().starts_with('+')) reader.Skip();
   do {
     ASSIGN_OR_RETURN(WordQuery query, TakeQuery(&reader));

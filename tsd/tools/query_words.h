@@ -45,9 +45,10 @@ inline constexpr size_t kQueryWordsMin = 3;
 /// Parses queries from at least kQueryWordsMin words. Relative times are counted back from now_ms,
 /// and dates are in the time zone `zone`. InvalidArgument: an aggregator is unknown, a date or
 /// number is invalid, the end is not after the start, or words are missing. The message contains
-/// the word.
+/// the word. If `changes_rows` is true, a time beyond 2^32 seconds is also an InvalidArgument,
+/// because the command would change rows of another time than the time in the words.
 Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64_t now_ms,
-                                    const query::TimeZone& zone);
+                                    const query::TimeZone& zone, bool changes_rows = false);
 
 /// Returns the time zone for dates on the command line: the value of tsd.core.timezone, or the
 /// local time zone. InvalidArgument: the time zone is unknown.

@@ -3,11 +3,13 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "storage/base/file.h"
 #include "storage/engine/engine_backup.h"
+#include "tsd/rollup/automatic_rollups.h"
 #include "tsd/settings.h"
 #include "tsd/tables.h"
 #include "tsd/tools/migrate_range.h"
@@ -79,8 +81,15 @@ class Restoring {
                      MatchNames(from_.cells(), from_.uid_table(), to_.cells(), to_.uid_table(),
                                 to_.layout(), to_.names(), one_history));
     ASSIGN_OR_RETURN(const auto tables, DescribeTables(from_.config()));
+    std::set<std::string> known = {RollupStateTable(from_.data_table())};
     for (const TableDescriptor& table : tables) {
+      known.insert(table.name);
       RETURN_IF_ERROR(Prepend(Bring(table, ids), "table " + table.name));
+    }
+    ASSIGN_OR_RETURN(const auto all, from_.cells().ListTables());
+    for (const TableDescriptor& table : all) {
+      if (known.contains(table.name)) continue;
+      RETURN_IF_ERROR(Prepend(BringOwn(table), "table " + table.name));
     }
     RETURN_IF_ERROR(to_.cells().Sync());
     return done_;
@@ -106,11 +115,24 @@ class Restoring {
       Say("table " + table.name + " is left out, because the daemon computes its rollups itself");
       return {};
     }
+    return BringRows(table, table.name == to_.uid_table() ? nullptr : &ids);
+  }
+
+  /// Restores a table of users.
+  Status BringOwn(const TableDescriptor& table) {
+    if (!table.points) return BringRows(table, nullptr);
+    Say("table " + table.name + " is left out, because the table of points is " + to_.data_table() +
+        "; restore the backup into an empty directory to get the table");
+    return {};
+  }
+
+  /// Restores the rows of a table. If `ids` is set, the rows contain ids, which are converted.
+  Status BringRows(const TableDescriptor& table, const IdMap* ids) {
     RETURN_IF_ERROR(EnsureTable(table, to_.cells()));
     RowRules rules;
     rules.points = rules.native = table.points;
     rules.only_missing = true;
-    rules.ids_stay = of_ids;
+    rules.ids_stay = table.name == to_.uid_table();
     const RangeWriter writer(to_.cells(), table.name, rules, RangeWork::kWriteBeside);
     MigratePart part;
     part.table = table.name;
@@ -129,7 +151,7 @@ class Restoring {
   }
 
   /// Converts rows of the backup to the form in which the daemon's store accepts them.
-  Status Settle(const TableDescriptor& table, const IdMap& ids, std::vector<Row>* rows) {
+  Status Settle(const TableDescriptor& table, const IdMap* ids, std::vector<Row>* rows) {
     const int64_t now_ms = call_.clock.NowMs();
     ASSIGN_OR_RETURN(const ExpiryRules expiry,
                      ExpiryOf(to_.cells(), table.name, table.points, to_.layout(), now_ms));
@@ -137,7 +159,7 @@ class Restoring {
     for (Row& row : *rows) {
       SettleSourceRow(rules, &row);
       LeaveExpired(expiry, &row);
-      if (table.name != to_.uid_table()) ids.Rename(&row);
+      if (ids != nullptr) ids->Rename(&row);
     }
     std::erase_if(*rows, [](const Row& row) { return row.empty(); });
     return {};

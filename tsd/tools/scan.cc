@@ -9,6 +9,7 @@
 #include "storage/codec/value.h"
 #include "storage/for_each_row.h"
 #include "storage/model/name_text.h"
+#include "storage/points/render.h"
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/import_line.h"
 #include "tsd/tools/query_words.h"
@@ -161,7 +162,10 @@ class Scanner {
     }
     for (const Selection& selection : selections)
       RETURN_IF_ERROR(ScanSelection(queries, selection));
-    return {};
+    if (changed_ == 0) return {};
+    return Status::Conflict(std::to_string(changed_) + (changed_ == 1 ? " row was" : " rows were") +
+                            " changed by other writers after being read, and not deleted; run the "
+                            "command again to delete the new content");
   }
 
  private:
@@ -200,8 +204,23 @@ class Scanner {
                        import_form_ ? ImportText(context, cell) : RawText(context, cell));
       call_.out << text;
     }
-    if (!delete_rows_) return {};
-    return call_.session.cells().DeleteRow(call_.session.data_table(), row.key);
+    return delete_rows_ ? Delete(row) : Status();
+  }
+
+  /// Deletes a row that was printed, unless other writers have changed it.
+  Status Delete(const Row& row) {
+    call_.out.flush();
+    if (!call_.out) {
+      return Status::IoError("cannot write to standard output; the row " + ToHexUpper(row.key) +
+                             " and the rows after it are not deleted");
+    }
+    const RowMutation remove{
+        row.key, {{CellChange::Kind::kDeleteFamily, Bytes(points::kFamily), {}, {}, {}, {}}}};
+    ASSIGN_OR_RETURN(const bool deleted,
+                     call_.session.cells().MutateIfUnchanged(points::kFamily, row.cells,
+                                                             call_.session.data_table(), remove));
+    if (!deleted) ++changed_;
+    return {};
   }
 
   /// Returns the tags of a row key. A key without tags is valid here, although readers of points
@@ -223,15 +242,16 @@ class Scanner {
   Invocation& call_;
   const bool import_form_;
   const bool delete_rows_;
+  uint64_t changed_ = 0;  // number of rows that other writers changed before they were deleted
 };
 
 int RunScan(Invocation& call) {
   if (call.line.words().size() < kQueryWordsMin) return call.Misused("not enough arguments");
   const auto zone = ReadTimeZone(call.session.config());
   if (!zone.ok()) return call.Fail(zone.status());
-  const auto queries = ParseQueryWords(call.line.words(), call.clock.NowMs(), *zone);
-  if (!queries.ok()) return call.Fail(queries.status());
   const bool delete_rows = call.line.Has("--delete");
+  const auto queries = ParseQueryWords(call.line.words(), call.clock.NowMs(), *zone, delete_rows);
+  if (!queries.ok()) return call.Fail(queries.status());
   const StoreUse use = delete_rows ? StoreUse::kWork : StoreUse::kLook;
   if (Status s = call.Open(use); !s.ok()) return call.Fail(s);
 

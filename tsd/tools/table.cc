@@ -105,6 +105,8 @@ Result<std::string> FamiliesOfOptions(const CommandLine& line) {
   for (const auto& [option, name] : kOfTable) {
     const auto value = line.Value(option);
     if (!value) continue;
+    // A quoted text cannot end in a single backslash, which is invalid in all values.
+    RETURN_IF_ERROR(region::ParseKey(*value).status());
     text += (text.empty() ? "" : ", ") + std::string(name) + " => " + lsm::Quoted(*value);
   }
   return text;

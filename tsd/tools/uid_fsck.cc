@@ -91,15 +91,34 @@ class KindCheck {
     const std::map<Bytes, Bytes> forward = forward_;  // a copy, because repairs change the member
     for (const auto& [name, id] : forward) {
       const auto back = reverse_.find(id);
-      const std::string mapping = FromLatin1(name) + " -> " + ByteListText(id);
+      if (back != reverse_.end() && back->second == name) continue;
+      ASSIGN_OR_RETURN(const bool unchanged, Unchanged(name, id));
+      if (!unchanged) continue;
       if (back == reverse_.end()) {
-        Error("forward mapping without reverse mapping: " + mapping);
-        RETURN_IF_ERROR(PutReverse(id, name));
-      } else if (back->second != name) {
+        Error("forward mapping without reverse mapping: " + FromLatin1(name) + " -> " +
+              ByteListText(id));
+        RETURN_IF_ERROR(PutReverse(id, name).status());
+      } else {
         RETURN_IF_ERROR(SettleDisagreement(name, id, names[id]));
       }
     }
     return {};
+  }
+
+  /// Returns whether the store still has the mappings that are known of a name and an id. Clients
+  /// of a running daemon may have assigned, renamed or deleted the name since the scan.
+  Result<bool> Unchanged(const Bytes& name, const Bytes& id) {
+    ASSIGN_OR_RETURN(const bool unchanged, Holds(name, "id", forward_));
+    if (!unchanged) return false;
+    return Holds(id, "name", reverse_);
+  }
+
+  Result<bool> Holds(const Bytes& row, const Bytes& family, const std::map<Bytes, Bytes>& known) {
+    ASSIGN_OR_RETURN(const Row now,
+                     session_.cells().Get(session_.uid_table(), row, family, {word_}));
+    const auto there = known.find(row);
+    if (there == known.end() || now.empty()) return there == known.end() && now.empty();
+    return now.cells[0].value == there->second;
   }
 
   /// Handles `name` -> `id` if the id maps to another name.
@@ -110,7 +129,7 @@ class KindCheck {
     // The error counts twice, for the name and for the id.
     errors_ += 1;
     Error("the reverse mapping differs from the forward one: " + mapping);
-    if (names.size() == 1) return PutReverse(id, name);
+    if (names.size() == 1) return PutReverse(id, name).status();
     return JoinNames(id, names);
   }
 
@@ -119,14 +138,21 @@ class KindCheck {
   Status JoinNames(const Bytes& id, const std::set<Bytes>& names) {
     Bytes joined = "fsck";
     for (const Bytes& name : names) joined += "." + name;
-    if (!fix_) return {};
+    if (!fix_ || !forward_.contains(*names.begin())) return {};
     for (const Bytes& name : names) {
-      RETURN_IF_ERROR(Change(name, DeleteColumn("id", word_)));
+      ASSIGN_OR_RETURN(const bool unchanged, Unchanged(name, id));
+      if (!unchanged) return {};
+    }
+    ASSIGN_OR_RETURN(const bool put, Change(joined, {}, {PutCell("id", word_, id)}));
+    if (!put) return {};
+    forward_[joined] = id;
+    ASSIGN_OR_RETURN(const bool renamed, PutReverse(id, joined));
+    if (!renamed) return {};
+    for (const Bytes& name : names) {
+      RETURN_IF_ERROR(Change(name, id, {DeleteColumn("id", word_)}).status());
       forward_.erase(name);
     }
-    RETURN_IF_ERROR(Change(joined, PutCell("id", word_, id)));
-    forward_[joined] = id;
-    return PutReverse(id, joined);
+    return {};
   }
 
   Status CheckReverse() {
@@ -134,10 +160,13 @@ class KindCheck {
     for (const auto& [id, name] : reverse) {
       const std::string mapping = ByteListText(id) + " -> " + FromLatin1(name);
       const auto there = forward_.find(name);
+      if (there != forward_.end() && there->second == id) continue;
+      ASSIGN_OR_RETURN(const bool unchanged, Unchanged(name, id));
+      if (!unchanged) continue;
       if (there == forward_.end()) {
         LogWarning("", word_ + ": reverse mapping without forward mapping: " + mapping);
         RETURN_IF_ERROR(DeleteReverse(id));
-      } else if (there->second != id) {
+      } else {
         Error("the name has another id: " + mapping + " -> " + ByteListText(there->second));
         RETURN_IF_ERROR(DeleteReverse(id));
       }
@@ -156,6 +185,12 @@ class KindCheck {
       return {};
     }
     if (counter_ >= largest) return {};
+    // The scan read the counter first, and clients may have assigned ids since then.
+    ASSIGN_OR_RETURN(const Row now,
+                     session_.cells().Get(session_.uid_table(), kCounterRow, "id", {word_}));
+    if (!now.empty() && now.cells[0].value.size() == 8)
+      counter_ = static_cast<int64_t>(ReadBig64(now.cells[0].value.data()));
+    if (counter_ >= largest) return {};
     Error("the largest id is " + std::to_string(largest) + ", the counter only " +
           std::to_string(counter_));
     if (!fix_ || counter_damaged_) return {};
@@ -164,21 +199,36 @@ class KindCheck {
         .status();
   }
 
-  Status PutReverse(const Bytes& id, const Bytes& name) {
-    if (!fix_) return {};
+  /// Returns false if nothing was put.
+  Result<bool> PutReverse(const Bytes& id, const Bytes& name) {
+    if (!fix_) return false;
+    const auto known = reverse_.find(id);
+    const Expected expected = known == reverse_.end() ? Expected() : known->second;
     reverse_[id] = name;
-    return Change(id, PutCell("name", word_, name));
+    return Change(id, expected, {PutCell("name", word_, name)});
   }
 
   Status DeleteReverse(const Bytes& id) {
     if (!fix_) return {};
     const Bytes metadata = kind_ == UidKind::kMetric ? "metric_meta" : word_ + "_meta";
-    RETURN_IF_ERROR(Change(id, DeleteColumn("name", word_)));
-    return Change(id, DeleteColumn("name", metadata));
+    return Change(id, reverse_.at(id),
+                  {DeleteColumn("name", word_), DeleteColumn("name", metadata)})
+        .status();
   }
 
-  Status Change(const Bytes& row, CellChange change) {
-    return session_.cells().Mutate(session_.uid_table(), {{row, {std::move(change)}}});
+  /// Changes a row if its column of this kind still has the expected value. Otherwise, changes
+  /// nothing and returns false.
+  Result<bool> Change(const Bytes& row, const Expected& expected, std::vector<CellChange> changes) {
+    const Bytes family = changes[0].family;
+    ASSIGN_OR_RETURN(const bool changed,
+                     session_.cells().CompareAndMutate(
+                         family, word_, expected && expected->empty() ? Expected() : expected,
+                         session_.uid_table(), {row, std::move(changes)}));
+    if (!changed) {
+      LogWarning("", word_ + ": row " + ByteListText(row) +
+                         " is not repaired, because a client has changed it");
+    }
+    return changed;
   }
 
   Session& session_;

@@ -15,7 +15,9 @@ struct UidFsckOptions {
 };
 
 /// Reads the whole table of ids, logs errors, and repairs errors if the options request it. Returns
-/// the number of errors that were found, whether they were repaired or not.
+/// the number of errors that were found, whether they were repaired or not. Clients can assign,
+/// rename and delete names during the check: the function reads mappings that disagree again, and
+/// neither reports nor repairs mappings that have changed.
 Result<uint64_t> RunUidFsck(Session& session, const UidFsckOptions& options);
 
 }  // namespace hg::tsd

@@ -145,6 +145,29 @@ TEST_CASE("a row that is deleted after the comparison is not restored by its rew
   CHECK(Text(*store, "k").empty());
 }
 
+TEST_CASE("a column that is put after the comparison is not deleted with its family") {
+  Bed bed;
+  auto store = bed.Connect();
+  REQUIRE(store->Mutate("g", {{"k", {PutCell("a", "p", "1")}}}).ok());
+  const auto row = store->Get("g", "k", "a");
+  REQUIRE(row.ok());
+  {
+    const std::lock_guard lock(bed.mutex);
+    bed.hook = [&](const std::string& called, Stage at) {
+      CellChange put = PutCell("a", "q", "2");
+      put.timestamp_ms = row->cells[0].timestamp_ms + 1;
+      const bool guarded = called == "checkAndMutate" && at == Stage::kBefore;
+      if (guarded) CHECK(bed.model.Mutate("g", {{"k", {std::move(put)}}}).ok());
+      return Fate::kGoOn;
+    };
+  }
+  const auto done = store->MutateIfUnchanged(
+      "a", row->cells, "g", {"k", {{CellChange::Kind::kDeleteFamily, "a", {}, {}, {}, {}}}});
+  REQUIRE(done.ok());
+  CHECK(*done);
+  CHECK(Text(*store, "k") == "a:q=2 ");
+}
+
 TEST_CASE("a put or get whose connection is lost is repeated") {
   for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
     Bed bed;

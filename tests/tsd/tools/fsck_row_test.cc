@@ -197,6 +197,30 @@ TEST_CASE("a duplicate with an unreadable value is not deleted as a duplicate") 
   CHECK(row.changes.empty());
 }
 
+TEST_CASE("of duplicates a readable one stays, even if an unreadable one is older or newer") {
+  FsckOptions options = FixWith(&FsckOptions::resolve_duplicates);
+  for (const char* bad : {"0012=0102@1", "0012=01020304@1", "001f=40866666@1", "f000fa00=@1"}) {
+    CAPTURE(bad);
+    const std::string cells = "0010=07@2 0011=0008@3 " + std::string(bad);
+    for (const bool delete_bad : {false, true}) {
+      options.delete_bad_values = delete_bad;
+      const FsckRow row = Check(cells, options);
+      CHECK(row.counts.duplicates == 2);
+      CHECK(row.counts.bad_values == 1);
+      CHECK(row.counts.duplicates_resolved == 1);
+      CHECK(Text(row.changes) ==
+            (delete_bad ? "-0011 -" + std::string(bad).substr(0, std::string(bad).find('='))
+                        : "-0011"));
+    }
+  }
+  options.delete_bad_values = false;
+  options.last_write_wins = true;
+  CHECK(Text(Check("0010=07@1 0011=0008@2 0012=0102@3", options).changes) == "-0010");
+  options.last_write_wins = false;
+  CHECK(Check("0012=010203@1 0011=0008@2", options).changes.empty());  // 3 bytes are not readable
+  CHECK(Check("0012=0102@1 0011=01@2", options).changes.empty());
+}
+
 TEST_CASE("duplicates in a compacted cell are resolved by rewriting the row") {
   FsckOptions options = FixWith(&FsckOptions::resolve_duplicates);
   CHECK(Check("00000010=2a1800 0011=0019", Fix()).changes.empty());

@@ -106,6 +106,32 @@ TEST_CASE("an empty daemon becomes a copy of the backup, with the same ids") {
   }
 }
 
+TEST_CASE("tables of users are restored unchanged, also into a daemon with other ids") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  REQUIRE(program.Run({"table", "create", "users", "--family=f", "--versions=3"}).exit == 0);
+  for (const char* row : {"kept", "deleted", R"(\x00\x00\x01)"})
+    REQUIRE(program.Run({"cell", "put", "users", row, "f:q", "old"}).exit == 0);
+  program.Backup();
+  const std::string whole = program.Dump("users");
+  {
+    const RunningStore daemon(program.Path("fresh"));
+    program.Import("other 1699999200 7 host=b\n", "fresh");
+    const Outcome restored = program.Restore("fresh");
+    INFO(restored.err);
+    REQUIRE(restored.exit == 0);
+    CHECK(program.Run({"dump", "--data=" + program.Path("fresh"), "users"}).out == whole);
+    CHECK(Has(program.Run({"table", "--data=" + program.Path("fresh"), "describe", "users"}).out,
+              R"("VERSIONS":"3")"));
+  }
+  const RunningStore daemon(program.Path("data"));
+  REQUIRE(program.Run({"cell", "put", "users", "kept", "f:q", "new"}).exit == 0);
+  REQUIRE(program.Run({"cell", "delete", "users", "deleted"}).exit == 0);
+  REQUIRE(program.Restore().exit == 0);
+  CHECK(program.Run({"cell", "get", "users", "kept"}).out.find("new") != std::string::npos);
+  CHECK(program.Run({"cell", "get", "users", "deleted"}).out.find("old") != std::string::npos);
+}
+
 TEST_CASE("a point that a client wrote after it was found missing stays") {
   const Program program;
   program.Import("m 1699999200 1 host=a\nm 1699999201 2 host=a\n");

@@ -126,6 +126,51 @@ TEST_CASE("scan --delete prints the rows and deletes them") {
   CHECK(program.Scan({"1699999200", "sum", "m"}) == "m 1699999200 2 host=b\n");
 }
 
+TEST_CASE("scan --delete deletes no row that it could not print") {
+  const ModelProgram program;
+  const std::string lines = "m 1699999200 1 host=a\nm 1699999200 2 host=b\n";
+  program.Import(lines);
+  const Outcome outcome = program.RunWithoutOutput({"scan", "--delete", "1699999200", "sum", "m"});
+  CHECK(outcome.exit == 1);
+  CHECK(outcome.err.find("output") != std::string::npos);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == lines);
+}
+
+TEST_CASE("scan --delete keeps a row that changed after it was read, and reports it") {
+  RowWatch watch;
+  const WatchedProgram program(watch);
+  program.Import("m 1699999200 1 host=a\nm 1699999200 2 host=b\n");
+  watch = [](Store& store, const Row& row) {
+    if (!row.key.ends_with('\2')) return;
+    REQUIRE(store.Mutate("tsdb", {{row.key, {PutCell("t", Bytes("\0\x10", 2), "\3")}}}).ok());
+  };
+  const Outcome outcome = program.Run({"scan", "--delete", "1699999200", "sum", "m"});
+  watch = nullptr;
+  CHECK(outcome.exit == 1);
+  CHECK(outcome.out == "m 1699999200 1 host=a\nm 1699999200 2 host=b\n");
+  CHECK(outcome.err.find("1 row") != std::string::npos);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) ==
+        "m 1699999200 2 host=b\nm 1699999201 3 host=b\n");
+}
+
+TEST_CASE("scan --delete and fsck --fix refuse times that they would take for milliseconds") {
+  const ModelProgram program;
+  program.Import("m 1699999200 1 host=a\n");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"scan", "--delete"}, {"fsck", "--fix"}, {"fsck", "--fix-all"}}) {
+    for (const std::vector<std::string>& times : {std::vector<std::string>{"2200/01/01-00:00:00"},
+                                                  {"2010/01/01-00:00:00", "2200/01/01-00:00:00"}}) {
+      std::vector<std::string> words = command;
+      words.insert(words.end(), times.begin(), times.end());
+      words.insert(words.end(), {"sum", "m"});
+      const Outcome outcome = program.Run(words);
+      CHECK(outcome.exit == 1);
+      CHECK(outcome.err.find("2200/01/01-00:00:00") != std::string::npos);
+    }
+  }
+  CHECK(program.Scan({"2010/01/01-00:00:00", "sum", "m"}) == "m 1699999200 1 host=a\n");
+}
+
 TEST_CASE("scan refuses a tag value with a wildcard inside, which would otherwise mean any value") {
   const ModelProgram program;
   program.Import("m 1699999200 1 host=a\n");

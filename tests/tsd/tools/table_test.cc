@@ -197,6 +197,11 @@ TEST_CASE("a table has a split policy, which alter changes and describe shows") 
   program.Table({"alter", "t1", "--split-policy=DelimitedKeyPrefix", R"(--split-delimiter=\x00)"});
   CHECK(program.Describes("t1", R"("DelimitedKeyPrefixRegionSplitPolicy.delimiter":"\\x00")"));
   CHECK(!program.Describes("t1", "prefix_length"));
+  for (const auto& [given, shown] :
+       {std::pair<const char*, const char*>{R"(\\)", R"("\\\\")"}, {R"(\\')", R"("\\\\'")"}}) {
+    program.Table({"alter", "t1", "--split-delimiter", given});
+    CHECK(program.Describes("t1", R"(PrefixRegionSplitPolicy.delimiter":)" + std::string(shown)));
+  }
   program.Table({"alter", "t1", "--split-policy", "DEFAULT"});
   CHECK(!program.Describes("t1", "SPLIT_POLICY"));
   program.Table({"create", "t2", "f",
@@ -220,6 +225,10 @@ TEST_CASE("a split policy that does not make sense is refused, and the error nam
   CHECK(Has(refused({"--split-prefix-length", "4"}), "prefix_length '4'"));
   CHECK(Has(refused({"--split-policy", "KeyPrefix", "--split-prefix-length", "x"}), "'x'"));
   CHECK(Has(refused({"--split-policy", "DelimitedKeyPrefix"}), "delimiter ''"));
+  for (const char* delimiter : {R"(\)", R"(\')", R"(\y)"}) {
+    CHECK(Has(refused({"--split-policy=DelimitedKeyPrefix", "--split-delimiter", delimiter}, 2),
+              "invalid escape"));
+  }
   CHECK(Has(program.Refusal(
                 {"alter", "tsdb", "--split-policy", "KeyPrefix", "--split-prefix-length", "4"}),
             "table of points"));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "storage/base/bytes.h"
@@ -40,7 +41,7 @@ TEST_CASE("uid distinguishes wrong usage, invalid numbers and invalid expression
 }
 
 /// Loads cells of tsdb-uid, one "ROW FAMILY QUALIFIER VALUE" each, rows and values in hexadecimal.
-void LoadUids(const ModelProgram& program, const std::vector<std::array<std::string, 4>>& cells) {
+void LoadUids(const ToolProgram& program, const std::vector<std::array<std::string, 4>>& cells) {
   std::string lines;
   for (const auto& [row, family, qualifier, value] : cells)
     lines += "tsdb-uid\t" + row + "\t" + family + "\t" + ToHex(qualifier) + "\t" + value + "\n";
@@ -90,6 +91,48 @@ TEST_CASE(
   for (const char* word : {"fix", "delete_unknown"})
     CHECK(damaged.Run({"uid", "fsck", word}).exit == 2);
   CHECK(damaged.Dump("tsdb-uid").find("\tffff\n") != std::string::npos);
+}
+
+TEST_CASE("uid fsck reports and repairs no mapping that a client changes during the scan") {
+  const auto id = [](char last) { return Bytes("\0\0", 2) + last; };
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"uid", "fsck"}, {"uid", "fsck", "fix"}}) {
+    bool changed = false;
+    const RowWatch watch = [&](Store& store, const Row& row) {
+      if (row.key != "m" || std::exchange(changed, true)) return;
+      const auto map = [&](const Bytes& name, char last) {
+        REQUIRE(store.Mutate("tsdb-uid", {{id(last), {PutCell("name", "metrics", name)}}}).ok());
+        REQUIRE(store.Mutate("tsdb-uid", {{name, {PutCell("id", "metrics", id(last))}}}).ok());
+      };
+      map("a", 1);
+      map("y", 2);
+      for (const char* old : {"z", "b"})
+        REQUIRE(store.Mutate("tsdb-uid", {{old, {DeleteColumn("id", "metrics")}}}).ok());
+      map("c", 4);
+      REQUIRE(*store.Increment("tsdb-uid", Bytes(1, '\0'), "id", "metrics", 1) == 5);
+      map("x", 5);
+    };
+    const WatchedProgram program(watch);
+    LoadUids(program, {{"00", "id", "metrics", "0000000000000004"},
+                       {"000001", "name", "metrics", "7a"},  // z, which is renamed to a
+                       {"000002", "name", "metrics", "62"},  // b, which is renamed to y
+                       {"000003", "name", "metrics", "6d"},  // m, which is not changed
+                       {"000004", "name", "metrics", "63"},  // c, which is being assigned
+                       {"62", "id", "metrics", "000002"},
+                       {"6d", "id", "metrics", "000003"},
+                       {"7a", "id", "metrics", "000001"}});
+    const Outcome outcome = program.Run(words);
+    INFO(outcome.err);
+    CHECK(outcome.exit == 0);
+    REQUIRE(changed);
+    for (const char* line :
+         {"metrics a: [0, 0, 1]\n", "metrics y: [0, 0, 2]\n", "metrics m: [0, 0, 3]\n",
+          "metrics c: [0, 0, 4]\n", "metrics x: [0, 0, 5]\n"}) {
+      CHECK(program.Run({"uid", std::string(1, line[18])}).out == line);
+    }
+    CHECK(program.Run({"uid", "fsck"}).exit == 0);
+    CHECK(program.Run({"mkmetric", "n"}).out == "metrics n: [0, 0, 6]\n");
+  }
 }
 
 TEST_CASE("uid fsck deletes unknown columns only when told to") {
