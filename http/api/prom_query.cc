@@ -91,10 +91,11 @@ struct Work {
         evaluator(series, &running, times) {}
 
   Status Evaluate(const promql::Expr& expr, const promql::Steps& steps) {
-    do {
+    for (bool again = true; again;) {
       value = {};
       ASSIGN_OR_RETURN(value, evaluator.Evaluate(expr, steps));
-    } while (series.KeptMeanwhile());
+      ASSIGN_OR_RETURN(again, series.KeptMeanwhile());
+    }
     // Stored series may have equal labels (docs/promql.md), but a result may not.
     return promql::RefuseEqualSeries(value, &evaluator.memory());
   }

@@ -76,7 +76,8 @@ Result<std::string> Answer(const std::vector<RemoteQuery>& queries, Services& se
       RETURN_IF_ERROR(stored.Read(asked.matchers, asked.start_ms, asked.end_ms, &body));
       RETURN_IF_ERROR(body.EndResult());
     }
-    if (!stored.KeptMeanwhile()) return body.Pack();
+    ASSIGN_OR_RETURN(const bool again, stored.KeptMeanwhile());
+    if (!again) return body.Pack();
   }
 }
 
@@ -95,7 +96,8 @@ Result<std::vector<std::unique_ptr<ChunkedReadResult>>> Chunks(
       RETURN_IF_ERROR(stored.Read(asked.matchers, asked.start_ms, asked.end_ms, result.get()));
       RETURN_IF_ERROR(result->Finish());
     }
-    if (!stored.KeptMeanwhile()) return results;
+    ASSIGN_OR_RETURN(const bool again, stored.KeptMeanwhile());
+    if (!again) return results;
   }
 }
 

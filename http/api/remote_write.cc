@@ -30,7 +30,7 @@ void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, Labelled
   }
   points->SetSeries(metric, *labels);
   for (const WrittenSeries::Sample& sample : series.samples) {
-    points->BeginItem();
+    if (!points->BeginItem()) return;
     if (series.fault.empty()) {
       points->Add(sample.time_ms, PointValue::Double(sample.value));
     } else {
@@ -38,7 +38,7 @@ void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, Labelled
     }
   }
   for (size_t i = 0; i < series.histograms; ++i) {
-    points->BeginItem();
+    if (!points->BeginItem()) return;
     points->Refuse("native histograms cannot be stored");
   }
 }

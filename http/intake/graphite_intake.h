@@ -39,11 +39,12 @@ class GraphiteIntake {
   // nullptr = unlimited. All points of a batch must come from one client, so call Flush before you
   // add a point of another client.
 
-  /// Adds a point to the batch. If the batch has become large, Add calls Flush. The bytes of the
-  /// path must stay valid until Flush. The path need not have been validated before.
-  void Add(const GraphitePoint& point, Writer* writer);
+  /// Adds a point to the batch. If the batch has become large, Add calls Flush and returns true.
+  /// The bytes of the path must stay valid until Flush. The path need not have been validated
+  /// before.
+  bool Add(const GraphitePoint& point, Writer* writer);
   /// Adds a point to the batch and copies its path, so the bytes of the path need not stay valid.
-  void AddCopy(const GraphitePoint& point, Writer* writer);
+  bool AddCopy(const GraphitePoint& point, Writer* writer);
 
   /// Counts and logs received input that could not be parsed. `why` is the error.
   void Refuse(const Status& why);

@@ -30,12 +30,13 @@ bool LabelledPoints::HasTooManyLabels(std::span<const Label> labels) const {
   return false;
 }
 
-void LabelledPoints::BeginItem() {
+bool LabelledPoints::BeginItem() {
   ++items_;
-  if (!intake_.refusal().ok()) return;
+  if (!intake_.refusal().ok()) return false;
   constexpr uint64_t kItemSteps = 16;
   const uint64_t steps = kItemSteps + std::exchange(raw_key_bytes_, 0) / kBytesPerStep;
   intake_.Stop(context_.Step(steps));
+  return intake_.refusal().ok();
 }
 
 void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> labels) {

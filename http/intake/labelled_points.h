@@ -33,7 +33,7 @@ class LabelledPoints : public LabelledSink {
         tags_max_(services.sink.tags_max()) {}
 
   void SetSeries(std::string_view metric, std::span<const Label> labels) override;
-  void BeginItem() override;
+  bool BeginItem() override;
   /// Adds a point to the current item. Infinities, NaN and stale markers are stored as well
   /// (storage/model/special_double.h). If the time of a point is outside the valid range, the point
   /// is not stored and its item counts as rejected.

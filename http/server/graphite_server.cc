@@ -6,9 +6,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <deque>
 #include <future>
 #include <list>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -56,6 +58,11 @@ struct Shared {
   TurnWatch& turns;
   RequestMemory& memory;                 // the memory of unfinished frames
   std::list<GraphiteConnection*>& open;  // the connection that received bytes last is at the end
+  // Connections with complete frames, in the order in which they wait for their next turn. A turn
+  // stores one batch of points, so that a large frame does not hold up the lines of other clients.
+  // Only the first connection has a parsed frame, because its objects need much more memory than
+  // its bytes.
+  std::deque<std::shared_ptr<GraphiteConnection>>& with_frames;
 };
 
 /// A connection. Its pending wait for bytes keeps it alive. Between two callbacks it holds memory
@@ -92,16 +99,17 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
             self->intake_.Refuse(
                 Status::InvalidArgument("a connection ended within a " + self->What()));
           }
-          if (good && !error) self->Read();
+          if (good && !error) self->GoOn();
         });
   }
   /// Returns true if nothing arrived for more than `seconds`.
   [[nodiscard]] bool IdleFor(int64_t seconds) const {
-    return intake_.MonotonicMs() - active_ms_ > seconds * 1000 && NothingWaits();
+    return !HasFrame() && intake_.MonotonicMs() - active_ms_ > seconds * 1000 && NothingWaits();
   }
   /// Returns true if the client sends a frame too slowly. Call about once a second.
   bool TooSlow() {
-    const bool waiting = form_ == Form::kPickle && buffer_.size() > 0 && NothingWaits();
+    const bool waiting =
+        form_ == Form::kPickle && buffer_.size() > 0 && !HasFrame() && NothingWaits();
     return pace_.TooSlow(intake_.MonotonicMs() / 1000, waiting, received_bytes_);
   }
   /// Closes the socket and removes the connection from Shared::open. Idempotent.
@@ -122,7 +130,33 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     return socket_.available(ignored) == 0;
   }
 
-  /// Reads once and handles all complete lines or frames. Returns false if the connection must end.
+  /// Returns whether the buffer begins with a complete frame, which is perhaps stored in part.
+  [[nodiscard]] bool HasFrame() const {
+    if (form_ != Form::kPickle || buffer_.size() < kFrameHeadBytes) return false;
+    return buffer_.size() - kFrameHeadBytes >= ReadBig32(buffer_.view().data());
+  }
+
+  /// Waits for the next turn if there is a complete frame, or else for bytes.
+  void GoOn() {
+    if (!HasFrame()) return Read();
+    auto& waiting = shared_.with_frames;
+    frame_ ? waiting.push_front(shared_from_this()) : waiting.push_back(shared_from_this());
+    if (waiting.size() == 1) PostTurn();
+  }
+
+  /// Lets the first connection of Shared::with_frames store a batch, soon.
+  void PostTurn() {
+    asio::post(socket_.get_executor(), [&shared = shared_] {
+      const std::shared_ptr<GraphiteConnection> self = std::move(shared.with_frames.front());
+      shared.with_frames.pop_front();
+      if (!shared.with_frames.empty()) self->PostTurn();
+      const Turn turn(shared.turns, [] { return std::string("a Graphite frame"); });
+      if (self->Take() && self->Hold()) self->GoOn();
+    });
+  }
+
+  /// Reads once. Then handles all complete lines, or a batch of points of complete frames. Returns
+  /// false if the connection must end.
   bool Receive(boost::system::error_code* error) {
     constexpr size_t kBytesMax = kFrameHeadBytes + GraphiteServer::kFrameBytesMax;
     const size_t had = buffer_.size();
@@ -133,7 +167,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     if (*error == asio::error::would_block) error->clear();
     buffer_.Grow(size);
     received_bytes_ += size;
-    const bool good = Take();
+    // If other connections wait for their turn with a frame, this connection waits behind them.
+    const bool good = (HasFrame() && !shared_.with_frames.empty()) || Take();
     active_ms_ = intake_.MonotonicMs();
     shared_.open.splice(shared_.open.end(), shared_.open, place_);
     return good && Hold();
@@ -142,7 +177,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   /// Frees unused memory of buffer_ and charges the rest to the memory budget. Returns false if the
   /// budget refuses it, so that the connection must end.
   bool Hold() {
-    buffer_.Trim(0);
+    if (!frame_) buffer_.Trim(0);
     memory_.GiveAll();
     if (memory_.Cover(buffer_.capacity())) return true;
     intake_.TurnAway("a connection was closed because unfinished frames take too much memory");
@@ -191,31 +226,47 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   void TakeOtherLine(std::string_view line, Timestamp now) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
     const Result<GraphitePoint> point = ParseGraphiteLine(line, now);
-    point.ok() ? intake_.Add(*point, writer_.get()) : intake_.Refuse(point.status());
+    if (!point.ok()) return intake_.Refuse(point.status());
+    intake_.Add(*point, writer_.get());
   }
 
+  /// Handles complete frames until a batch of points was stored.
   bool TakeFrames() {
-    std::string_view rest = buffer_.view();
-    size_t size = 0;  // size of an incomplete frame
-    while (rest.size() >= kFrameHeadBytes) {
-      size = ReadBig32(rest.data());
-      if (size > GraphiteServer::kFrameBytesMax || rest.size() - kFrameHeadBytes < size) break;
-      TakePickle(rest.substr(kFrameHeadBytes, size));
-      rest.remove_prefix(kFrameHeadBytes + size);
-      size = 0;
+    bool stored = false;
+    while (!stored && HasFrame()) {
+      const size_t size = ReadBig32(buffer_.view().data());
+      if (size > GraphiteServer::kFrameBytesMax) break;
+      if (!frame_) {
+        Result<PickledPoints> points =
+            PickledPoints::Parse(buffer_.view().substr(kFrameHeadBytes, size), intake_.Now());
+        points.ok() ? void(frame_.emplace(std::move(*points))) : intake_.Refuse(points.status());
+      }
+      if (frame_ && !TakePoints(&*frame_)) {
+        stored = true;
+        continue;
+      }
+      frame_.reset();
+      buffer_.Consume(kFrameHeadBytes + size);
       pace_.End();
     }
     intake_.Flush(writer_.get());
-    return Keep(rest, size, GraphiteServer::kFrameBytesMax);
+    const bool has_size = !stored && buffer_.size() >= kFrameHeadBytes;
+    return Keep(buffer_.view(), has_size ? ReadBig32(buffer_.view().data()) : 0,
+                GraphiteServer::kFrameBytesMax);
   }
 
-  void TakePickle(std::string_view pickle) {
-    const auto take = [this](const Result<GraphitePoint>& point) {
-      if (intake_.overdue()) return;
-      point.ok() ? intake_.AddCopy(*point, writer_.get()) : intake_.Refuse(point.status());
-    };
-    if (const Status read = ReadPickledPoints(pickle, intake_.Now(), take); !read.ok())
-      intake_.Refuse(read);
+  /// Adds the points of a frame to the batch. Returns false if the batch was stored before the last
+  /// point was added.
+  bool TakePoints(PickledPoints* points) {
+    while (const auto point = points->Next()) {
+      if (intake_.overdue()) continue;
+      if (!point->ok()) {
+        intake_.Refuse(point->status());
+      } else if (intake_.AddCopy(**point, writer_.get())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   bool Keep(std::string_view rest, size_t size, size_t size_max) {
@@ -232,8 +283,9 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   Shared& shared_;
   GraphiteIntake& intake_;
   const std::shared_ptr<Writer> writer_;
-  ReceiveBuffer buffer_;         // received bytes of an incomplete line or frame
-  RequestMemory::Share memory_;  // for the capacity of buffer_
+  ReceiveBuffer buffer_;                // received bytes of a line or of frames
+  std::optional<PickledPoints> frame_;  // the first frame in buffer_, if a part of it is stored
+  RequestMemory::Share memory_;         // for the capacity of buffer_
   TransferPace pace_{kSlowRequestBytes};
   uint64_t received_bytes_ = 0;
   std::list<GraphiteConnection*>::iterator place_;  // in Shared::open, while the socket is open
@@ -383,8 +435,9 @@ class GraphiteServer::Impl {
   TurnWatch turns_;
   RequestMemory memory_;
   std::list<GraphiteConnection*> open_;  // used on thread_ only
-  Shared shared_{stopping_, intake_, turns_, memory_, open_};
+  Shared shared_{stopping_, intake_, turns_, memory_, open_, with_frames_};
   asio::io_context io_{1};
+  std::deque<std::shared_ptr<GraphiteConnection>> with_frames_;            // used on thread_ only
   tcp::acceptor acceptors_[2] = {tcp::acceptor(io_), tcp::acceptor(io_)};  // indexed by Form
   asio::steady_timer pauses_[2] = {asio::steady_timer(io_), asio::steady_timer(io_)};
   asio::steady_timer sweep_{io_};

@@ -64,7 +64,10 @@ class Reader {
       resource_ = ResourceLabels(of_resource.resource());
       for (const otlp::ScopeMetrics& of_scope : of_resource.scope_metrics()) {
         BeginScope(of_scope.scope());
-        for (const otlp::Metric& metric : of_scope.metrics()) ReadMetric(metric);
+        for (const otlp::Metric& metric : of_scope.metrics()) {
+          if (ended_) return;
+          ReadMetric(metric);
+        }
       }
     }
   }
@@ -75,6 +78,7 @@ class Reader {
     otlp::InstrumentationScope scope;
     otlp::Metric metric;
     for (const OtlpBody::Piece& piece : body.pieces()) {
+      if (ended_) return;
       switch (piece.kind) {
         case Kind::kResource:
           Parse(piece, &resource);
@@ -107,7 +111,7 @@ class Reader {
 
   void BeginScope(const otlp::InstrumentationScope& scope) {
     shared_.reset();
-    has_series_labels_ = false;
+    has_shared_labels_ = false;
     scope_ = &scope;
     merged_of_.reset();
   }
@@ -125,9 +129,10 @@ class Reader {
 
   void AddNumbers(const OtlpBody& body, std::span<const OtlpBody::Number> numbers) {
     for (const OtlpBody::Number& number : numbers) {
-      sink_.BeginItem();
+      ended_ = !sink_.BeginItem();
+      if (ended_) return;
       if (merged_of_ != number.attributes) {
-        Merge(body.Labels(body.AttributesOf(number)));
+        Merge(body.Labels(body.AttributesOf(number)), &merged_);
         merged_of_ = number.attributes;
       }
       sink_.SetSeries(metric_, merged_);
@@ -135,16 +140,16 @@ class Reader {
     }
   }
 
-  /// Merges the shared labels and a number's own labels. Both are sorted; for equal names, the
-  /// number's own label wins.
-  void Merge(std::span<const Label> own) {
-    merged_.clear();
+  /// Merges the shared labels and a point's own labels. Both are sorted; for equal names, the
+  /// point's own label wins.
+  void Merge(std::span<const Label> own, std::vector<Label>* merged) {
+    merged->clear();
     auto next = own.begin();
     for (const auto& [name, value] : Shared().texts()) {
-      while (next != own.end() && next->name < name) merged_.push_back(*next++);
-      if (next == own.end() || next->name != name) merged_.push_back({name, value});
+      while (next != own.end() && next->name < name) merged->push_back(*next++);
+      if (next == own.end() || next->name != name) merged->push_back({name, value});
     }
-    merged_.insert(merged_.end(), next, own.end());
+    merged->insert(merged->end(), next, own.end());
   }
 
   [[nodiscard]] bool Wanted(std::string_view name) const {
@@ -191,8 +196,8 @@ class Reader {
         break;
       case otlp::Metric::kExponentialHistogram:
         for (const auto& point : metric.exponential_histogram().data_points()) {
-          BeginItem(point.attributes());
-          Refuse("exponential histograms cannot be stored; use histograms with explicit bounds");
+          if (BeginItem(point.attributes()))
+            Refuse("exponential histograms cannot be stored; use histograms with explicit bounds");
         }
         break;
       case otlp::Metric::kSummary:
@@ -205,32 +210,33 @@ class Reader {
     }
   }
 
-  void BeginItem(const Attributes& attributes) {
-    sink_.BeginItem();
+  /// Returns false if the request has ended.
+  bool BeginItem(const Attributes& attributes) {
+    ended_ = ended_ || !sink_.BeginItem();
     attributes_ = &attributes;
+    return !ended_;
   }
 
-  /// Builds the labels of the current point. Points without attributes use the shared labels
-  /// without a copy.
+  /// Builds the labels of the current point. Points without attributes share them.
   void MakeLabels() {
-    const Labels& shared = Shared();
-    if (attributes_->empty()) {
-      if (labels_ == &shared && has_series_labels_) return;
-      labels_ = &shared;
-    } else {
-      own_ = shared;
-      own_.Merge(*attributes_);
-      labels_ = &own_;
-    }
-    series_labels_.clear();
-    for (const auto& [name, value] : labels_->texts()) series_labels_.push_back({name, value});
-    has_series_labels_ = true;
+    const bool shares = attributes_->empty();
+    if (shares && has_shared_labels_) return;
+    own_ = Labels();
+    own_.Merge(*attributes_);
+    std::vector<Label> own;
+    for (const auto& [name, value] : own_.texts()) own.push_back({name, value});
+    Merge(own, &series_labels_);
+    labels_bytes_ = 0;
+    for (const Label& label : series_labels_)
+      labels_bytes_ += label.name.size() + label.value.size();
+    has_shared_labels_ = shares;
   }
 
   /// Returns false and refuses the point if its labels and name exceed the limits.
   bool TakeLabels() {
     MakeLabels();
-    if (!labels_->too_large() && metric_.size() + labels_->bytes() <= kOtlpSeriesBytesMax)
+    if (!Shared().too_large() && !own_.too_large() && series_labels_.size() <= kOtlpAttributesMax &&
+        metric_.size() + labels_bytes_ <= kOtlpSeriesBytesMax)
       return true;
     Refuse("has more than " + std::to_string(kOtlpAttributesMax) +
            " attributes, or its attributes and name have more than " +
@@ -238,11 +244,12 @@ class Reader {
     return false;
   }
 
-  /// Begins a point. Returns false and refuses the point if the metric has no name.
+  /// Begins a point. Returns false if the request has ended. Also returns false if the metric has
+  /// no name, and refuses the point.
   template <typename Point>
   bool Begin(const Point& point) {
     stale_ = (point.flags() & kNoRecordedValue) != 0;
-    BeginItem(point.attributes());
+    if (!BeginItem(point.attributes())) return false;
     time_ms_ = static_cast<int64_t>(point.time_unix_nano() / kNsPerMs);
     if (metric_.empty()) Refuse("has no name");
     return !metric_.empty();
@@ -338,8 +345,7 @@ class Reader {
     const std::string metric = metric_ + std::string(suffix);
     if (more == nullptr) return sink_.SetSeries(metric, series_labels_);
     // The added label replaces a label with the same name.
-    const bool replaces = labels_->texts().contains(std::string(more->name));
-    if (!replaces) {
+    if (!std::ranges::binary_search(series_labels_, more->name, {}, &Label::name)) {
       series_labels_.push_back(*more);
       sink_.SetSeries(metric, series_labels_);
       series_labels_.pop_back();
@@ -354,6 +360,7 @@ class Reader {
 
   const OtlpNaming& naming_;
   LabelledSink& sink_;
+  bool ended_ = false;  // whether the sink has said that the request has ended
   bool refused_ =
       false;  // whether a point of the request was refused; only the first such point is named
   Labels resource_;
@@ -364,10 +371,10 @@ class Reader {
   std::optional<uint32_t> merged_of_;
   // The following members describe the current data point.
   const Attributes* attributes_ = nullptr;
-  Labels own_;                        // shared labels merged with the point's attributes
-  const Labels* labels_ = nullptr;    // own_, or shared_ if the point has no attributes
-  std::vector<Label> series_labels_;  // borrows the texts of *labels_
-  bool has_series_labels_ = false;
+  Labels own_;                        // the point's attributes
+  std::vector<Label> series_labels_;  // borrows the texts of shared_ and own_
+  size_t labels_bytes_ = 0;           // bytes of the texts of series_labels_
+  bool has_shared_labels_ = false;    // whether series_labels_ are those of shared_
   int64_t time_ms_ = 0;
   // The point has no recorded value, so each of its series gets a stale marker.
   bool stale_ = false;

@@ -479,20 +479,35 @@ Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, Graphit
 
 }  // namespace
 
-Status ReadPickledPoints(std::string_view pickle, Timestamp now,
-                         const std::function<void(const Result<GraphitePoint>&)>& take) {
-  Unpickler unpickler(pickle);
+struct PickledPoints::Parsed {
+  Unpickler unpickler;
+  Timestamp now;
+  std::span<const uint32_t> left = {};  // the elements that Next has not returned yet
+};
+
+PickledPoints::PickledPoints(std::unique_ptr<Parsed> parsed) : parsed_(std::move(parsed)) {}
+PickledPoints::PickledPoints(PickledPoints&&) noexcept = default;
+PickledPoints& PickledPoints::operator=(PickledPoints&&) noexcept = default;
+PickledPoints::~PickledPoints() = default;
+
+Result<PickledPoints> PickledPoints::Parse(std::string_view pickle, Timestamp now) {
+  auto parsed = std::make_unique<Parsed>(Unpickler(pickle), now);
+  Unpickler& unpickler = parsed->unpickler;
   ASSIGN_OR_RETURN(const uint32_t root, unpickler.Run());
   if (unpickler.at(root).kind != Node::Kind::kList && unpickler.at(root).kind != Node::Kind::kTuple)
     return Status::InvalidArgument("the pickle is no list");
-  const std::span<const uint32_t> places = unpickler.ItemsOf(unpickler.at(root));
-  RETURN_IF_ERROR(CheckTexts(unpickler, places, kPickleTextsMax * pickle.size()));
-  for (const uint32_t place : places) {
-    GraphitePoint point;
-    Status read = ReadPoint(unpickler, place, now, &point);
-    take(read.ok() ? Result<GraphitePoint>(point) : std::move(read));
-  }
-  return {};
+  parsed->left = unpickler.ItemsOf(unpickler.at(root));
+  RETURN_IF_ERROR(CheckTexts(unpickler, parsed->left, kPickleTextsMax * pickle.size()));
+  return PickledPoints(std::move(parsed));
+}
+
+std::optional<Result<GraphitePoint>> PickledPoints::Next() {
+  if (parsed_->left.empty()) return {};
+  const uint32_t place = parsed_->left.front();
+  parsed_->left = parsed_->left.subspan(1);
+  GraphitePoint point;
+  const Status read = ReadPoint(parsed_->unpickler, place, parsed_->now, &point);
+  return read.ok() ? Result<GraphitePoint>(point) : read;
 }
 
 }  // namespace hg::http

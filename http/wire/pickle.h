@@ -4,7 +4,8 @@
 // It rejects pickles that look up names, create objects or call functions, and never executes
 // anything.
 
-#include <functional>
+#include <memory>
+#include <optional>
 #include <string_view>
 
 #include "http/wire/graphite_line.h"
@@ -16,12 +17,27 @@ namespace hg::http {
 /// each of these points.
 inline constexpr size_t kPickleTextsMax = 32;
 
-/// Calls `take` for each element of a pickle, in order. `take` gets a point, or the error of an
-/// invalid element. The bytes of a point are valid only during the call of `take`. Of the path,
-/// only the length was checked. InvalidArgument: the parser does not support a part of the pickle
-/// (the message contains its position), or the texts are longer than kPickleTextsMax allows. In
-/// these cases `take` was not called.
-Status ReadPickledPoints(std::string_view pickle, Timestamp now,
-                         const std::function<void(const Result<GraphitePoint>&)>& take);
+/// The points of a pickle.
+class PickledPoints {
+ public:
+  /// Parses a pickle. The bytes of the pickle must outlive the object. `now` is the time of points
+  /// without a time. InvalidArgument: the parser does not support a part of the pickle (the message
+  /// contains its position), or the texts are longer than kPickleTextsMax allows.
+  static Result<PickledPoints> Parse(std::string_view pickle, Timestamp now);
+  PickledPoints(PickledPoints&&) noexcept;
+  PickledPoints& operator=(PickledPoints&&) noexcept;
+  ~PickledPoints();
+
+  /// Returns the next element of the pickle: a point, or the error of an invalid element. Returns
+  /// nullopt after the last element. The bytes of a point are valid as long as this object. Of the
+  /// path, only the length was checked.
+  std::optional<Result<GraphitePoint>> Next();
+
+ private:
+  struct Parsed;
+  explicit PickledPoints(std::unique_ptr<Parsed> parsed);
+
+  std::unique_ptr<Parsed> parsed_;
+};
 
 }  // namespace hg::http

@@ -66,7 +66,8 @@ class LabelledSink {
   /// Sets the series to which the following points belong.
   virtual void SetSeries(std::string_view metric, std::span<const Label> labels) = 0;
   /// Begins an item of the request. The points that are added after this call belong to the item.
-  virtual void BeginItem() = 0;
+  /// Returns false if the request has ended. The sink ignores all further calls then.
+  virtual bool BeginItem() = 0;
   virtual void Add(int64_t time_ms, PointValue value) = 0;
   /// Rejects the current item, for the given reason.
   virtual void Refuse(std::string_view reason) = 0;

@@ -268,7 +268,7 @@ Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_
     spec.watch = &watch_;
     ASSIGN_OR_RETURN(const Choice choice, Choose(&selector, &spec, &memory));
     if (choice == Choice::kNone) continue;
-    const RolledHours rolled = PlanKept(spec);
+    ASSIGN_OR_RETURN(const RolledHours rolled, PlanKept(spec));
     if (rolled.kept_before_s > spec.rows.begin) {
       RETURN_IF_ERROR(watch_.MayWait());
       Reading reading(choice == Choice::kAsk ? &selector : nullptr, &names_, from_ms, to_ms,
@@ -295,19 +295,28 @@ Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_
   return {};
 }
 
-RolledHours StoredSeries::PlanKept(const PointScanSpec& spec) {
-  if (rolled_ == nullptr) return {};
+Result<RolledHours> StoredSeries::PlanKept(const PointScanSpec& spec) {
+  if (rolled_ == nullptr) return RolledHours();
   RolledHours rolled = rolled_->Of(spec.metric, {spec.rows.begin, spec.rows.begin});
-  plans_.push_back({spec.metric, spec.rows.begin, rolled.kept_before_s});
+  // An expression may read one metric thousands of times; the oldest state is kept.
+  const auto [at, added] = plans_.try_emplace({spec.metric, spec.rows.begin}, rolled.kept_before_s);
+  if (added) {
+    constexpr int64_t kNodeBytes = 48;  // of a map, in addition to its value
+    RETURN_IF_ERROR(plans_memory_.Add(kNodeBytes + int64_t{sizeof *at}));
+  }
   return rolled;
 }
 
-bool StoredSeries::KeptMeanwhile() {
+Result<bool> StoredSeries::KeptMeanwhile() {
   bool kept = false;
-  for (const Plan& plan : std::exchange(plans_, {})) {
-    const uint32_t now_s = rolled_->Of(plan.metric, {plan.begin_s, plan.begin_s}).kept_before_s;
-    kept |= now_s != plan.kept_before_s && now_s > plan.begin_s;
+  for (const auto& [read, kept_before_s] : plans_) {
+    RETURN_IF_ERROR(watch_.Step(1));
+    const auto& [metric, begin_s] = read;
+    const uint32_t now_s = rolled_->Of(metric, {begin_s, begin_s}).kept_before_s;
+    kept |= now_s != kept_before_s && now_s > begin_s;
   }
+  plans_.clear();
+  plans_memory_.Remove(plans_memory_.held());
   return kept;
 }
 

@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include "query/promql/label_names.h"
 #include "query/promql/label_selector.h"
@@ -46,8 +47,8 @@ class StoredSeries : public SampleReader {
 
   /// Returns true if retention has deleted raw points of the times that this object has read since
   /// the previous call of KeptMeanwhile. In this case, the samples may be incomplete, and the
-  /// caller must read them again.
-  [[nodiscard]] bool KeptMeanwhile();
+  /// caller must read them again. Fails if `watch` ends the request.
+  Result<bool> KeptMeanwhile();
 
   /// A range of times, which includes both ends.
   struct Times {
@@ -73,13 +74,9 @@ class StoredSeries : public SampleReader {
   enum class Choice : unsigned char { kNone, kAll, kAsk };
   Result<Choice> Choose(LabelSelector* selector, PointScanSpec* spec, MemoryTally* memory);
   struct Part;
-  struct Plan {
-    Bytes metric;
-    uint32_t begin_s = 0, kept_before_s = 0;
-  };
   /// Returns the state of the rollups of the metric, for hours whose raw points retention may have
   /// deleted. Remembers this state for KeptMeanwhile.
-  RolledHours PlanKept(const PointScanSpec& spec);
+  Result<RolledHours> PlanKept(const PointScanSpec& spec);
   /// Reads the rows of `spec` in several scans, one after another in the order of time. Each scan
   /// returns either raw points or rollups. `value` is the value of a rollup interval that the sink
   /// needs. `read` is called with each scan.
@@ -99,7 +96,9 @@ class StoredSeries : public SampleReader {
   const ReadingThreads threads_;
   Store* const cells_;
   RolledHoursSource* const rolled_;  // nullptr: rollups are not read
-  std::vector<Plan> plans_;
+  // RolledHours::kept_before_s of what was read, by the metric and the first second.
+  std::map<std::pair<Bytes, uint32_t>, uint32_t> plans_;
+  MemoryTally plans_memory_{&watch_};
 };
 
 }  // namespace hg::query::promql

@@ -62,12 +62,25 @@ Status Engine::Start() {
   // A table that already has these families is not changed, because a client may have altered its
   // other attributes.
   for (const TableDescriptor& table : env_.options.tables) {
+    RETURN_IF_ERROR(CheckOnlyPointsTable(table));
     if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
   }
   RETURN_IF_ERROR(memstore_.Replay(stored));
   RETURN_IF_ERROR(memstore_.ForgetDuplicates());
   if (env_.options.background) compactor_.Start();
   return {};
+}
+
+// The point store has one table. If the options name another one, points must not go silently to
+// the first.
+Status Engine::CheckOnlyPointsTable(const TableDescriptor& table) const {
+  const Table* const points = tables_.points();
+  if (!table.points || points == nullptr) return {};
+  const auto known = tables_.Find(table.name);
+  if (known.ok() && (*known)->id == points->id) return {};
+  return Status::InvalidArgument(env_.options.path + " has its points in table '" +
+                                 points->descriptor.name + "', so '" + table.name +
+                                 "' cannot be the table of points");
 }
 
 Engine::~Engine() { (void)Close(); }

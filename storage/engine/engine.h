@@ -130,6 +130,7 @@ class Engine {
   Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock);
 
   Status Start();
+  [[nodiscard]] Status CheckOnlyPointsTable(const TableDescriptor& table) const;
   // The following functions and CreateTable, AlterTable and DropTable are in engine_tables.cc.
   [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
   /// Returns whether the table is one of EmbeddedOptions::tables.

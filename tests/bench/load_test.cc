@@ -207,14 +207,15 @@ TEST_CASE("pickled points equal the Graphite lines, and can be moved forward") {
   size_t points = 0;
   for (const std::string& request : load.requests()) {
     REQUIRE(hg::ReadBig32(request.data()) == request.size() - 4);
-    const auto take = [&](const hg::Result<hg::http::GraphitePoint>& point) {
-      REQUIRE(point.ok());
-      CHECK(point->value.is_float());
-      times.insert(point->time.raw);
-      paths.insert(std::string(point->path));
+    auto pickled = hg::http::PickledPoints::Parse(std::string_view(request).substr(4), {});
+    REQUIRE(pickled.ok());
+    while (const auto point = pickled->Next()) {
+      REQUIRE(point->ok());
+      CHECK((*point)->value.is_float());
+      times.insert((*point)->time.raw);
+      paths.insert(std::string((*point)->path));
       ++points;
-    };
-    CHECK(hg::http::ReadPickledPoints(std::string_view(request).substr(4), {}, take).ok());
+    }
   }
   CHECK(points == 800);
   CHECK(paths.size() == 200);

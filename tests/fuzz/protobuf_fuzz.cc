@@ -139,9 +139,10 @@ class Checked : public LabelledSink {
     AppendLabels(labels, &told_);
     series_ = true;
   }
-  void BeginItem() override {
+  bool BeginItem() override {
     told_ += "item";
     item_ = true, series_ = false;
+    return true;
   }
   void Add(int64_t time_ms, PointValue value) override {
     INVARIANT(item_ && series_);

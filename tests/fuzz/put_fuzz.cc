@@ -236,11 +236,12 @@ void Graphite(std::string_view text) {
 }
 
 void Pickle(std::string_view pickle) {
-  const auto take = [](const Result<GraphitePoint>& point) {
+  Result<PickledPoints> points = PickledPoints::Parse(pickle, Timestamp{1700000000});
+  if (!points.ok()) return;
+  while (const auto point = points->Next()) {
     GraphiteSeries series;
-    if (point.ok() && ReadGraphitePath(point->path, &series).ok()) CheckGraphite(*point);
-  };
-  static_cast<void>(ReadPickledPoints(pickle, Timestamp{1700000000}, take));
+    if (point->ok() && ReadGraphitePath((*point)->path, &series).ok()) CheckGraphite(**point);
+  }
 }
 
 }  // namespace

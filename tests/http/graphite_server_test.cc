@@ -290,6 +290,32 @@ TEST_CASE("a frame that names one long path many times is stored in parts") {
   CHECK(edge.counters.put_writes_blocked.load() < 8'000);  // of the first piece only
 }
 
+TEST_CASE("the lines of a client are stored between the batches of another client's large frame") {
+  RunningGraphite edge;
+  ClientSocket lines(edge.server.port());
+  lines.Send("a 1 1700000000\n");
+  edge.Await(edge.counters.points_added, 1);
+  constexpr int kSeries = 4'000;  // four batches
+  int registered = 0;
+  std::atomic<bool> sent{false}, stored_between{false};
+  edge.points.before_register = [&] {
+    ++registered;
+    while (registered == 1 && !sent) std::this_thread::yield();
+    if (registered == kSeries) stored_between = edge.names.Find(UidKind::kMetric, "z").ok();
+    return Status();
+  };
+  std::string pickle = "(";
+  for (int i = 0; i < kSeries; ++i)
+    pickle += "(V" + std::string(150, 'a') + std::to_string(i) + "\n(I1\nI1\ntt";
+  ClientSocket frames(edge.server.pickle_port());
+  frames.Send(Frame(pickle + "t."));
+  lines.Send("z 1 1700000000\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  sent = true;
+  edge.Await(edge.counters.points_added, kSeries + 2);
+  CHECK(stored_between);
+}
+
 TEST_CASE("a line that is incomplete when the connection ends is not stored") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());

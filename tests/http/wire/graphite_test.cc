@@ -29,11 +29,12 @@ std::string Line(std::string_view line) {
 
 /// Returns the points and the errors of other elements, one per line.
 std::string Pickle(std::string_view pickle) {
+  Result<PickledPoints> points = PickledPoints::Parse(pickle, kNow);
+  if (!points.ok()) return std::string(points.status().message());
   std::string out;
-  const Status read = ReadPickledPoints(pickle, kNow, [&out](const Result<GraphitePoint>& point) {
-    out += (point.ok() ? Shown(*point) : std::string(point.status().message())) + "\n";
-  });
-  return read.ok() ? out : std::string(read.message());
+  while (const auto point = points->Next())
+    out += (point->ok() ? Shown(**point) : std::string(point->status().message())) + "\n";
+  return out;
 }
 
 std::string ShownBytes(std::string_view text) { return std::string(text); }

@@ -19,7 +19,10 @@ class Told : public LabelledSink {
     for (const Label& label : labels)
       text.append(label.name).append("=").append(label.value).append(",");
   }
-  void BeginItem() override { text += "\n"; }
+  bool BeginItem() override {
+    text += "\n";
+    return true;
+  }
   void Add(int64_t time_ms, PointValue value) override {
     text += "}" + std::to_string(time_ms) + "=" + std::to_string(value.bits) + "/" +
             std::to_string(value.flags);

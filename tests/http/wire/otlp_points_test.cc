@@ -26,7 +26,10 @@ class ToldPoints : public LabelledSink {
     }
     series_ += "}";
   }
-  void BeginItem() override { items.emplace_back(); }
+  bool BeginItem() override {
+    items.emplace_back();
+    return true;
+  }
   void Add(int64_t time_ms, PointValue value) override {
     const std::string text = value == StoredNan(kStaleMarkerBits) ? "stale"
                              : value.is_float() ? NumberText(value.as_double()) + "f"
@@ -241,7 +244,10 @@ TEST_CASE("points without their own attributes do not copy the shared ones") {
   struct Counting : LabelledSink {
     size_t items = 0, points = 0, labels = 0;
     void SetSeries(std::string_view, std::span<const Label> of) override { labels = of.size(); }
-    void BeginItem() override { ++items; }
+    bool BeginItem() override {
+      ++items;
+      return true;
+    }
     void Add(int64_t, PointValue) override { ++points; }
     void Refuse(std::string_view) override {}
   };
@@ -250,6 +256,35 @@ TEST_CASE("points without their own attributes do not copy the shared ones") {
   CHECK(counting.items == kPoints);
   CHECK(counting.points == 2 * kPoints);
   CHECK(counting.labels == 120);
+}
+
+TEST_CASE("the points after the end of the request are not read") {
+  otlp::ExportMetricsServiceRequest request;
+  otlp::ScopeMetrics& scope = *request.add_resource_metrics()->add_scope_metrics();
+  for (int i = 0; i < 3; ++i) {
+    otlp::Metric& metric = *scope.add_metrics();
+    metric.set_name("m");
+    otlp::Histogram& histogram = *metric.mutable_histogram();
+    histogram.set_aggregation_temporality(otlp::AGGREGATION_TEMPORALITY_CUMULATIVE);
+    for (int j = 0; j < 10; ++j) histogram.add_data_points()->add_attributes()->set_key("a");
+    otlp::Metric& exponential = *scope.add_metrics();
+    exponential.mutable_exponential_histogram()->add_data_points();
+  }
+  // The request ends with the fifth item.
+  struct Ending : LabelledSink {
+    size_t items = 0, calls = 0;
+    void SetSeries(std::string_view, std::span<const Label>) override { ++calls; }
+    bool BeginItem() override { return ++items < 5; }
+    void Add(int64_t, PointValue) override { ++calls; }
+    void Refuse(std::string_view) override { ++calls; }
+  };
+  Ending ending;
+  AddDataPoints(request, {}, &ending);
+  CHECK(ending.items == 5);
+  CHECK(ending.calls == 4 * 4);  // two series for each of four points, with a point each
+  Ending body;
+  CHECK(AddDataPoints(request.SerializeAsString(), {}, &body, nullptr));
+  CHECK(body.items == 5);
 }
 
 TEST_CASE("points with and without their own attributes may alternate") {

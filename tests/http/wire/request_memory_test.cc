@@ -194,7 +194,7 @@ TEST_CASE("OpenTelemetry requests of exporters are charged a few times their siz
 
 struct IdleLabelledSink : LabelledSink {
   void SetSeries(std::string_view, std::span<const Label>) override {}
-  void BeginItem() override {}
+  bool BeginItem() override { return true; }
   void Add(int64_t, PointValue) override {}
   void Refuse(std::string_view) override {}
 };

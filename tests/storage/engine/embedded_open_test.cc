@@ -48,6 +48,18 @@ TEST_CASE("a series whose row key would be too long is refused, and the store co
   }
 }
 
+TEST_CASE("a directory cannot be opened with another table of points than its own") {
+  TempFolder folder;
+  EmbeddedOptions options = Options(folder.path());
+  options.tables = EmbeddedOptions::DefaultTables("other", "tsdb-uid", "tsdb-meta", "tsdb-tree");
+  REQUIRE(Embedded::Open(options).ok());
+  const Status refused = Embedded::Open(Options(folder.path())).status();
+  CHECK(refused.code() == StatusCode::kInvalidArgument);
+  CHECK(refused.message().find("has its points in table 'other', so 'tsdb' cannot") !=
+        std::string::npos);
+  REQUIRE(Embedded::Open(options).ok());
+}
+
 TEST_CASE("a directory in use is refused, with the process and its note in the error") {
   TempFolder folder;
   EmbeddedOptions options = Options(folder.path());

@@ -69,7 +69,7 @@ struct KeptDays {
     const promql::Steps steps{start_s * 1000, step_s * 1000, count};
     promql::Evaluator evaluator(series, &watch, {steps.start_ms, steps.end_ms()});
     std::string out;
-    do {
+    for (bool again = true; again; again = *series.KeptMeanwhile()) {
       const auto value = evaluator.Evaluate(**expr, steps);
       if (!value.ok()) return value.status().ToString();
       out.clear();
@@ -82,7 +82,7 @@ struct KeptDays {
                  promql::FixedText(static_cast<double>(one.times_ms[i] - kMidnight * 1000) / 1000);
         out += "; ";
       }
-    } while (series.KeptMeanwhile());
+    }
     return out;
   }
   std::string Ask(const std::string& text, int64_t start_s, int64_t step_s = 0, size_t count = 1) {
@@ -222,6 +222,31 @@ TEST_CASE_FIXTURE(KeptDays, "rollups in memory are charged, and refused if the c
   LoseFirstDay();
   watch.bytes_max = 1000;
   CHECK(Ask("count_over_time(m[1d])", kDayTwo).find("too many bytes") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(KeptDays, "what a query remembers of rollups is charged, once for equal reads") {
+  promql::StoredSeries series(world.store->points(), *world.names, options, watch, {}, {},
+                              &world.store->cells(), world.state.get());
+  const auto selector = promql::ParseSelector("m");
+  REQUIRE(selector.ok());
+  struct Ignoring : promql::SampleSink {
+    Status AddSeries(promql::Labels) override { return {}; }
+    Status AddSamples(size_t, std::span<const int64_t>, std::span<const double>) override {
+      return {};
+    }
+  } sink;
+  constexpr int64_t kReads = 3000;
+  const auto read_all = [&] {
+    for (int64_t hour = 0; hour < kReads; ++hour) {
+      const int64_t ms = hour * kHourS * 1000;
+      REQUIRE(series.Read(*selector, ms, ms, &sink).ok());
+    }
+    return watch.bytes.load();
+  };
+  const int64_t once = read_all();
+  CHECK(once > kReads * 64);
+  CHECK(read_all() == once);
+  CHECK_FALSE(*series.KeptMeanwhile());
 }
 
 TEST_CASE_FIXTURE(KeptDays,
