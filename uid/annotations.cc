@@ -68,6 +68,7 @@ int64_t BytesOfAnnotations(const Row& row) {
 }  // namespace
 
 struct Annotations::Place {
+  Bytes tsuid;
   Bytes key;
   Bytes qualifier;
 };
@@ -98,7 +99,7 @@ Result<Annotations::Place> Annotations::Locate(const std::string& tsuid, int64_t
   if (!HasRows(options_.layout, series))
     return Status::NotFound("Unable to locate annotation in storage: TSUID " + tsuid +
                             " is not a metric's UID with complete tag pairs");
-  return Place{KeyOf(series, place.base), std::move(place.qualifier)};
+  return Place{series, KeyOf(series, place.base), std::move(place.qualifier)};
 }
 
 Result<codec::Annotation> Annotations::Find(const std::string& tsuid, int64_t start_time,
@@ -111,8 +112,9 @@ Result<codec::Annotation> Annotations::Find(const std::string& tsuid, int64_t st
   return codec::DecodeAnnotation(row.cells.front().value);
 }
 
-Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotation& request,
-                                                            bool replace, RequestContext& context) {
+Result<std::optional<codec::Annotation>> Annotations::Write(
+    const codec::Annotation& request, bool replace, RequestContext& context,
+    const std::function<Status(ByteView)>& admit) {
   if (request.start_time < 1)
     return Status::InvalidArgument("The start timestamp has not been set");
   // Row keys have 32 bits for the time. An annotation after them would be found at an earlier time.
@@ -127,6 +129,7 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
     return Status::InvalidArgument("TSUID " + request.tsuid +
                                    " is not a metric's UID with complete tag pairs");
   ASSIGN_OR_RETURN(const Place place, std::move(located));
+  if (admit && !place.tsuid.empty()) RETURN_IF_ERROR(admit(place.tsuid));
 
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
     RETURN_IF_ERROR(context.Step(kStepsPerCell));

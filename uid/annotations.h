@@ -4,6 +4,7 @@
 // are cells of the data table. They are in the rows of their series or in separate rows.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,9 +58,12 @@ class Annotations {
   /// nothing and returns nullopt. If several threads write one annotation, all of them succeed, one
   /// after the other. Returns InvalidArgument if the new annotation has more than
   /// kAnnotationBytesMax bytes. Returns Conflict if other writers changed the annotation during
-  /// each of kWriteAttempts attempts.
+  /// each of kWriteAttempts attempts. If the annotation is not global, its row creates the series
+  /// in the store, so the call first passes the TSUID (bytes) to `admit` (PointSink::AdmitSeries),
+  /// and returns the errors of `admit`. If `admit` is empty, every series is allowed.
   Result<std::optional<codec::Annotation>> Write(const codec::Annotation& request, bool replace,
-                                                 RequestContext& context);
+                                                 RequestContext& context,
+                                                 const std::function<Status(ByteView)>& admit = {});
 
   /// Deletes the annotation of the series with this start time. Returns ok if the annotation does
   /// not exist.

@@ -56,7 +56,8 @@ void GetDouble(ObjectReader* object, const char* key, double* out) {
   if (value->IsNumber()) {
     *out = value->GetDouble();
   } else if (value->IsString()) {
-    *out = std::nan("");
+    const std::string_view text = value->GetString();
+    *out = text == "Infinity" ? HUGE_VAL : text == "-Infinity" ? -HUGE_VAL : std::nan("");
   } else {
     object->Damaged(key);
   }

@@ -16,7 +16,7 @@ bool NameCache::Find(Map& map, ByteView key, Value* out) {
   {
     std::shared_lock lock(mutex_);
     const Value* value = map.Find(key, &elder);
-    found = value != nullptr;
+    found = value != nullptr && IsValid(*value);
     if (found) *out = *value;
   }
   (found ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
@@ -30,27 +30,20 @@ bool NameCache::Find(Map& map, ByteView key, Value* out) {
 bool NameCache::FindId(ByteView name, Entry* out) { return Find(ids_, name, out); }
 bool NameCache::FindName(ByteView id, std::string* out) { return Find(names_, id, out); }
 
-NameCache::Entry NameCache::AddLocked(ByteView name, ByteView id, bool remember) {
+bool NameCache::IsValid(const Entry& entry) const {
+  if (aliases_forgotten_.empty()) return true;
+  const auto forgotten = aliases_forgotten_.find(entry.id);
+  return forgotten == aliases_forgotten_.end() || entry.changes >= forgotten->second;
+}
+
+NameCache::Entry NameCache::Add(ByteView name, ByteView id, uint64_t changes) {
+  std::unique_lock lock(mutex_);
   bool elder = false;
   const std::string* known = names_.Find(id, &elder);
-  Entry entry{Bytes(id), known != nullptr && *known != name};
-  if (!remember) return entry;
+  Entry entry{Bytes(id), known != nullptr && *known != name, static_cast<uint32_t>(changes)};
+  if (changes != changes_.load(std::memory_order_relaxed)) return entry;
   if (options_.names && known == nullptr) names_.Set(id, std::string(name));
   if (options_.ids) ids_.Set(name, entry);
-  return entry;
-}
-
-NameCache::Entry NameCache::Add(ByteView name, ByteView id) {
-  std::unique_lock lock(mutex_);
-  Entry entry = AddLocked(name, id, true);
-  KeepWithinBytesMax();
-  CountBytes();
-  return entry;
-}
-
-NameCache::Entry NameCache::AddRead(ByteView name, ByteView id, uint64_t changes) {
-  std::unique_lock lock(mutex_);
-  Entry entry = AddLocked(name, id, changes == changes_.load(std::memory_order_relaxed));
   KeepWithinBytesMax();
   CountBytes();
   return entry;
@@ -71,33 +64,27 @@ void NameCache::CountBytes() {
   counted_ = bytes;
 }
 
-void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id) {
-  std::unique_lock lock(mutex_);
-  changes_.fetch_add(1, std::memory_order_release);
-  // Outdated entries are erased first, because the insertions may run out of memory.
-  ids_.Erase(old_name);
+void NameCache::Change(ByteView name, ByteView id, bool has_aliases) {
+  const auto change =
+      static_cast<uint32_t>(changes_.fetch_add(1, std::memory_order_release) + uint64_t{1});
+  ids_.Erase(name);
   names_.Erase(id);
-  if (options_.ids) ids_.Set(new_name, Entry{Bytes(id)});
+  if (has_aliases) aliases_forgotten_[Bytes(id)] = change;
+}
+
+void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id, bool has_aliases) {
+  std::unique_lock lock(mutex_);
+  // Outdated entries are erased first, because the insertions may run out of memory.
+  Change(old_name, id, has_aliases);
+  if (options_.ids)
+    ids_.Set(new_name, Entry{.id = Bytes(id), .changes = static_cast<uint32_t>(changes())});
   if (options_.names) names_.Set(id, std::string(new_name));
   CountBytes();
 }
 
-void NameCache::Remove(ByteView name, ByteView id) {
+void NameCache::Remove(ByteView name, ByteView id, bool has_aliases) {
   std::unique_lock lock(mutex_);
-  changes_.fetch_add(1, std::memory_order_release);
-  ids_.Erase(name);
-  names_.Erase(id);
-  CountBytes();
-}
-
-void NameCache::EraseAliases(ByteView id) {
-  std::unique_lock lock(mutex_);
-  changes_.fetch_add(1, std::memory_order_release);
-  bool elder = false;
-  const std::string* const name = names_.Find(id, &elder);
-  ids_.EraseIf([&](const std::string& alias, const Entry& entry) {
-    return entry.id == id && (name == nullptr || alias != *name);
-  });
+  Change(name, id, has_aliases);
   CountBytes();
 }
 
@@ -109,6 +96,7 @@ void NameCache::Clear() {
   changes_.fetch_add(1, std::memory_order_release);
   ids = ids_.TakeAll();
   names = names_.TakeAll();
+  aliases_forgotten_.clear();
   CountBytes();
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <shared_mutex>
 #include <string>
@@ -83,17 +84,6 @@ class AgingMap {
     old_ = std::exchange(young_, Map());
     old_bytes_ = std::exchange(young_bytes_, 0);
   }
-  /// Removes the entries for which `unwanted` returns true.
-  template <typename Unwanted>
-  void EraseIf(const Unwanted& unwanted) {
-    for (auto [map, bytes] : {std::pair(&young_, &young_bytes_), std::pair(&old_, &old_bytes_)}) {
-      boost::unordered::erase_if(*map, [&, bytes = bytes](const auto& entry) {
-        if (!unwanted(entry.first, entry.second)) return false;
-        *bytes -= BytesOf(entry.first, entry.second);
-        return true;
-      });
-    }
-  }
   void Erase(std::string_view key) {
     EraseFrom(&young_, &young_bytes_, key);
     EraseFrom(&old_, &old_bytes_, key);
@@ -137,6 +127,7 @@ class NameCache {
     // Whether another name with the same id was cached before this one. Two names share an id if
     // they have the same bytes in ISO-8859-1.
     bool shares_id = false;
+    uint32_t changes = 0;  // the lowest bits of changes() when the name was cached
   };
   struct Counts {
     uint64_t hits = 0, misses = 0, size = 0;
@@ -150,20 +141,17 @@ class NameCache {
 
   bool FindId(ByteView name, Entry* out);
   bool FindName(ByteView id, std::string* out);
-  /// Adds the mappings from name to id and from id to name, for a name that has just got its id. If
-  /// the cache already has a name for the id, that older name stays the name of the id.
-  Entry Add(ByteView name, ByteView id);
-  /// Adds the mappings of a name that was read from the store. `changes` is the value that
-  /// changes() had before the read. If changes() now has another value, names were renamed or
-  /// removed, or the cache was cleared. In this case, the name may be outdated, and AddRead does
-  /// not cache it.
-  Entry AddRead(ByteView name, ByteView id, uint64_t changes);
+  /// Adds the mappings from name to id and from id to name. If the cache already has a name for the
+  /// id, that older name stays the name of the id. `changes` is the value that changes() had before
+  /// the name was read from the store or written to it. If changes() now has another value, names
+  /// were renamed or removed, or the cache was cleared. In this case, the name may be outdated, and
+  /// Add does not cache it.
+  Entry Add(ByteView name, ByteView id, uint64_t changes);
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
-  void Rename(ByteView old_name, ByteView new_name, ByteView id);
-  void Remove(ByteView name, ByteView id);
-  /// Removes all names of the id except the one that id → name has. Takes time in proportion to the
-  /// number of names.
-  void EraseAliases(ByteView id);
+  /// Rename and Remove forget the old name of the id. If `has_aliases` is true, they forget all
+  /// names of the id that were cached before.
+  void Rename(ByteView old_name, ByteView new_name, ByteView id, bool has_aliases);
+  void Remove(ByteView name, ByteView id, bool has_aliases);
   void Clear();
   [[nodiscard]] Counts Count() const;
 
@@ -179,8 +167,12 @@ class NameCache {
 
   template <typename Map, typename Value>
   bool Find(Map& map, ByteView key, Value* out);
+  // Callers must hold mutex_. Returns false if the name was cached before the aliases of its id
+  // were forgotten.
+  [[nodiscard]] bool IsValid(const Entry& entry) const;
+  [[nodiscard]] static bool IsValid(const std::string&) { return true; }
   // Callers of the following functions must hold mutex_ exclusively.
-  Entry AddLocked(ByteView name, ByteView id, bool remember);
+  void Change(ByteView name, ByteView id, bool has_aliases);
   void KeepWithinBytesMax();
   void CountBytes();
 
@@ -192,6 +184,10 @@ class NameCache {
   mutable std::shared_mutex mutex_;
   Ids ids_;           // guarded by mutex_
   NamesOfIds names_;  // guarded by mutex_
+  /// For each id whose aliases were forgotten, the lowest bits of changes() at that time. Names of
+  /// the id that were cached before are not found. A search for the names of an id would visit all
+  /// names. Guarded by mutex_.
+  std::map<Bytes, uint32_t> aliases_forgotten_;
   // The number of bytes that this cache has added to options_.charged. Guarded by mutex_.
   uint64_t counted_ = 0;
 };

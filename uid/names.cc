@@ -31,6 +31,10 @@ const Bytes kSuggestEnd = "~";
 constexpr size_t kSuggestBatchMax = 4096;  // maximum number of rows
 constexpr size_t kSuggestBatchBytes = size_t{1} << 20;
 
+// Returns whether other names may be stored under the same bytes: characters beyond Latin-1 are
+// stored as "?".
+bool HasAliases(ByteView name) { return ToLatin1(name).find('?') != Bytes::npos; }
+
 Bytes MetaQualifier(UidKind kind) {
   return kind == UidKind::kMetric ? "metric_meta" : std::string(UidKindName(kind)) + "_meta";
 }
@@ -93,7 +97,6 @@ class Kind {
   Status ForEach(ByteView prefix, size_t batch_rows, RequestContext* context,
                  const Names::NameVisitor& visit, bool suggests);
   Status Rename(ByteView old_name, ByteView new_name);
-  void ForgetAliases(ByteView name, ByteView id);
   Result<Bytes> FindOwn(ByteView name);
   Status Delete(ByteView name);
   Result<int64_t> HighestId();
@@ -185,7 +188,7 @@ Result<NameCache::Entry> Kind::Load(ByteView name, RequestContext* context) {
                               " which is != " + std::to_string(width_) + " required for '" +
                               qualifier_ + "' (name '" + std::string(name) + "')");
   }
-  return cache_.AddRead(name, *id, changes);
+  return cache_.Add(name, *id, changes);
 }
 
 Result<Bytes> Kind::Find(ByteView name, RequestContext* context) {
@@ -312,6 +315,8 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, Store& store, bool* 
     if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
     return std::optional<Bytes>();
   }
+  // From the forward mapping on, other threads may rename or delete the name.
+  const uint64_t changes = cache_.changes();
   ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(store, stored, kForwardFamily, id));
   if (!forward_put) {
     // Another writer has assigned an id to the name first, so the id of this attempt stays unused.
@@ -326,7 +331,7 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, Store& store, bool* 
   }
   if (assigned != nullptr) *assigned = true;
   if (options_.assigned) options_.assigned(kind_, id, store);
-  return std::optional<Bytes>(cache_.Add(name, id).id);
+  return std::optional<Bytes>(cache_.Add(name, id, changes).id);
 }
 
 Result<Bytes> Kind::NextId(Store& store) {
@@ -371,7 +376,7 @@ Result<std::string> Kind::NameOf(ByteView id, RequestContext* context) {
     return Status::NotFound("No such unique ID for '" + qualifier_ + "': " + SignedBytes(id));
   }
   name = FromLatin1(*stored);
-  cache_.AddRead(name, id, changes);
+  cache_.Add(name, id, changes);
   return name;
 }
 
@@ -433,12 +438,6 @@ Status Kind::Rename(ByteView old_name, ByteView new_name) {
   return status;
 }
 
-// Characters beyond Latin-1 are stored as "?". So other names of the id may be cached that are
-// stored under the same bytes as the changed name.
-void Kind::ForgetAliases(ByteView name, ByteView id) {
-  if (ToLatin1(name).find('?') != Bytes::npos) cache_.EraseAliases(id);
-}
-
 // Returns the id of a name. Returns Conflict if the id belongs to another name that is stored under
 // the same bytes. Without the other name in the cache, the conflict is not noticed.
 Result<Bytes> Kind::FindOwn(ByteView name) {
@@ -469,15 +468,14 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
     RETURN_IF_ERROR(
         store_.CompareAndMutate(kReverseFamily, qualifier_, new_bytes, options_.table, back)
             .status());
-    cache_.Remove(old_name, id);  // a reader may have cached the new name
+    cache_.Remove(old_name, id, false);  // a reader may have cached the new name
     ASSIGN_OR_RETURN(const Bytes owner, Find(new_name));
     return NameTaken(old_name, new_name, owner);
   }
   Status status = store_.Mutate(options_.table,
                                 {{ToLatin1(old_name), {DeleteColumn(kForwardFamily, qualifier_)}}});
   // Called after the last change in the store, so that data read before this change is not cached.
-  cache_.Rename(old_name, new_name, id);
-  ForgetAliases(old_name, id);
+  cache_.Rename(old_name, new_name, id, HasAliases(old_name));
   return status;
 }
 
@@ -491,8 +489,7 @@ Status Kind::Delete(ByteView name) {
                                         {DeleteColumn(kReverseFamily, qualifier_),
                                          DeleteColumn(kReverseFamily, MetaQualifier(kind_))}}});
   }
-  cache_.Remove(name, id);
-  ForgetAliases(name, id);
+  cache_.Remove(name, id, HasAliases(name));
   return status;
 }
 
@@ -505,7 +502,7 @@ const Bytes* Kind::IdIn(const Row& row) const {
 }
 
 void Kind::Remember(const Row& row) {
-  if (const Bytes* const id = IdIn(row)) cache_.AddRead(FromLatin1(row.key), *id, cache_.changes());
+  if (const Bytes* const id = IdIn(row)) cache_.Add(FromLatin1(row.key), *id, cache_.changes());
 }
 
 Result<int64_t> Kind::HighestId() {

@@ -11,6 +11,7 @@
 #include "http/request/services.h"
 #include "http/wire/annotation_json.h"
 #include "query/request/running_request.h"
+#include "storage/model/point_sink.h"
 
 namespace hg::http {
 namespace {
@@ -93,7 +94,10 @@ void GetAnnotation(const Request& request, Services& services, ResponseWriter& o
 void PutAnnotation(const Request& request, Services& services, ResponseWriter& out, bool replace) {
   const std::optional<codec::Annotation> annotation = ReadRequest(request, services, out);
   if (!annotation) return;
-  const auto written = services.annotations.Write(*annotation, replace, *request.running);
+  WriteContext write(*request.running, request.writer.get());
+  const auto written = services.annotations.Write(
+      *annotation, replace, *request.running,
+      [&](ByteView tsuid) { return services.sink.AdmitSeries(tsuid, write); });
   if (!written.ok()) return SendFailure(out, request, written.status());
   if (!written->has_value()) return SendEmpty(out, 304);
   SendAnnotation(out, request, **written);

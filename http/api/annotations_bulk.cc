@@ -10,6 +10,7 @@
 #include "http/request/services.h"
 #include "http/wire/annotation_json.h"
 #include "query/request/running_request.h"
+#include "storage/model/point_sink.h"
 
 namespace hg::http {
 namespace {
@@ -47,11 +48,14 @@ void WriteMany(const Request& request, Services& services, ResponseWriter& out, 
     items.push_back(std::move(*item));
   }
 
+  WriteContext write(running, request.writer.get());
   std::string stored;
   JsonWriter json(&stored);
   json.BeginArray();
   for (const codec::Annotation& item : items) {
-    const auto written = services.annotations.Write(item, replace, running);
+    const auto written = services.annotations.Write(item, replace, running, [&](ByteView tsuid) {
+      return services.sink.AdmitSeries(tsuid, write);
+    });
     const StatusCode code = written.status().code();
     if (code == StatusCode::kInvalidArgument || code == StatusCode::kUnsupported)
       return SendBadItem(out, request, item, written.status());

@@ -128,10 +128,8 @@ class IdSet {
 
 Status AddTexts(UidKind kind, const IdSet& ids, query::LabelNames* names, TextSet* out) {
   for (const Bytes& id : ids.ids()) {
-    Result<std::string> found = names->TextOf(kind, id);
-    if (query::IsUnnamed(found.status())) continue;
-    ASSIGN_OR_RETURN(std::string text, std::move(found));
-    RETURN_IF_ERROR(out->Add(std::move(text)));
+    ASSIGN_OR_RETURN(std::optional<std::string> text, query::IfNamed(names->TextOf(kind, id)));
+    if (text) RETURN_IF_ERROR(out->Add(*std::move(text)));
   }
   return {};
 }
@@ -335,11 +333,11 @@ void HandlePromSeries(const Request& request, Services& services, ResponseWriter
         break;
       }
       RETURN_IF_ERROR(running.Step(kStepsPerLabels));
-      Result<promql::Labels> named = series.names().LabelsOf(tsuid);
-      if (query::IsUnnamed(named.status())) continue;
-      ASSIGN_OR_RETURN(promql::Labels labels, std::move(named));
-      RETURN_IF_ERROR(found->memory.Add(static_cast<int64_t>(labels.bytes())));
-      found->series.push_back(std::move(labels));
+      ASSIGN_OR_RETURN(std::optional<promql::Labels> labels,
+                       query::IfNamed(series.names().LabelsOf(tsuid)));
+      if (!labels) continue;
+      RETURN_IF_ERROR(found->memory.Add(static_cast<int64_t>(labels->bytes())));
+      found->series.push_back(*std::move(labels));
     }
     PromFound answer;
     if (truncated) answer.warnings.emplace_back(kTruncated);

@@ -112,10 +112,9 @@ Result<Statistics> Find(size_t limit, const Points& points, query::LabelNames* n
   }));
   const auto text_of = [&](UidKind kind, ByteView id) -> Result<std::string> {
     RETURN_IF_ERROR(watch->Step(kStepsPerName));
-    Result<std::string> text = names->TextOf(kind, id);
+    ASSIGN_OR_RETURN(std::optional<std::string> text, query::IfNamed(names->TextOf(kind, id)));
     // Tools can remove the name of an id that series still have.
-    if (text.status().code() == StatusCode::kNotFound) return std::string("(no name)");
-    return text;
+    return std::move(text).value_or("(no name)");
   };
   // Pairs of labels repeat names, so the rows may take much more memory than the names. The rows
   // stay charged until the request ends. A list may take twice its size while it grows.

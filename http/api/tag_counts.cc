@@ -108,13 +108,12 @@ struct ShownTag {
 Result<ShownName> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo* names,
                         query::RunningRequest* running) {
   RETURN_IF_ERROR(running->Step(kStepsPerName));
-  const Result<const Bytes*> name = names->NameOf(kind, id);
-  if (!name.ok() && name.status().code() != StatusCode::kNotFound) return name.status();
+  ASSIGN_OR_RETURN(const std::optional<const Bytes*> name, query::IfNamed(names->NameOf(kind, id)));
   // A value occurs once for each of its keys, so all copies of its name may take much more memory
   // than the name. The list may take twice its size while it grows.
-  const size_t bytes = 2 * sizeof(ShownName) + (name.ok() ? (*name)->size() : id.size() * 2);
+  const size_t bytes = 2 * sizeof(ShownName) + (name ? (*name)->size() : id.size() * 2);
   RETURN_IF_ERROR(names->Hold(static_cast<int64_t>(bytes)));
-  return name.ok() ? ShownName{**name, false, series} : ShownName{ToHexUpper(id), true, series};
+  return name ? ShownName{**name, false, series} : ShownName{ToHexUpper(id), true, series};
 }
 
 /// Replaces ids by names. The keys are sorted by name. Keys whose names were deleted come last,

@@ -107,6 +107,8 @@ Result<SubQuery> PlanMetric(const ExpRequest& request, const FiltersById& filter
 Status PlanOutputs(const ExpRequest& request, const std::set<std::string>& ids,
                    RequestContext& context, ExpPlan* plan) {
   if (request.outputs && !request.outputs->empty()) {
+    if (request.outputs->size() > kExpressionIdsMax)
+      return Invalid("More than " + std::to_string(kExpressionIdsMax) + " outputs");
     for (const ExpOutput& output : *request.outputs) {
       const size_t text = output.alias ? output.alias->size() : 0;
       RETURN_IF_ERROR(context.Step(kFilterSteps));

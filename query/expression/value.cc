@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "query/buckets/aggregator.h"
@@ -99,7 +100,10 @@ std::string_view AsText(const Value& v, std::string* digits) {
   if (const std::string* text = TextOf(v)) return *text;
   if (const auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
   if (const auto* n = std::get_if<Integer>(&v)) {
-    if (n->width != Width::kBig) *digits = std::to_string(static_cast<int64_t>(n->number));
+    for (__int128 rest = n->number; rest != 0 || digits->empty(); rest /= 10)
+      digits->insert(digits->begin(),
+                     static_cast<char>('0' + std::abs(static_cast<int>(rest % 10))));
+    if (n->number < 0) digits->insert(digits->begin(), '-');
   }
   if (const auto* f = std::get_if<Single>(&v)) AppendJavaFloat(digits, f->value);
   if (const auto* d = std::get_if<double>(&v)) AppendJavaDouble(digits, *d);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -190,10 +191,8 @@ std::string LabelNames::Shown(UidKind kind, std::string sent) const {
 }
 
 Result<bool> LabelNames::Is(UidKind kind, ByteView id, std::string_view name) {
-  const Result<const Bytes*> stored = names_.NameOf(kind, id);
-  if (IsUnnamed(stored.status())) return false;
-  RETURN_IF_ERROR(stored.status());
-  return **stored == name;
+  ASSIGN_OR_RETURN(const std::optional<const Bytes*> stored, IfNamed(names_.NameOf(kind, id)));
+  return stored && **stored == name;
 }
 
 Result<bool> LabelNames::IsUntagged(ByteView tsuid) {

@@ -35,11 +35,6 @@ struct LabelNaming {
 /// `_`, `:`, and digits after the first character stay; each other character is replaced by `_`.
 std::string UnderscoredName(std::string_view name);
 
-/// Returns whether a look-up failed because a UID has no name. A client can create a series with
-/// such UIDs, for example with an annotation. PromQL, lists and filters leave out this series. A
-/// group of /api/query that contains it fails, as in OpenTSDB.
-inline bool IsUnnamed(const Status& status) { return status.code() == StatusCode::kNotFound; }
-
 /// Calls `visit` for all stored names that begin with `prefix`. If the prefix is empty, this
 /// includes names that do not begin with an ASCII character, which Names::ForEach omits. `context`
 /// has the same meaning as in Names::ForEach. `visit` returns false to end the iteration.

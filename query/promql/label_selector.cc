@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -144,9 +145,10 @@ Status LabelSelector::HideRenamed() {
 }
 
 Status LabelSelector::AddMetric(ByteView id, const std::vector<const Matcher*>& conditions) {
-  Result<std::string> stored = names_->SentText(UidKind::kMetric, id);
-  if (IsUnnamed(stored.status())) return {};
-  ASSIGN_OR_RETURN(const std::string sent, std::move(stored));
+  ASSIGN_OR_RETURN(const std::optional<std::string> stored,
+                   IfNamed(names_->SentText(UidKind::kMetric, id)));
+  if (!stored) return {};
+  const std::string& sent = *stored;
   const std::string shown = names_->Shown(UidKind::kMetric, sent);
   for (const Matcher* condition : conditions) {
     ASSIGN_OR_RETURN(bool admitted, condition->Admits(sent, *watch_));
@@ -166,9 +168,10 @@ Status LabelSelector::AddMetric(ByteView id, const std::vector<const Matcher*>& 
 Result<bool> LabelSelector::Decide(const Check& check, ByteView value) {
   std::string text;
   if (!value.empty()) {
-    Result<std::string> found = names_->TextOf(UidKind::kTagv, value);
-    if (IsUnnamed(found.status())) return false;
-    ASSIGN_OR_RETURN(text, std::move(found));
+    ASSIGN_OR_RETURN(std::optional<std::string> found,
+                     IfNamed(names_->TextOf(UidKind::kTagv, value)));
+    if (!found) return false;
+    text = *std::move(found);
   }
   for (const Matcher* matcher : check.matchers) {
     ASSIGN_OR_RETURN(const bool admitted, matcher->Admits(text, *watch_));

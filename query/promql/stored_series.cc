@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -136,10 +137,9 @@ class Reading {
       if (!admitted) return kRefused;
     }
     RETURN_IF_ERROR(memory_.Step(kStepsPerLabels));
-    Result<Labels> named = names_.LabelsOf(tsuid);
-    if (IsUnnamed(named.status())) return kRefused;
-    ASSIGN_OR_RETURN(Labels labels, std::move(named));
-    RETURN_IF_ERROR(sink_.AddSeries(std::move(labels)));
+    ASSIGN_OR_RETURN(std::optional<Labels> labels, IfNamed(names_.LabelsOf(tsuid)));
+    if (!labels) return kRefused;
+    RETURN_IF_ERROR(sink_.AddSeries(*std::move(labels)));
     return series++;
   }
 

@@ -1,15 +1,28 @@
 #pragma once
 // Caches the names and UIDs that one query uses, so that the query looks up each UID only once.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
 #include "uid/names.h"
 
 namespace hg::query {
+
+/// Turns the result of a look-up of names into an optional value. nullopt: a UID has no name
+/// (NotFound). A client can create a series with this UID, for example with an annotation. PromQL,
+/// lists and filters leave out this series. A group of /api/query that contains it fails, as in
+/// OpenTSDB. All other errors are returned.
+template <typename Named>
+Result<std::optional<Named>> IfNamed(Result<Named> found) {
+  if (found.ok()) return std::optional<Named>(*std::move(found));
+  if (found.status().code() == StatusCode::kNotFound) return std::optional<Named>();
+  return found.status();
+}
 
 /// The cache of the names and UIDs of one query. Not thread-safe.
 class NameMemo {

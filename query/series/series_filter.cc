@@ -166,12 +166,11 @@ ByteView SeriesFilter::ValueOf(ByteView tsuid, ByteView tagk) const {
 }
 
 Result<bool> SeriesFilter::Decide(const Check& check, ByteView value) {
-  const Result<const Bytes*> found = names_->NameOf(UidKind::kTagv, value);
-  // A client can create a series with a UID that has no name, for example with an annotation.
-  if (found.status().code() == StatusCode::kNotFound) return false;
-  ASSIGN_OR_RETURN(const Bytes* name, found);
+  ASSIGN_OR_RETURN(const std::optional<const Bytes*> name,
+                   IfNamed(names_->NameOf(UidKind::kTagv, value)));
+  if (!name) return false;
   for (const auto& filter : check.filters) {
-    ASSIGN_OR_RETURN(const bool admitted, filter->Matches(*name, names_->context()));
+    ASSIGN_OR_RETURN(const bool admitted, filter->Matches(**name, names_->context()));
     if (!admitted) return false;
   }
   return true;

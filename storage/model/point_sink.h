@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/base/bytes.h"
 #include "storage/base/status.h"
 #include "storage/model/point.h"
 #include "storage/model/timestamp.h"
@@ -144,6 +145,16 @@ class PointSink {
   /// call it.
   virtual Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                                std::vector<Status>* results) = 0;
+
+  /// Returns ok if other data than points, such as an annotation, may be stored in rows of a
+  /// series. `tsuid` has complete tag pairs; its UIDs may have no names. If the number of series is
+  /// limited and the series is new, the function creates the series and counts it. InvalidArgument:
+  /// the TSUID has more tags than points of any protocol may have, a limit on series is reached, or
+  /// the number of series is limited and the metric of the new series has no name. Also returns the
+  /// errors of the store and of the context's request. The function blocks.
+  virtual Status AdmitSeries(ByteView tsuid, WriteContext& context) {
+    return (void)tsuid, (void)context, Status();
+  }
 
   /// Makes points durable. Commit has the same contract as Points::Commit.
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "storage/model/number_text.h"
 #include "storage/model/utf8.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
@@ -256,6 +257,15 @@ TEST_CASE("damaged stored objects are distinguished from valid ones") {
   CHECK(DecodeTsMeta(R"({"max":1.0E10,"min":"NaN"})", &series).ok());
   CHECK(series.max == 1e10);
   CHECK(std::isnan(series.min));
+}
+
+TEST_CASE("the bounds of stored series metadata may be infinite or NaN") {
+  for (const double bound : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    TsMeta series, read;
+    series.max = bound;
+    REQUIRE(DecodeTsMeta(EncodeTsMeta(series), &read).ok());
+    CHECK(JavaDouble(read.max) == JavaDouble(bound));
+  }
 }
 
 }  // namespace

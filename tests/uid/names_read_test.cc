@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <utility>
 
 #include "storage/model/name_text.h"
 #include "tests/support/fake_watch.h"
@@ -327,6 +328,28 @@ TEST_CASE("data read before a rename or delete is not cached after it") {
       CHECK(name.ok() == renames);
       if (name.ok()) CHECK(*name == "new");
     }
+  }
+}
+
+TEST_CASE("a name that is renamed or deleted as soon as it has an id is not cached with this id") {
+  for (const bool renames : {true, false}) {
+    CAPTURE(renames);
+    TracingStore store;
+    Names* all = nullptr;
+    NamesOptions options;
+    bool first = true;
+    options.assigned = [&](UidKind kind, ByteView, Store&) {
+      if (!std::exchange(first, false)) return;
+      REQUIRE((renames ? all->Rename(kind, "old", "new") : all->Delete(kind, "old")).ok());
+    };
+    Names names(store, options);
+    all = &names;
+    const Bytes id = *names.FindOrAssign(UidKind::kMetric, "old");
+    CHECK(names.Find(UidKind::kMetric, "old").status().code() == StatusCode::kNotFound);
+    CHECK(names.NameOf(UidKind::kMetric, id).ok() == renames);
+    const Result<Bytes> next = names.FindOrAssign(UidKind::kMetric, "old");
+    REQUIRE(next.ok());
+    CHECK(*next != id);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "storage/base/random_bits.h"
 #include "storage/base/scratch.h"
 #include "storage/codec/qualifier.h"
+#include "storage/codec/row_key.h"
 #include "storage/model/name_text.h"
 #include "storage/points/points.h"
 #include "storage/points/tsuid_list.h"
@@ -187,6 +188,34 @@ class Ingest::Resolver {
     RETURN_IF_ERROR(limited(context) ? RegisterLimited(point, &ids, context).status()
                                      : FillIds(point, &ids, context));
     return ids.metric + ids.pairs;
+  }
+
+  Status Admit(ByteView tsuid, const WriteContext& context) {
+    const size_t tags = codec::PairsOf(points_.layout(), tsuid);
+    const auto tags_max =
+        static_cast<size_t>(std::max(options_.max_tags, options_.foreign_max_tags));
+    if (tags > tags_max) {
+      return Status::InvalidArgument(
+          "Too many tags in the TSUID: " + std::to_string(tags) +
+          " maximum allowed: " + std::to_string(tags_max) +
+          " (the larger one of the settings tsd.storage.max_tags and tsd.ingest.max_tags)");
+    }
+    if (!limited(context)) return {};
+    ASSIGN_OR_RETURN(bool known, IsStored(tsuid));
+    if (known) return {};
+    const Bytes metric(tsuid.substr(0, static_cast<size_t>(points_.layout().metric_width)));
+    const Result<std::string> name = names_.NameOf(UidKind::kMetric, metric);
+    if (name.status().code() == StatusCode::kNotFound) {
+      return Status::InvalidArgument("the metric of the new series " + ToHexUpper(tsuid) +
+                                     " has no name");
+    }
+    RETURN_IF_ERROR(name.status());
+    // Points of the series take another turn. If such a point creates the series at the same time,
+    // the series counts twice until the series of the metric are counted again.
+    const SeriesTurns::Turn turn(turns_, ToHexUpper(tsuid));
+    ASSIGN_OR_RETURN(known, IsStored(tsuid));
+    if (known) return {};
+    return Create(*name, metric, context, [&] { return points_.Register(Bytes(tsuid)); }).status();
   }
 
   Result<Bytes> FindMetric(std::string_view name) { return names_.Find(UidKind::kMetric, name); }
@@ -433,26 +462,33 @@ class Ingest::Resolver {
                      // Another thread may have created the series since the last search.
                      FindSeries(point, ids));
     if (known) return Register(point, ids, context);
+    return Create(std::string(point.metric), ids->metric, context,
+                  [&] { return Register(point, ids, context); });
+  }
+
+  /// Calls `create`, which registers a new series, and counts the series for its writer and its
+  /// metric. `metric_id` is "" if the metric is new.
+  template <typename Register>
+  Result<SeriesNumber> Create(const std::string& metric, const Bytes& metric_id,
+                              const WriteContext& context, const Register& create) {
     Writer* const writer = context.writer();
     if (writer != nullptr) RETURN_IF_ERROR(writer->TakeSeries());
-    Result<SeriesNumber> number = RegisterCounted(point, ids, context);
+    Result<SeriesNumber> number = CreateInMetric(metric, metric_id, context, create);
     if (writer != nullptr && !number.ok()) writer->GiveBackSeries();
     return number;
   }
-
-  /// Registers a new series and counts it for its metric.
-  Result<SeriesNumber> RegisterCounted(const NamedPoint& point, SeriesIds* ids,
-                                       const WriteContext& context) {
-    if (limits_ == nullptr || !limits_->counts_series()) return Register(point, ids, context);
-    const std::string metric(point.metric);
-    RETURN_IF_ERROR(limits_->TakeNewSeries(metric, ids->metric, context.request()));
+  template <typename Register>
+  Result<SeriesNumber> CreateInMetric(const std::string& metric, const Bytes& metric_id,
+                                      const WriteContext& context, const Register& create) {
+    if (limits_ == nullptr || !limits_->counts_series()) return create();
+    RETURN_IF_ERROR(limits_->TakeNewSeries(metric, metric_id, context.request()));
     struct Creation {
       ~Creation() { limits.EndNewSeries(metric, created); }
       MetricLimits& limits;
       const std::string& metric;
       bool created = true;  // after an exception, the series may exist
     } creation{*limits_, metric};
-    Result<SeriesNumber> number = Register(point, ids, context);
+    Result<SeriesNumber> number = create();
     creation.created = number.ok();
     return number;
   }
@@ -472,10 +508,14 @@ class Ingest::Resolver {
     }
     if (status.code() == StatusCode::kNotFound) return false;
     RETURN_IF_ERROR(status);
+    return IsStored(ids->metric + ids->pairs);
+  }
+  Result<bool> IsStored(ByteView tsuid) {
     SeriesMatcher one;
-    one.tsuids = {ids->metric + ids->pairs};
+    one.tsuids = {Bytes(tsuid)};
+    const ByteView metric = tsuid.substr(0, static_cast<size_t>(points_.layout().metric_width));
     bool there = false;
-    RETURN_IF_ERROR(points_.ListSeries(ids->metric, one, nullptr, [&there](ByteView) {
+    RETURN_IF_ERROR(points_.ListSeries(metric, one, nullptr, [&there](ByteView) {
       there = true;
       return false;
     }));
@@ -680,6 +720,10 @@ Result<SeriesNumber> Ingest::Resolve(const NamedPoint& point, WriteContext& cont
 }
 
 Status Ingest::CheckNames(const NamedPoint& point) const { return resolver_->Check(point); }
+
+Status Ingest::AdmitSeries(ByteView tsuid, WriteContext& context) {
+  return resolver_->Admit(tsuid, context);
+}
 
 Result<Bytes> Ingest::ResolveTsuid(const NamedPoint& point, WriteContext& context) {
   return resolver_->CheckedTsuid(point, context);

@@ -52,6 +52,7 @@ class Ingest : public PointSink {
                                WriteContext& context) override;
   Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                        std::vector<Status>* results) override;
+  Status AdmitSeries(ByteView tsuid, WriteContext& context) override;
   void Commit(Position position, std::function<void(Status)> done) override;
   void ForgetRawKeys() override;
   [[nodiscard]] size_t tags_max() const override;

@@ -20,7 +20,8 @@ class SeriesTurns {
   /// Thus a series is created and counted only once. A thread must not have two Turns.
   class Turn {
    public:
-    Turn(SeriesTurns& all, const NamedPoint& point) : all_(all), series_(SeriesOf(point)) {
+    Turn(SeriesTurns& all, const NamedPoint& point) : Turn(all, SeriesOf(point)) {}
+    Turn(SeriesTurns& all, std::string series) : all_(all), series_(std::move(series)) {
       std::unique_lock lock(all_.mutex_);
       all_.ended_.wait(lock, [this] { return all_.series_.insert(series_).second; });
     }

@@ -26,6 +26,9 @@ class TrackingIngest : public PointSink {
   /// Stores points. A commit of the returned position also commits the writes of the tracker.
   Position AppendNamed(std::span<const NamedPoint> points, WriteContext& context,
                        std::vector<Status>* results) override;
+  Status AdmitSeries(ByteView tsuid, WriteContext& context) override {
+    return ingest_.AdmitSeries(tsuid, context);
+  }
   void Commit(Position position, std::function<void(Status)> done) override;
   void ForgetRawKeys() override;
   [[nodiscard]] size_t tags_max() const override { return ingest_.tags_max(); }

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "http/wire/json_value.h"
+#include "http/wire/metadata_json.h"
 #include "tests/http/api/api_fixture.h"
 
 namespace hg::http {
@@ -78,6 +80,23 @@ TEST_CASE("tsmeta is created by metric and tags, changed by TSUID and then found
           Series("T", "C", "100.0"));
   f.Check("GET", "tsmeta?m=room.temp", "", 200, "[" + Series("T", "C", "100.0") + "]");
   f.Check("GET", "tsmeta?m=room.temp{host=a}", "", 200, "[" + Series("T", "C", "100.0") + "]");
+}
+
+TEST_CASE("custom fields are copied until they are too long for metadata, and are then refused") {
+  std::string custom;
+  for (int i = 0; i < 100'000; ++i)
+    custom += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":\"\"";
+  custom = R"("custom":{)" + custom + "}}";
+  const Result<JsonValue> body = ParseJson("{" + custom, nullptr);
+  REQUIRE(body.ok());
+  for (const size_t fields :
+       {ReadUidMeta(*body)->fields.custom->size(), ReadTsMeta(*body)->fields.custom->size()}) {
+    CHECK(fields > 10'000);
+    CHECK(fields < 20'000);
+  }
+  Metadata f;
+  CHECK(f.StatusOf("POST", "uidmeta", R"({"uid":"000001","type":"metric",)" + custom) == 413);
+  CHECK(f.StatusOf("POST", "tsmeta?m=room.temp{host=a}&create=true", "{" + custom) == 413);
 }
 
 TEST_CASE("tsmeta refuses invalid requests with OpenTSDB's errors") {

@@ -116,6 +116,7 @@ TEST_CASE("requests that OpenTSDB refuses are refused") {
          r.time->downsampler = ExpDownsampler{"0all", "sum", {}};
        }},
       {"too many", [](ExpRequest& r) { r.metrics.resize(kExpressionIdsMax, r.metrics[0]); }},
+      {"too many outputs", [](ExpRequest& r) { r.outputs.emplace(kExpressionIdsMax + 1); }},
   };
   CHECK(PlanExpressions(Minimal(), RequestContext::Unlimited()).ok());
   for (const Mistake& mistake : mistakes) {

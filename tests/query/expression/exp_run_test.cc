@@ -342,7 +342,7 @@ TEST_CASE("the series of repeated outputs count towards the limit on values") {
   REQUIRE(results.ok());
   CHECK(results->back().table->series.size() == kSeries);
   CHECK(Rows(results, 1) == "");
-  c.outputs.assign(1100, "e");
+  c.outputs.assign(1000, "e");
   CHECK(c.Run().status().code() == StatusCode::kLimitExceeded);
   // Metrics with equal sub-queries share their series.
   c.expressions.clear();

@@ -163,6 +163,12 @@ TEST_CASE("texts that look like numbers count as numbers") {
          {"a < null", "0.0"}});
 }
 
+TEST_CASE("an integer of any size can be joined to a text") {
+  Check({{"('x' + 12) == 'x12' && a", "1.0"},
+         {"('x' + (9223372036854775807 + 1)) == 'x9223372036854775808' && a", "1.0"},
+         {"('x' + (-9223372036854775807 - 2)) == 'x-9223372036854775809' && a", "1.0"}});
+}
+
 TEST_CASE("statements return the value of the last one") {
   Check({{"a; c", "-2.5"},
          {"a;", "2.0"},

@@ -295,6 +295,27 @@ TEST_CASE(
         "Too many tags: 2 maximum allowed: 1 (setting tsd.ingest.max_tags), tags: {a=1, b=2}");
 }
 
+TEST_CASE("a put with more tags than the setting or a row key allows gets 400") {
+  IngestOptions options = EdgeFixture::AllAutomatic();
+  const auto put = [&options](int tags) {
+    std::string body = R"({"metric":"m","timestamp":1700000000,"value":1,"tags":{)";
+    for (int i = 0; i < tags; ++i)
+      body += (i > 0 ? ",\"k" : "\"k") + std::to_string(i) + R"(":"v")";
+    EdgeFixture edge(options);
+    const auto reply = edge.Post("/api/put?details", body + "}}");
+    CHECK(edge.Cells().size() == (reply.status == 200 ? 1 : 0));
+    return std::to_string(reply.status) + " " + reply.body;
+  };
+  CHECK(put(8).starts_with("200"));
+  const std::string many = put(9);
+  CHECK(many.starts_with("400"));
+  CHECK(many.find("Too many tags: 9 maximum allowed: 8") != std::string::npos);
+  options.max_tags = 20'000;
+  const std::string very_many = put(11'000);
+  CHECK(very_many.starts_with("400"));
+  CHECK(very_many.find("the maximum is 32767") != std::string::npos);
+}
+
 TEST_CASE("the error of invalid tags is built once for all fields of a line") {
   EdgeFixture edge;
   const std::vector<TagText> bad = {{"a", "1!"}}, good = {{"a", "1"}};

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "http/access/client_limits.h"
@@ -99,6 +100,69 @@ TEST_CASE(
   CHECK(said.text == "put: illegal argument: the metric m already has its maximum of 2 series\n");
   CHECK(edge.Cells().size() == 5);
   CHECK(edge.metric_limits.refused_series() >= 2);
+}
+
+// Returns an annotation of the series with these tag values, with the metric and the tag key 1.
+std::string AnnotationOf(const std::string& metric, std::initializer_list<const char*> values) {
+  std::string tsuid = metric;
+  for (const char* value : values) tsuid += std::string("000001") + value;
+  return R"({"startTime":1700000000,"description":"x","tsuid":")" + tsuid + "\"}";
+}
+
+TEST_CASE("an annotation above a limit on series creates no series, and known series accept it") {
+  bool bulk = false;
+  SUBCASE("one annotation") {}
+  SUBCASE("bulk") { bulk = true; }
+  EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
+  const auto write = [&](const std::string& annotation) {
+    return bulk ? edge.Post("/api/annotation/bulk", "[" + annotation + "]")
+                : edge.Post("/api/annotation", annotation);
+  };
+  REQUIRE(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
+  REQUIRE(*edge.names.FindOrAssign(UidKind::kTagv, "b") == Bytes("\0\0\2", 3));
+  CHECK(write(AnnotationOf("000001", {"000002"})).status == 200);
+  const auto refused = write(AnnotationOf("000001", {"000003"}));
+  CHECK(refused.status == 400);
+  CHECK(refused.body.find("the metric m already has its maximum of 2 series") != std::string::npos);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 204);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "c")).status == 400);
+  CHECK(write(AnnotationOf("000001", {"000001"})).status == 200);
+  const auto nameless = write(AnnotationOf("000009", {"000001"}));
+  CHECK(nameless.status == 400);
+  CHECK(nameless.body.find("has no name") != std::string::npos);
+  CHECK(write(R"({"startTime":1700000000,"description":"global"})").status == 200);
+  CHECK(edge.Cells().size() == 5);
+}
+
+TEST_CASE("an annotation has no more tags than a point of any protocol") {
+  IngestOptions options = EdgeFixture::AllAutomatic();
+  SUBCASE("tsd.storage.max_tags") {
+    std::tie(options.max_tags, options.foreign_max_tags) = std::pair(2, 1);
+  }
+  SUBCASE("tsd.ingest.max_tags") {
+    std::tie(options.max_tags, options.foreign_max_tags) = std::pair(1, 2);
+  }
+  EdgeFixture edge(options);
+  CHECK(edge.Post("/api/annotation", AnnotationOf("000001", {"000001", "000002"})).status == 200);
+  const auto refused =
+      edge.Post("/api/annotation", AnnotationOf("000001", {"000001", "000002", "000003"}));
+  CHECK(refused.status == 400);
+  CHECK(refused.body.find("Too many tags in the TSUID: 3 maximum allowed: 2") != std::string::npos);
+  CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("a series that an annotation creates counts for its client") {
+  EdgeFixture edge;
+  http::ClientLimits clients({.points_per_s = 0, .new_series_per_hour = 1}, edge.clock);
+  REQUIRE(edge.names.FindOrAssign(UidKind::kMetric, "m").ok());
+  const auto client = clients.OfUser("a");
+  WriteContext context(RequestContext::Unlimited(), client.get());
+  const Bytes first("\0\0\1\0\0\1\0\0\1", 9), second("\0\0\1\0\0\1\0\0\2", 9);
+  CHECK(edge.ingest.AdmitSeries(first, context).ok());
+  CHECK(edge.ingest.AdmitSeries(first, context).ok());
+  CHECK(edge.ingest.AdmitSeries(second, context).message() ==
+        "user a may make 1 new series an hour");
+  CHECK(edge.ingest.AdmitSeries(second, WriteContext::Unlimited()).ok());
 }
 
 TEST_CASE("series from before a restart count towards the limit of series") {

@@ -163,5 +163,39 @@ TEST_CASE_FIXTURE(
   CHECK(world.Compare(query, kEnd, kEnd + kDayS - 1) == "1h");
 }
 
+TEST_CASE_FIXTURE(Opened,
+                  "a query that would read rollups and points in very many pieces reads points") {
+  // Every second hour has changed, so each hour is a piece of its own.
+  struct Alternating : query::RolledHoursSource {
+    query::RolledHours Of(ByteView, const RowRange& rows) override {
+      query::RolledHours out;
+      out.levels = {{&level, 0, UINT32_MAX / 3600 * 3600}};
+      for (uint64_t hour = rows.begin; hour < rows.end; hour += 2 * kHourS)
+        out.changed.push_back(static_cast<uint32_t>(hour));
+      out.kept_before_s = kept_before_s;
+      return out;
+    }
+    codec::RollupLevel level;
+    uint32_t kept_before_s = 0;
+  } source;
+  source.level = world.tables.levels[2];
+  REQUIRE(world.PutInt("a", kMidnight, 1).ok());
+  query::Options options;
+  options.timezone = "UTC";
+  options.rollups = world.tables;
+  query::Engine engine(world.store->points(), *world.names, world.store->cells(), clock, options,
+                       nullptr, &source);
+  const auto table_of = [&](int hours) {
+    return RollupWorld::Ask(engine, RollupWorld::Query("1h-sum"), kMidnight,
+                            kMidnight + hours * kHourS - 1)
+        .table;
+  };
+  constexpr int kPieces = 4096;
+  CHECK(table_of(kPieces) == "1h");
+  CHECK(table_of(kPieces + 1) == "raw");
+  source.kept_before_s = kMidnight + kDayS;  // the raw points may have been deleted
+  CHECK(table_of(kPieces + 1) == "1h");
+}
+
 }  // namespace
 }  // namespace hg::tsd
