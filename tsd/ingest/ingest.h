@@ -4,39 +4,14 @@
 // the series.
 
 #include <atomic>
-#include <memory>
 #include <string>
 
 #include "storage/model/point_sink.h"
 #include "storage/points/points.h"
+#include "tsd/ingest/series_resolver.h"
 #include "uid/names.h"
 
 namespace hg::tsd {
-
-class MetricLimits;
-class TagFormats;
-
-struct IngestOptions {
-  bool auto_create_metrics = false;  // value of tsd.core.auto_create_metrics
-  bool auto_create_tagks = true;
-  bool auto_create_tagvs = true;
-  int max_tags = 8;           // tsd.storage.max_tags: tag limit for OpenTSDB's protocols
-  int foreign_max_tags = 40;  // tsd.ingest.max_tags: tag limit for all other protocols
-  /// tsd.core.tag.allow_specialchars: more characters for names, in UTF-8.
-  std::string extra_name_characters;
-  /// Whether Points::Append blocks because the store is on another machine. If it does, only pool
-  /// threads may call Points::Append.
-  bool append_blocks = false;
-  // The maximum memory for the known raw series keys, in bytes. A key needs 25 to 200 bytes.
-  size_t raw_key_bytes_max = size_t{1} << 30;
-};
-
-/// Returns the text that Java prints for a map of tags, such as "{site=b1, host=s7}".
-std::string TagsText(std::span<const TagText> tags);
-
-/// Returns the error for a point whose time is out of range. `stored` has the bytes in which the
-/// value of the point would be stored, and `flags` are the type flags of the value.
-Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags);
 
 /// The write path of points. The object is thread-safe.
 class Ingest : public PointSink {
@@ -44,7 +19,6 @@ class Ingest : public PointSink {
   /// `points`, `names` and `limits` must outlive the object. If `limits` is nullptr, metrics have
   /// no limits.
   Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits = nullptr);
-  ~Ingest() override;
 
   Result<Appended> AppendKeyed(std::span<const KeyedPoint> points, WriteContext& context) override;
   Learned AppendLearning(std::span<const KeyedPoint> points, WriteContext& context) override;
@@ -102,7 +76,6 @@ class Ingest : public PointSink {
   [[nodiscard]] Stats stats() const;
 
  private:
-  class Resolver;
   /// Stores points of known series. numbers[i] is the series of points[i]. If `may_wait` is false
   /// and the store would have to wait for a disk, stores nothing and sets `known` to false.
   Result<Appended> StoreKeyed(std::span<const KeyedPoint> points,
@@ -126,7 +99,7 @@ class Ingest : public PointSink {
   const bool append_blocks_;
   MetricLimits* const limits_;
   std::atomic<uint64_t> stored_{0};
-  std::unique_ptr<Resolver> resolver_;
+  SeriesResolver resolver_;
 };
 
 }  // namespace hg::tsd
