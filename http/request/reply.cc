@@ -19,6 +19,10 @@ constexpr std::string_view kPagePolicy =
     "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'\r\n";
 
+/// OpenTSDB never sends Vary (opentsdb-http-api.md §5), so only responses that caches may store
+/// have it.
+constexpr std::string_view kVary = "Vary: Accept-Encoding, Origin\r\n";
+
 bool IsPage(std::string_view content_type) { return content_type.starts_with("text/html"); }
 
 }  // namespace
@@ -157,6 +161,7 @@ std::string Reply::Head(bool streamed, size_t length) const {
   head.append(kNoSniff);
   if (IsPage(content_type_) && headers_.find("Content-Security-Policy:") == std::string::npos)
     head.append(kPagePolicy);
+  if (headers_.find("Cache-Control:") != std::string::npos) head.append(kVary);
   if (packer_ != nullptr) {
     head.append("Content-Encoding: ");
     head.append(form_.coding == ContentCoding::kGzip ? "gzip" : "deflate").append("\r\n");

@@ -122,9 +122,10 @@ struct ReplyHooks {
 };
 
 /// A response. Reply adds kNoSniff to each response. If an HTML page has no
-/// Content-Security-Policy, Reply adds a policy that forbids the page to load or run anything. Only
-/// one thread at a time may use a reply, except for functions that ResponseWriter allows on any
-/// thread.
+/// Content-Security-Policy, Reply adds a policy that forbids the page to load or run anything. If a
+/// response has Cache-Control, Reply adds Vary, which names the request headers on which any
+/// response may depend. Only one thread at a time may use a reply, except for functions that
+/// ResponseWriter allows on any thread.
 class Reply : public ResponseWriter {
  public:
   Reply(ReplyForm form, ReplyHooks hooks);

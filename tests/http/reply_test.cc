@@ -59,6 +59,21 @@ TEST_CASE("a large body is chunked although the connection closes, and a cut bod
   }
 }
 
+TEST_CASE("caches learn on which request headers a response depends") {
+  for (const ContentCoding coding : {ContentCoding::kNone, ContentCoding::kGzip}) {
+    for (const bool cached : {false, true}) {
+      std::string sent;
+      ReplyForm form;
+      form.coding = coding;
+      Reply reply(form, Into(&sent));
+      if (cached) reply.AddHeader("Cache-Control", "max-age=60");
+      reply.Write("x");
+      reply.Finish();
+      CHECK((sent.find("\r\nVary: Accept-Encoding, Origin\r\n") != std::string::npos) == cached);
+    }
+  }
+}
+
 TEST_CASE("a handler learns in the middle of a large body that the client has left") {
   int sent = 0;
   ReplyHooks hooks;
