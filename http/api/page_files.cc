@@ -43,7 +43,6 @@ void Send(const page::File& file, const Request& request, std::string_view cache
           ResponseWriter& out) {
   out.AddHeader("ETag", EntityTag());
   out.AddHeader("Cache-Control", cache_control);
-  out.AddHeader("Vary", "Accept-Encoding");
   out.AddHeader("Content-Security-Policy", kContentSecurityPolicy);
   out.AddHeader("Referrer-Policy", "no-referrer");
   const std::string* known = request.Header("if-none-match");

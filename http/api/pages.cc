@@ -115,6 +115,7 @@ void HandleFile(const Request& request, Services& services, ResponseWriter& out)
 
   std::string piece(kFilePieceBytes, '\0');
   piece.resize(std::fread(piece.data(), 1, piece.size(), in.get()));
+  if (std::ferror(in.get()) != 0) return SendError(out, request, 500, "The file cannot be read");
   out.SetStatus(200);
   out.SetContentType(TypeOfFile(path, piece.empty() ? '\0' : piece.front()));
   // The operator's pages may contain scripts, unlike the daemon's own pages (reply.h).
@@ -126,6 +127,7 @@ void HandleFile(const Request& request, Services& services, ResponseWriter& out)
     piece.resize(kFilePieceBytes);
     piece.resize(std::fread(piece.data(), 1, piece.size(), in.get()));
   }
+  if (std::ferror(in.get()) != 0) out.Cut();
 }
 
 }  // namespace hg::http

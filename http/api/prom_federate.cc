@@ -26,12 +26,45 @@ struct Newest {
   double value = 0;
 };
 
+bool InName(char c, bool first) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' ||
+         (!first && c >= '0' && c <= '9');
+}
+
+/// Replaces each character that needs quotes in a name by an underscore.
+std::string EscapedName(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    constexpr unsigned char kContinues = 0x80, kContinuesMask = 0xC0;
+    if (InName(c, text.empty())) {
+      text.push_back(c);
+    } else if ((static_cast<unsigned char>(c) & kContinuesMask) != kContinues) {
+      text.push_back('_');  // a character of several bytes becomes one underscore
+    }
+  }
+  return text;
+}
+
+/// Escapes the names of the metric and of the labels.
+promql::Labels Escaped(const promql::Labels& labels) {
+  std::vector<promql::Labels::Pair> pairs;
+  pairs.reserve(labels.pairs().size());
+  for (const auto& [name, value] : labels.pairs())
+    if (name != promql::kNameLabel) pairs.emplace_back(EscapedName(name), value);
+  // The metric is the last pair, so that a label whose escaped name is `__name__` does not replace
+  // it.
+  pairs.emplace_back(promql::kNameLabel, EscapedName(labels.Get(promql::kNameLabel)));
+  return promql::Labels(std::move(pairs));
+}
+
 /// Keeps the newest sample of each series. Its memory stays charged during its lifetime.
 class NewestSink : public promql::SampleSink {
  public:
-  explicit NewestSink(RequestContext* watch) : memory_(watch) {}
+  /// `escapes`: names that need quotes are escaped, so that series of several names may be equal.
+  NewestSink(bool escapes, RequestContext* watch) : escapes_(escapes), memory_(watch) {}
 
   Status AddSeries(promql::Labels labels) override {
+    if (escapes_) labels = Escaped(labels);
     RETURN_IF_ERROR(memory_.Step(labels.steps()));
     RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(2 * sizeof(Newest) + labels.bytes())));
     all_.push_back({std::move(labels), {}, 0});
@@ -48,8 +81,8 @@ class NewestSink : public promql::SampleSink {
   /// Begins a selector. The numbers of its series begin at 0.
   void BeginSelector() { base_ = all_.size(); }
 
-  /// Sorts by name, then by labels. Removes series without a sample, and keeps one of several equal
-  /// series. Returns errors of the RequestContext.
+  /// Sorts by name, then by labels. Removes series without a sample, and keeps the first of several
+  /// equal series. Returns errors of the RequestContext.
   Status Finish() {
     const auto before = [](const Newest& a, const Newest& b) {
       const std::string_view left = a.labels.Get(promql::kNameLabel),
@@ -74,22 +107,23 @@ class NewestSink : public promql::SampleSink {
   [[nodiscard]] const std::vector<Newest>& all() const { return all_; }
 
  private:
+  const bool escapes_;
   MemoryTally memory_;
   std::vector<Newest> all_;
   size_t base_ = 0;
 };
 
-bool InName(char c, bool first) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' ||
-         (!first && c >= '0' && c <= '9');
+/// Returns the name in quotes if it contains special characters.
+std::string NameText(std::string_view name) {
+  for (size_t i = 0; i < name.size(); ++i)
+    if (!InName(name[i], i == 0)) return promql::Quoted(name);
+  return std::string(name);
 }
 
 /// Writes the lines of a response.
 class FederateText {
  public:
-  /// Writes to `out`. `quotes`: names that contain special characters are written in quotes;
-  /// otherwise these characters are escaped.
-  FederateText(bool quotes, ResponseWriter* out) : quotes_(quotes), out_(*out) {}
+  explicit FederateText(ResponseWriter* out) : out_(*out) {}
 
   void Write(const Newest& newest) {
     const std::string_view metric = newest.labels.Get(promql::kNameLabel);
@@ -131,21 +165,6 @@ class FederateText {
  private:
   static constexpr std::string_view kInstance = "instance";
 
-  [[nodiscard]] std::string NameText(std::string_view name) const {
-    std::string text;
-    for (const char c : name) {
-      constexpr unsigned char kContinues = 0x80, kContinuesMask = 0xC0;
-      if (InName(c, text.empty())) {
-        text.push_back(c);
-      } else if (quotes_) {
-        return promql::Quoted(name);
-      } else if ((static_cast<unsigned char>(c) & kContinuesMask) != kContinues) {
-        text.push_back('_');  // a character of several bytes becomes one underscore
-      }
-    }
-    return text;
-  }
-
   void WriteLabel(char* separator, const std::string& name, std::string_view value) {
     text_ += std::exchange(*separator, ',');
     text_ += name + "=\"";
@@ -156,7 +175,6 @@ class FederateText {
     text_ += '"';
   }
 
-  const bool quotes_;
   ResponseWriter& out_;
   std::string metric_, text_;
   bool alive_ = true;
@@ -173,7 +191,7 @@ void HandleFederate(const Request& request, Services& services, ResponseWriter& 
   const int64_t now_ms = services.clock.NowMs();
   const int64_t from_ms = now_ms - promql::QueryTimes().lookback_ms;
   const auto find = [&](query::RunningRequest& running) -> Result<PromWrite> {
-    const auto found = std::make_shared<NewestSink>(&running);
+    const auto found = std::make_shared<NewestSink>(!quotes, &running);
     promql::StoredSeries series(services.queries.points(), services.names,
                                 services.queries.options(), running, {},
                                 LabelNamingOf(services.options));
@@ -186,7 +204,7 @@ void HandleFederate(const Request& request, Services& services, ResponseWriter& 
       watched.SetContentType(
           quotes ? "text/plain; version=1.0.0; charset=utf-8; escaping=allow-utf-8"
                  : "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
-      FederateText text(quotes, &watched);
+      FederateText text(&watched);
       for (const Newest& newest : found->all()) {
         if (!text.alive()) return;
         text.Write(newest);

@@ -19,6 +19,10 @@ constexpr std::string_view kPagePolicy =
     "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'\r\n";
 
+/// OpenTSDB never sends Vary (opentsdb-http-api.md §5), so only responses that caches may store
+/// have it.
+constexpr std::string_view kVary = "Vary: Accept-Encoding, Origin\r\n";
+
 bool IsPage(std::string_view content_type) { return content_type.starts_with("text/html"); }
 
 }  // namespace
@@ -94,6 +98,11 @@ bool ReplyQueue::Finished(bool* keep_alive) {
   return ended_ && pieces_.empty();
 }
 
+bool ReplyQueue::Abandoned() {
+  std::lock_guard lock(mutex_);
+  return gone_;
+}
+
 void ReplyQueue::Abandon() {
   Cancel();
   {
@@ -152,12 +161,13 @@ std::string Reply::Head(bool streamed, size_t length) const {
   head.append(kNoSniff);
   if (IsPage(content_type_) && headers_.find("Content-Security-Policy:") == std::string::npos)
     head.append(kPagePolicy);
+  if (headers_.find("Cache-Control:") != std::string::npos) head.append(kVary);
   if (packer_ != nullptr) {
     head.append("Content-Encoding: ");
     head.append(form_.coding == ContentCoding::kGzip ? "gzip" : "deflate").append("\r\n");
   }
   if (streamed) {
-    if (form_.keep_alive && form_.chunks) head.append("Transfer-Encoding: chunked\r\n");
+    if (form_.chunks) head.append("Transfer-Encoding: chunked\r\n");
   } else if (form_.keep_alive) {
     head.append("Content-Length: ").append(std::to_string(bodyless ? 0 : length)).append("\r\n");
   }
@@ -178,15 +188,14 @@ void Reply::SendPiece(bool last) {
     body_ = std::move(packed);
   }
   if (!form_.head_only) {
-    const bool chunks = form_.keep_alive && form_.chunks;
-    if (chunks && !body_.empty()) {
+    if (form_.chunks && !body_.empty()) {
       char size[16];
       const auto end = std::to_chars(size, size + sizeof size, body_.size(), 16).ptr;
       bytes.append(size, end).append("\r\n");
     }
     bytes.append(body_);
-    if (chunks && !body_.empty()) bytes.append("\r\n");
-    if (chunks && last) bytes.append("0\r\n\r\n");
+    if (form_.chunks && !body_.empty()) bytes.append("\r\n");
+    if (form_.chunks && last) bytes.append("0\r\n\r\n");
   }
   body_.clear();
   if (!bytes.empty() && !hooks_.send(std::move(bytes))) alive_ = false;
@@ -207,7 +216,7 @@ bool Reply::Finish() {
   std::string bytes = Head(false, body_.size());
   if (!form_.head_only && status_ != 204 && status_ != 304) bytes.append(body_);
   started_ = true;
-  alive_ = hooks_.send(std::move(bytes));
+  if (!hooks_.send(std::move(bytes))) alive_ = false;
   return alive_ && form_.keep_alive;
 }
 

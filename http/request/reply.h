@@ -1,7 +1,8 @@
 #pragma once
 // Creates the bytes of one HTTP response. A handler writes the response on a pool thread, or on the
 // event loop if the response is short. A response that fits into the buffer has a Content-Length; a
-// longer response is sent in chunks.
+// longer response is sent in chunks. ReplyForm describes the exceptions for connections that close
+// after the response and for HTTP/1.0.
 
 #include <atomic>
 #include <chrono>
@@ -52,9 +53,11 @@ class ReplyQueue {
   /// Returns true if End was called and all bytes were taken from the queue. In this case, sets
   /// *keep_alive to the argument of End.
   [[nodiscard]] bool Finished(bool* keep_alive);
-  /// Tells the queue that the connection is closed. A Push that waits, and each later Push, then
-  /// returns false.
+  /// Tells the queue that the connection is closed, or must be closed because the reply is cut. A
+  /// Push that waits, and each later Push, then returns false.
   void Abandon();
+  /// Returns whether the reply is incomplete: Abandon was called, or the client took too long.
+  [[nodiscard]] bool Abandoned();
   /// Tells the queue that the client has closed its sending side. The client may still read the
   /// reply.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
@@ -96,9 +99,11 @@ inline constexpr std::string_view kNoSniff = "X-Content-Type-Options: nosniff\r\
 struct ReplyForm {
   bool head_only = false;  // whether the request is HEAD, so that the reply has no body
   /// Whether the connection stays open after the reply. If false, the reply has no Content-Length,
-  /// and the body ends with the connection (opentsdb-http-api.md §2.3).
+  /// and a body that is not sent in chunks ends with the connection (opentsdb-http-api.md §2.3).
   bool keep_alive = true;
-  bool chunks = true;  // whether a long body may be sent in chunks (HTTP/1.1)
+  /// Whether a long body is sent in chunks (HTTP/1.1). If false, a long body ends with the
+  /// connection.
+  bool chunks = true;
   ContentCoding coding = ContentCoding::kNone;
 
   static ReplyForm Of(const RequestHead& head);
@@ -117,9 +122,10 @@ struct ReplyHooks {
 };
 
 /// A response. Reply adds kNoSniff to each response. If an HTML page has no
-/// Content-Security-Policy, Reply adds a policy that forbids the page to load or run anything. Only
-/// one thread at a time may use a reply, except for functions that ResponseWriter allows on any
-/// thread.
+/// Content-Security-Policy, Reply adds a policy that forbids the page to load or run anything. If a
+/// response has Cache-Control, Reply adds Vary, which names the request headers on which any
+/// response may depend. Only one thread at a time may use a reply, except for functions that
+/// ResponseWriter allows on any thread.
 class Reply : public ResponseWriter {
  public:
   Reply(ReplyForm form, ReplyHooks hooks);
@@ -137,10 +143,12 @@ class Reply : public ResponseWriter {
     if (hooks_.takes_long) hooks_.takes_long();
   }
   void Cut() override {
+    alive_ = false;
     if (hooks_.cut) hooks_.cut();
   }
 
-  /// Sends the rest of the reply. Returns whether the connection may serve another request.
+  /// Sends the rest of the reply, unless Cut was called. Returns whether the connection may serve
+  /// another request.
   bool Finish();
 
  private:
@@ -162,7 +170,7 @@ class Reply : public ResponseWriter {
   std::string body_;
   std::unique_ptr<BodyPacker> packer_;
   std::atomic<bool> started_{false};
-  bool alive_ = true;
+  std::atomic<bool> alive_{true};  // false: the reply was cut, or the client has disconnected
 };
 
 }  // namespace hg::http

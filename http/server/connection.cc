@@ -355,6 +355,10 @@ void Connection::Close() {
   state_ = State::kClosed;
   if (replies_ != nullptr) replies_->Abandon();
   if (retry_timer_ != nullptr) retry_timer_->cancel();
+  // If the end of the connection may be the end of the body, only a reset tells the client that the
+  // body is incomplete.
+  const bool ends_body = protocol_ == Protocol::kHttp && !(head_.http11 && head_.keep_alive);
+  if (ends_body && (replies_ != nullptr || write_pending_)) return stream_.Reset();
   stream_.Close();
 }
 

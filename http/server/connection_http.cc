@@ -99,7 +99,7 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
   } catch (...) {
   }
   services.counters.rpc_exceptions.fetch_add(1, std::memory_order_relaxed);
-  if (reply.Started()) return false;
+  if (reply.Started()) return reply.Cut(), false;
   try {
     SendError(reply, request, 500, "Internal error: " + what);
     return reply.Finish();
@@ -397,6 +397,7 @@ bool Connection::TryOnLoop(Request& request) {
   const bool more = Answer(request, {}, edge_, reply);
   request.on_loop = false;
   if (std::exchange(request.refused, false)) return false;
+  if (reply.Cancelled()) return Close(), true;  // the reply was cut, and nothing was sent yet
   close_after_reply_ |= !more;
   TransmitReply(bytes);
   return true;
@@ -493,6 +494,7 @@ void Connection::Pump() {
   }
   bool keep_alive = true;
   if (!replies_->Finished(&keep_alive)) return;
+  if (replies_->Abandoned()) return Close();
   replies_.reset();
   close_after_reply_ |= !keep_alive;
   state_ = State::kReplying;

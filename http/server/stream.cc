@@ -72,6 +72,12 @@ void Stream::Close() {
   socket_.close(ignored);
 }
 
+void Stream::Reset() {
+  boost::system::error_code ignored;
+  socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+  socket_.close(ignored);
+}
+
 std::string Stream::Remote() const {
   boost::system::error_code error;
   const auto remote = socket_.remote_endpoint(error);

@@ -61,6 +61,9 @@ class Stream {
   /// Closes the sending side of the connection, so that the client sees the end of the stream.
   void EndSending();
   void Close();
+  /// Closes the connection with a TCP reset, so that the client gets an error instead of the end of
+  /// the stream. Bytes that the client has not received yet are dropped.
+  void Reset();
 
   /// Returns the client's address, such as "127.0.0.1:51000", or "" if the client has disconnected.
   [[nodiscard]] std::string Remote() const;

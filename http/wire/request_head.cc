@@ -183,7 +183,9 @@ Fault ReadMeaning(std::string_view name, std::string_view value, Singles* seen, 
       }
       break;
     case 'e':
-      if (EqualIgnoringCase(name, "expect") && EqualIgnoringCase(value, "100-continue"))
+      // HTTP/1.0 clients do not know the status 100 (RFC 9110, 10.1.1).
+      if (head->http11 && EqualIgnoringCase(name, "expect") &&
+          EqualIgnoringCase(value, "100-continue"))
         head->expects_continue = true;
       break;
     case 'h':

@@ -6,6 +6,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace hg::http {
 
 ClientSocket::ClientSocket(uint16_t port, int receive_bytes) {
@@ -51,6 +53,7 @@ bool ClientSocket::ReadMore() {
   const ssize_t n = ReceiveSome(buffer, sizeof buffer);
   const bool silent = n < 0 && errno == EAGAIN;
   REQUIRE_FALSE(silent);
+  reset_ = n < 0 && errno == ECONNRESET;
   if (n <= 0) return false;
   received_.append(buffer, static_cast<size_t>(n));
   return true;

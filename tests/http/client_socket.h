@@ -27,6 +27,8 @@ class ClientSocket {
 
   /// Reads and returns all bytes until the server closes the connection.
   std::string ReadAll();
+  /// Returns whether the last read has failed because the server reset the connection.
+  [[nodiscard]] bool reset() const { return reset_; }
   /// Reads `bytes` bytes and drops them. Returns false if the server closed the connection before
   /// all these bytes had arrived.
   bool Skip(size_t bytes);
@@ -55,6 +57,7 @@ class ClientSocket {
   std::string TakeLine();
 
   int fd_ = -1;
+  bool reset_ = false;
   std::string received_;
 };
 

@@ -18,7 +18,7 @@ TEST_CASE("a large body that a handler writes at once is sent in pieces") {
     return true;
   };
   ReplyForm form;
-  form.keep_alive = false;  // the body ends with the connection, so it is not chunked
+  form.chunks = false;  // HTTP/1.0: the body ends with the connection
   Reply reply(form, hooks);
   std::string body;
   for (int i = 0; body.size() < 5'000'000; ++i) body += std::to_string(i) + ",";
@@ -31,6 +31,47 @@ TEST_CASE("a large body that a handler writes at once is sent in pieces") {
     sent += piece;
   }
   CHECK(sent.substr(sent.find("\r\n\r\n") + 4) == body);
+}
+
+/// Returns hooks that append the bytes of the reply to *sent.
+ReplyHooks Into(std::string* sent) {
+  ReplyHooks hooks;
+  hooks.send = [sent](const std::string& piece) {
+    sent->append(piece);
+    return true;
+  };
+  return hooks;
+}
+
+TEST_CASE("a large body is chunked although the connection closes, and a cut body has no end") {
+  for (const bool cut : {false, true}) {
+    CAPTURE(cut);
+    std::string sent;
+    ReplyForm form;
+    form.keep_alive = false;
+    Reply reply(form, Into(&sent));
+    CHECK(reply.Write(std::string(300'000, 'x')));
+    CHECK(sent.find("\r\nTransfer-Encoding: chunked\r\n") != std::string::npos);
+    if (cut) reply.Cut();
+    CHECK(reply.Write("y") == !cut);
+    CHECK_FALSE(reply.Finish());
+    CHECK(sent.ends_with("y\r\n0\r\n\r\n") == !cut);
+  }
+}
+
+TEST_CASE("caches learn on which request headers a response depends") {
+  for (const ContentCoding coding : {ContentCoding::kNone, ContentCoding::kGzip}) {
+    for (const bool cached : {false, true}) {
+      std::string sent;
+      ReplyForm form;
+      form.coding = coding;
+      Reply reply(form, Into(&sent));
+      if (cached) reply.AddHeader("Cache-Control", "max-age=60");
+      reply.Write("x");
+      reply.Finish();
+      CHECK((sent.find("\r\nVary: Accept-Encoding, Origin\r\n") != std::string::npos) == cached);
+    }
+  }
 }
 
 TEST_CASE("a handler learns in the middle of a large body that the client has left") {

@@ -108,6 +108,20 @@ TEST_CASE("large bodies and large replies go through TLS whole, for slow readers
   CHECK(client.ReadResponse().status() == 200);
 }
 
+TEST_CASE("an HTTP/1.0 response over TLS that its client does not read in time ends with a reset") {
+  TlsServer edge(ClientCertificates::kNone, [](Options& options) { options.loop_threads = 1; });
+  TlsClientOptions options = edge.trusting();
+  options.receive_bytes = 4096;
+  TlsClient deaf(edge.port(), options);
+  const std::string body = RefusedPoints(80'000);
+  deaf.Send("POST /api/put?details HTTP/1.0\r\nContent-Length: " + std::to_string(body.size()) +
+            "\r\n\r\n" + body);
+  CHECK(deaf.Read(12) == "HTTP/1.1 400");
+  CHECK(AgeUntil(edge, 61'000, [&] { return edge.counters.exceptions_timeout.load() == 1; }));
+  (void)deaf.ReadAll();
+  CHECK(deaf.reset());
+}
+
 TEST_CASE("a request that arrives byte by byte over TLS is one request") {
   TlsServer edge;
   TlsClient client(edge.port(), edge.trusting());

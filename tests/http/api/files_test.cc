@@ -1,10 +1,14 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
+#include "http/routes/router.h"
 #include "tests/http/api/api_fixture.h"
 
 namespace hg::http {
@@ -44,6 +48,44 @@ TEST_CASE("files of the static root are sent with their type and age") {
   CHECK(f.Ask("GET", "/s/js/../../etc").status == 400);
   f.options.static_root.clear();
   CHECK(f.Ask("GET", "/favicon.ico").status == 404);
+}
+
+/// Makes further reads of the open file `path` fail.
+void BreakReads(const std::filesystem::path& path) {
+  const int folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    if (std::filesystem::read_symlink(entry.path(), error) == path)
+      dup2(folder, std::stoi(entry.path().filename()));
+  }
+  close(folder);
+}
+
+/// A response that breaks reads of a file after the first piece of the file was written.
+struct BreakingResponse : BufferResponse {
+  explicit BreakingResponse(std::filesystem::path file) : path(std::move(file)) {}
+  bool Write(std::string_view bytes) override {
+    BreakReads(path);
+    return BufferResponse::Write(bytes);
+  }
+  std::filesystem::path path;
+};
+
+TEST_CASE("a file that cannot be read is not sent as if it were complete") {
+  ApiFixture f;
+  f.options.static_root = "/proc/self";
+  const BufferResponse unread = f.Ask("GET", "/s/mem");  // its first page cannot be read
+  CHECK(unread.status == 500);
+  CHECK(unread.Header("Cache-Control") == nullptr);
+
+  TemporaryRoot root;
+  std::ofstream(root.path / "app.js") << std::string(200'000, 'x');
+  f.options.static_root = root.path.string();
+  BreakingResponse broken(root.path / "app.js");
+  Request request = MakeRequest("GET", "/s/app.js");
+  Dispatch(request, f.services, broken);
+  CHECK(broken.body.size() < 200'000);
+  CHECK(broken.cut);
 }
 
 TEST_CASE("the content type depends on the endpoint, not on the end of the path") {

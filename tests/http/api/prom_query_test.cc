@@ -374,4 +374,21 @@ TEST_CASE("/federate returns the newest samples of the last five minutes") {
   CHECK(f.queries.running().budget().taken() == 0);
 }
 
+TEST_CASE("/federate returns one family and one line for names that are equal after escaping") {
+  PromFixture f;
+  f.clock.SetMs(1700000300000);
+  for (const char* metric : {"a-b", "a.a", "a.b", "a_b"})
+    for (const char* tag : {"k.l", "k_l"}) f.AddSeries(metric, {{tag, "v"}});
+  f.AddSeries("a.b", {{"k_l", "other"}});
+  f.AddSeries("a.b", {{"k.l", "first"}, {"k_l", "last"}});
+  CHECK(f.Get("/federate?match[]=%7B__name__=~%22a.*%22%7D") ==
+        "# TYPE a_a untyped\n"
+        "a_a{k_l=\"v\",instance=\"\"} 1 1700000000000\n"
+        "# TYPE a_b untyped\n"
+        "a_b{k_l=\"last\",instance=\"\"} 1 1700000000000\n"
+        "a_b{k_l=\"other\",instance=\"\"} 1 1700000000000\n"
+        "a_b{k_l=\"v\",instance=\"\"} 1 1700000000000\n");
+  CHECK(f.queries.running().budget().taken() == 0);
+}
+
 }  // namespace hg::http

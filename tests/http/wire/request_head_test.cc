@@ -165,6 +165,8 @@ TEST_CASE("codings and expectations are detected") {
   CHECK(Good("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").chunked);
   CHECK(Good("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
             .expects_continue);
+  CHECK_FALSE(Good("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
+                  .expects_continue);
   CHECK(Good("POST / HTTP/1.1\r\nContent-Encoding: GZIP\r\n\r\n").coding == ContentCoding::kGzip);
   const auto unknown = [](const std::string& value) {
     const RequestHead head = Good("POST / HTTP/1.1\r\nContent-Encoding: " + value + "\r\n\r\n");
