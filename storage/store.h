@@ -205,8 +205,13 @@ class Store {
   virtual Status CreateTable(const TableDescriptor& table) = 0;
   /// Changes the families of the table to the families of the descriptor. Changed attributes apply
   /// to reads at once, and to files when the files are rewritten. New families are empty. Families
-  /// that are not in the descriptor are deleted.
-  virtual Status AlterTable(const TableDescriptor& table) = 0;
+  /// that are not in the descriptor are deleted. `before` is the descriptor that the caller has
+  /// read and changed. If the table has other attributes by now, AlterTable changes nothing and
+  /// returns Conflict, so that concurrent changes do not undo each other. HBase has no such check,
+  /// so on HBase a change that another client makes during the call may be lost. If `before` is
+  /// nullptr, the descriptor replaces any other.
+  virtual Status AlterTable(const TableDescriptor& table,
+                            const TableDescriptor* before = nullptr) = 0;
   virtual Status DropTable(const std::string& table) = 0;
   virtual Result<TableDescriptor> DescribeTable(const std::string& table) = 0;
   virtual Result<std::vector<TableDescriptor>> ListTables() = 0;

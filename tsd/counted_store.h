@@ -34,7 +34,9 @@ class CountedStore : public Store {
   [[nodiscard]] StoreCalls calls() const;
 
   Status CreateTable(const TableDescriptor& table) override { return store_.CreateTable(table); }
-  Status AlterTable(const TableDescriptor& table) override { return store_.AlterTable(table); }
+  Status AlterTable(const TableDescriptor& table, const TableDescriptor* before) override {
+    return store_.AlterTable(table, before);
+  }
   Status DropTable(const std::string& table) override { return store_.DropTable(table); }
   Result<TableDescriptor> DescribeTable(const std::string& table) override {
     return store_.DescribeTable(table);

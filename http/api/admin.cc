@@ -258,9 +258,16 @@ Result<std::string> Alter(Store& store, const Parameters& parameters) {
     return Status::Unsupported("SPLITS '" + region::KeyText(change.splits[0]) +
                                "': only a new table has them; split regions of this one");
   }
-  ASSIGN_OR_RETURN(TableDescriptor table, store.DescribeTable(name));
-  RETURN_IF_ERROR(ChangeTable(change, &table));
-  RETURN_IF_ERROR(store.AlterTable(table));
+  constexpr int kTries = 10;
+  Status altered;
+  for (int i = 0; i < kTries; ++i) {
+    ASSIGN_OR_RETURN(const TableDescriptor before, store.DescribeTable(name));
+    TableDescriptor table = before;
+    RETURN_IF_ERROR(ChangeTable(change, &table));
+    altered = store.AlterTable(table, &before);
+    if (altered.code() != StatusCode::kConflict) break;  // else another client was first
+  }
+  RETURN_IF_ERROR(altered);
   return std::string(kDone);
 }
 

@@ -227,8 +227,8 @@ Status EmbeddedStore::CreateTable(const TableDescriptor& table) {
   return {};
 }
 
-Status EmbeddedStore::AlterTable(const TableDescriptor& table) {
-  ASSIGN_OR_RETURN(const bool changed, engine_.AlterTable(table));
+Status EmbeddedStore::AlterTable(const TableDescriptor& table, const TableDescriptor* before) {
+  ASSIGN_OR_RETURN(const bool changed, engine_.AlterTable(table, before));
   if (!changed) return {};
   engine_.listeners().AfterAlteration();
   engine_.observers().AfterTable(table);

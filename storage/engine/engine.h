@@ -60,7 +60,8 @@ class Engine {
   Status CreateTable(const TableDescriptor& descriptor);
   /// Returns whether the table has changed; it has not if it already has these attributes. Returns
   /// InvalidArgument if stored rows do not fit them, LimitExceeded after kAlterationsMax changes.
-  Result<bool> AlterTable(const TableDescriptor& descriptor);
+  Result<bool> AlterTable(const TableDescriptor& descriptor,
+                          const TableDescriptor* before = nullptr);
   Status DropTable(const std::string& name);
 
   // The following functions call the functions of Memstore with the same names.
@@ -138,7 +139,9 @@ class Engine {
   Status MakeFolderOf(const std::string& table);
   Status CreateHeld(const TableDescriptor& descriptor);
   /// Sets `changed` to true if the table has changed.
-  Status AlterHeld(const TableDescriptor& wanted, bool* changed);
+  Status AlterHeld(const TableDescriptor& wanted, const TableDescriptor* before, bool* changed);
+  [[nodiscard]] Status CheckBackupFolder(const std::string& folder) const;  // in engine_backup.cc
+  [[nodiscard]] Status CheckOwnFamilies(const TableDescriptor& wanted) const;
   Status DropHeld(const Table& table, const std::vector<RegionPlace>& places);
 
   Environment env_;

@@ -1,6 +1,7 @@
 #include "storage/engine/engine_backup.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "storage/base/crc32c.h"
 #include "storage/base/random_bits.h"
@@ -223,7 +224,22 @@ Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
   return copy.progress();
 }
 
+// When a store is opened, it removes files below this folder that do not belong to it.
+Status Engine::CheckBackupFolder(const std::string& folder) const {
+  const auto plain = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored);
+  };
+  const auto within =
+      plain(folder).lexically_relative(plain(env_.options.path + "/" + lsm::kNamespacesName));
+  if (within.empty() || *within.begin() == "..") return {};
+  return Status::InvalidArgument("a backup in " + folder +
+                                 " would be removed when the store is opened; choose a folder "
+                                 "outside the data directory");
+}
+
 Result<CopyProgress> Engine::Backup(const std::string& folder, const CopyWatch& watch) {
+  RETURN_IF_ERROR(CheckBackupFolder(folder));
   RETURN_IF_ERROR(compactor_.Flush());
   FileSetState state = file_set_.State();
   state.manifest.logs.clear();  // a backup has no log

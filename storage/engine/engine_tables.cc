@@ -48,6 +48,14 @@ bool Engine::IsOwnTable(const std::string& name) const {
 
 Status Engine::CreateTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
+  // The manifest, which is in memory and is written after each flush, has all split keys.
+  constexpr size_t kSplitKeyBytesMax = 1024;
+  for (const Bytes& key : wanted.splits) {
+    if (key.size() <= kSplitKeyBytesMax) continue;
+    return Status::InvalidArgument("a split key of table '" + wanted.name + "' has " +
+                                   std::to_string(key.size()) + " bytes; the maximum is " +
+                                   std::to_string(kSplitKeyBytesMax));
+  }
   TableDescriptor descriptor = wanted;
   ASSIGN_OR_RETURN(descriptor.name, lsm::TableName(wanted.name));
   return compactor_.ChangeTables([&] { return CreateHeld(descriptor); });
@@ -88,15 +96,36 @@ Status Engine::CreateHeld(const TableDescriptor& descriptor) {
   return {};
 }
 
-Result<bool> Engine::AlterTable(const TableDescriptor& wanted) {
+Result<bool> Engine::AlterTable(const TableDescriptor& wanted, const TableDescriptor* before) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
   bool changed = false;
-  RETURN_IF_ERROR(compactor_.ChangeTables([&] { return AlterHeld(wanted, &changed); }));
+  RETURN_IF_ERROR(compactor_.ChangeTables([&] { return AlterHeld(wanted, before, &changed); }));
   return changed;
 }
 
-Status Engine::AlterHeld(const TableDescriptor& wanted, bool* changed) {
+// The daemon could not start without a family of its own tables.
+Status Engine::CheckOwnFamilies(const TableDescriptor& wanted) const {
+  if (!env_.options.background) return {};
+  for (const TableDescriptor& mine : env_.options.tables) {
+    if (mine.name != wanted.name) continue;
+    for (const FamilyDescriptor& needed : mine.families) {
+      if (std::any_of(wanted.families.begin(), wanted.families.end(),
+                      [&](const FamilyDescriptor& f) { return f.name == needed.name; }))
+        continue;
+      return Status::InvalidArgument("the running daemon needs family '" + needed.name +
+                                     "' of table '" + wanted.name + "', so it cannot be removed");
+    }
+  }
+  return {};
+}
+
+Status Engine::AlterHeld(const TableDescriptor& wanted, const TableDescriptor* before,
+                         bool* changed) {
   ASSIGN_OR_RETURN(const Table* table, tables_.Find(wanted.name));
+  if (before != nullptr && (before->families != table->descriptor.families ||
+                            before->split_policy != table->descriptor.split_policy)) {
+    return Status::Conflict("table '" + wanted.name + "' was altered at the same time");
+  }
   TableDescriptor descriptor = wanted;
   descriptor.name = table->descriptor.name;
   if (descriptor.points != table->descriptor.points || OrderOf(descriptor) != table->order) {
@@ -111,6 +140,7 @@ Status Engine::AlterHeld(const TableDescriptor& wanted, bool* changed) {
     return Status::InvalidArgument("table '" + descriptor.name +
                                    "' holds points in family 't', which cannot be removed");
   }
+  RETURN_IF_ERROR(CheckOwnFamilies(descriptor));
   Edit edit;
   edit.tables = file_set_.Tables();
   for (lsm::TableEntry& entry : edit.tables->entries) {

@@ -308,15 +308,15 @@ void Memstore::ApplyRow(const Table& table, const RowRecord& record, uint64_t se
   }
   lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
   for (const StampedChange& change : record.changes) {
-    const bool of_family = change.kind == CellChange::Kind::kDeleteFamily;
-    lsm::CellRow& row = of_family ? cells.Row(record.key)
-                                  : cells.Column(record.key, change.family, change.qualifier);
+    if (change.kind == CellChange::Kind::kDeleteFamily) {
+      cells.DeleteFamily(record.key, change.family, change.timestamp_ms);
+      continue;
+    }
+    lsm::CellRow& row = cells.Column(record.key, change.family, change.qualifier);
     if (change.kind == CellChange::Kind::kPut) {
       row.Put(change.family, change.qualifier, change.value, change.timestamp_ms);
-    } else if (change.kind == CellChange::Kind::kDeleteColumn) {
-      row.DeleteColumn(change.family, change.qualifier, change.timestamp_ms);
     } else {
-      row.DeleteFamily(change.family, change.timestamp_ms);
+      row.DeleteColumn(change.family, change.qualifier, change.timestamp_ms);
     }
   }
 }
@@ -357,7 +357,7 @@ void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint
       } else if (change.kind == CellChange::Kind::kDeleteColumn) {
         column().DeleteColumn(change.family, change.qualifier, change.timestamp_ms);
       } else {
-        cells.Row(record.key).DeleteFamily(change.family, change.timestamp_ms);
+        cells.DeleteFamily(record.key, change.family, change.timestamp_ms);
       }
       continue;
     }

@@ -91,10 +91,12 @@ Status HbaseStore::CreateTable(const TableDescriptor& wanted) {
   return CompareTables(now, table);
 }
 
-Status HbaseStore::AlterTable(const TableDescriptor& wanted) {
+Status HbaseStore::AlterTable(const TableDescriptor& wanted, const TableDescriptor* expected) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
   ASSIGN_OR_RETURN(const std::string name, lsm::TableName(wanted.name));
   ASSIGN_OR_RETURN(wire::TTableDescriptor before, ReadTable(*client_, name));
+  if (expected != nullptr && ReadDescriptor(before).families != expected->families)
+    return Status::Conflict("table '" + name + "' was altered at the same time");
   // A split policy that Hourglass does not know is read as the default one. It stays in the table
   // if the default policy is wanted.
   if (ReadDescriptor(before).split_policy != wanted.split_policy) {

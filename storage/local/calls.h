@@ -19,7 +19,7 @@ inline constexpr std::string_view kSocketName = "SOCKET";
 
 /// Version of the protocol. Increment it with each change of a packed structure or a call. The
 /// server rejects clients with another version.
-inline constexpr uint64_t kProtocol = 5;
+inline constexpr uint64_t kProtocol = 6;
 
 /// Maximum size of a greeting in bytes. A larger greeting ends the connection with an error.
 inline constexpr uint32_t kGreetingBytesMax = 1024;

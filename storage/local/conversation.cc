@@ -41,9 +41,9 @@ std::optional<Bytes> Conversation::Answer(ByteView frame) {
   if (!with_cells_ && call < Call::kBackup) return {};
   switch (call) {
     case Call::kCreateTable:
-      return OfTable(&in, &Store::CreateTable);
+      return CreateTable(&in);
     case Call::kAlterTable:
-      return OfTable(&in, &Store::AlterTable);
+      return AlterTable(&in);
     case Call::kDropTable:
       return DropTable(&in);
     case Call::kDescribeTable:
@@ -125,11 +125,16 @@ std::optional<Bytes> Conversation::Greet(Unpacker* in) {
   return Packed(Status());
 }
 
-std::optional<Bytes> Conversation::OfTable(Unpacker* in,
-                                           Status (Store::*call)(const TableDescriptor&)) {
+std::optional<Bytes> Conversation::CreateTable(Unpacker* in) {
   TableDescriptor table;
   if (!in->Get(&table)) return {};
-  return Packed((store_().*call)(table));
+  return Packed(store_().CreateTable(table));
+}
+std::optional<Bytes> Conversation::AlterTable(Unpacker* in) {
+  TableDescriptor table;
+  std::optional<TableDescriptor> before;
+  if (!in->Get(&table, &before)) return {};
+  return Packed(store_().AlterTable(table, before ? &*before : nullptr));
 }
 template <typename T>
 std::optional<Bytes> Conversation::OfName(Unpacker* in, T (Store::*call)(const std::string&)) {

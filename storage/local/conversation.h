@@ -30,7 +30,8 @@ class Conversation {
   /// must then close the connection.
   std::optional<Bytes> Answer(ByteView frame);
   std::optional<Bytes> Greet(Unpacker* in);
-  std::optional<Bytes> OfTable(Unpacker* in, Status (Store::*call)(const TableDescriptor&));
+  std::optional<Bytes> CreateTable(Unpacker* in);
+  std::optional<Bytes> AlterTable(Unpacker* in);
   template <typename T>
   std::optional<Bytes> OfName(Unpacker* in, T (Store::*call)(const std::string&));
   std::optional<Bytes> DropTable(Unpacker* in);

@@ -79,8 +79,9 @@ Result<std::unique_ptr<LocalStore>> LocalStore::Connect(const std::string& folde
 Status LocalStore::CreateTable(const TableDescriptor& table) {
   return AskStatus(Call::kCreateTable, table);
 }
-Status LocalStore::AlterTable(const TableDescriptor& table) {
-  return AskStatus(Call::kAlterTable, table);
+Status LocalStore::AlterTable(const TableDescriptor& table, const TableDescriptor* before) {
+  return AskStatus(Call::kAlterTable, table,
+                   before == nullptr ? std::nullopt : std::optional(*before));
 }
 Status LocalStore::DropTable(const std::string& table) {
   return AskStatus(Call::kDropTable, table);

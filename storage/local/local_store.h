@@ -23,7 +23,7 @@ class LocalStore : public Store {
                                                      const KeyLayout& layout);
 
   Status CreateTable(const TableDescriptor& table) override;
-  Status AlterTable(const TableDescriptor& table) override;
+  Status AlterTable(const TableDescriptor& table, const TableDescriptor* before) override;
   Status DropTable(const std::string& table) override;
   Result<TableDescriptor> DescribeTable(const std::string& table) override;
   Result<std::vector<TableDescriptor>> ListTables() override;

@@ -114,12 +114,29 @@ CellRow HeldRow::Get(const ColumnChoice& wanted) const {
   return row;
 }
 
+// For wide rows. Returns the number of families, among them families that the table no longer has.
+size_t HeldRow::FamilyCount() const {
+  size_t count = 0;
+  for (auto at = large_->columns.begin(); at != large_->columns.end(); ++count) {
+    const auto number = static_cast<uint8_t>(at->first.front());
+    if (number == UINT8_MAX) return count + 1;
+    at = large_->columns.lower_bound(Bytes(1, static_cast<char>(number + 1)));
+  }
+  return count;
+}
+
 // For wide rows. Calls visit(column) for each selected column, in order.
 template <typename Visit>
 void HeldRow::ForEachColumn(const ColumnChoice& wanted, const Visit& visit) const {
   const auto& columns = large_->columns;
   if (wanted.all()) {
     for (const auto& [name, column] : columns) visit(column);
+    return;
+  }
+  if (wanted.qualifiers().size() * FamilyCount() > columns.size()) {
+    for (const auto& [name, column] : columns) {
+      if (name.size() == 1 || wanted.Has(ByteView(name).substr(1))) visit(column);
+    }
     return;
   }
   for (auto family = columns.begin(); family != columns.end();) {
@@ -218,6 +235,23 @@ void HeldRow::PutColumns(CellRow row) {
     column.versions.assign(std::make_move_iterator(first), std::make_move_iterator(last));
     PutColumn(family, qualifier, std::move(column));
     first = last;
+  }
+}
+
+void HeldRow::DeleteFamily(uint8_t family, int64_t tombstone_ms) {
+  if (!wide()) {
+    CellRow row = Take();
+    row.DeleteFamily(family, tombstone_ms);
+    Set(std::move(row));
+    return;
+  }
+  large_->row.DeleteFamily(family, tombstone_ms);
+  auto& columns = large_->columns;
+  auto at = columns.lower_bound(Bytes(1, static_cast<char>(family)));
+  while (at != columns.end() && static_cast<uint8_t>(at->first.front()) == family) {
+    large_->cells -= at->second.cells();
+    large_->bytes -= at->first.size() + at->second.MemoryBytes();
+    at = columns.erase(at);
   }
 }
 
@@ -328,7 +362,8 @@ CellRow& CellMemory::Writer::Column(ByteView key, uint8_t family, ByteView quali
 
 CellRow* CellMemory::Writer::FindColumn(ByteView key, uint8_t family, ByteView qualifier) {
   const bool same =
-      !column_ || (column_->family == family && ByteView(column_->qualifier) == qualifier);
+      column_ ? column_->family == family && ByteView(column_->qualifier) == qualifier
+              : CellsOf(row_) <= kCellsMax;  // a larger row is put back, so that it becomes wide
   if (Has(key) && same) return &row_;
   if (!MoveTo(key)) return nullptr;
   if (at_->second.wide()) {
@@ -339,13 +374,22 @@ CellRow* CellMemory::Writer::FindColumn(ByteView key, uint8_t family, ByteView q
   return &row_;
 }
 
-void CellMemory::Writer::AddVersions(ByteView key, Families families, CellVersions added) {
+HeldRow& CellMemory::Writer::Held(ByteView key) {
   if (MoveTo(key)) {
     accounted_ = at_->first.size() + at_->second.MemoryBytes();
   } else {
     Make(key);
   }
-  at_->second.AddVersions(families, std::move(added));
+  return at_->second;
+}
+
+void CellMemory::Writer::DeleteFamily(ByteView key, uint8_t family, int64_t tombstone_ms) {
+  Held(key).DeleteFamily(family, tombstone_ms);
+  Account();
+}
+
+void CellMemory::Writer::AddVersions(ByteView key, Families families, CellVersions added) {
+  Held(key).AddVersions(families, std::move(added));
   Account();
 }
 

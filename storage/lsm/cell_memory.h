@@ -46,6 +46,9 @@ class HeldRow {
   /// the changed column, even if no other column is left.
   CellRow TakeColumn(uint8_t family, ByteView qualifier);
   void PutColumn(uint8_t family, ByteView qualifier, CellRow column);
+  /// Deletes all cells of the family, and keeps the tombstone. Only the columns of the family are
+  /// accessed. This function is for tables with the order kByArrival.
+  void DeleteFamily(uint8_t family, int64_t tombstone_ms);
   /// Adds cells with lsm::AddVersions. Only the changed columns of a wide row are accessed, and
   /// their families' tombstones. A column with many cells is tidied only now and then, so that the
   /// time for each new cell does not grow with their number.
@@ -57,6 +60,7 @@ class HeldRow {
 
  private:
   struct Large;
+  [[nodiscard]] size_t FamilyCount() const;
   template <typename Visit>
   void ForEachColumn(const ColumnChoice& wanted, const Visit& visit) const;
   void Set(CellRow row, size_t cells_max);
@@ -98,6 +102,9 @@ class CellMemory {
     CellRow& Column(ByteView key, uint8_t family, ByteView qualifier);
     /// Returns the row for a change of only this column, or null if the row does not exist.
     CellRow* FindColumn(ByteView key, uint8_t family, ByteView qualifier);
+    /// Deletes all cells of the family with a tombstone, and creates the row if it does not exist.
+    /// Only tables with the order kByArrival may use this function.
+    void DeleteFamily(ByteView key, uint8_t family, int64_t tombstone_ms);
     /// Adds cells to the row with lsm::AddVersions, and creates the row if it does not exist. Only
     /// tables with the order kByTime may use this function.
     void AddVersions(ByteView key, Families families, CellVersions added);
@@ -113,6 +120,8 @@ class CellMemory {
     /// Moves at_ to the row with this key. If the row does not exist, sets at_ to the end and
     /// returns false.
     bool MoveTo(ByteView key);
+    /// Like MoveTo, but creates the row if it does not exist. The row stays in the memtable.
+    HeldRow& Held(ByteView key);
     void Make(ByteView key);
     void TakeOut();
     void TakeOutColumn(uint8_t family, ByteView qualifier);

@@ -177,7 +177,10 @@ class Service : public wire::THBaseServiceIf {
                                     size_t region);
   std::vector<std::string> AllNamespaces();
   wire::TTableDescriptor Shown(const TableDescriptor& table);
-  void AlterFamilies(const TableDescriptor& table);
+  using ChangeFamilies = std::function<void(TableDescriptor*)>;
+  /// Changes the families of a table, and tries again if another client altered the table at the
+  /// same time.
+  void AlterFamilies(const std::string& name, const ChangeFamilies& change);
 
   /// Removes cells that the client did not request, and charges the memory of the remaining cells
   /// to the response.

@@ -51,6 +51,19 @@ void CheckAttributes(const wire::TTableDescriptor& table) {
   if (!policy.ok()) Refuse(Named("DoNotRetryIOException", std::string(policy.message())), false);
 }
 
+auto FindFamily(const std::string& name, TableDescriptor* table) {
+  return std::find_if(table->families.begin(), table->families.end(),
+                      [&](const FamilyDescriptor& family) { return family.name == name; });
+}
+
+auto ExistingFamily(const std::string& name, TableDescriptor* table) {
+  const auto family = FindFamily(name, table);
+  if (family == table->families.end()) {
+    Refuse(Named("InvalidFamilyOperationException", "family '" + name + "' does not exist"), false);
+  }
+  return family;
+}
+
 // Returns the attributes that the store does not keep.
 std::map<std::string, std::string> OtherAttributes(const wire::TTableDescriptor& table) {
   std::map<std::string, std::string> others = table.attributes;
@@ -300,52 +313,50 @@ Status Service::Drop(const std::string& table) {
                   [&] { return state_.store().DropTable(table); });
 }
 
-void Service::AlterFamilies(const TableDescriptor& table) {
-  const Status altered = Changing(state_.options.changed, table.name, {RowMutation()},
-                                  [&] { return state_.store().AlterTable(table); });
-  Check(altered, table.name, "modifyTable");
+void Service::AlterFamilies(const std::string& name, const ChangeFamilies& change) {
+  for (;;) {
+    const TableDescriptor before = Described(name);
+    TableDescriptor table = before;
+    change(&table);
+    const Status altered = Changing(state_.options.changed, name, {RowMutation()},
+                                    [&] { return state_.store().AlterTable(table, &before); });
+    if (altered.code() != StatusCode::kConflict) return Check(altered, name, "modifyTable");
+    // Another client has altered the table first.
+    Check(context_.Check(), name, "modifyTable");
+  }
 }
 
 void Service::addColumnFamily(const wire::TTableName& name,
                               const wire::TColumnFamilyDescriptor& column) {
-  TableDescriptor table = Described(ReadTableName(name));
-  const auto there = [&](const FamilyDescriptor& family) { return family.name == column.name; };
-  if (std::any_of(table.families.begin(), table.families.end(), there)) {
-    Refuse(Named("InvalidFamilyOperationException", "family '" + column.name + "' exists"), false);
-  }
-  table.families.push_back(hbase::ReadFamily(column));
-  AlterFamilies(table);
+  AlterFamilies(ReadTableName(name), [&](TableDescriptor* table) {
+    if (FindFamily(column.name, table) != table->families.end()) {
+      Refuse(Named("InvalidFamilyOperationException", "family '" + column.name + "' exists"),
+             false);
+    }
+    table->families.push_back(hbase::ReadFamily(column));
+  });
 }
 
 void Service::deleteColumnFamily(const wire::TTableName& name, const std::string& column) {
-  TableDescriptor table = Described(ReadTableName(name));
-  const auto there = [&](const FamilyDescriptor& family) { return family.name == column; };
-  if (std::erase_if(table.families, there) == 0) {
-    Refuse(Named("InvalidFamilyOperationException", "family '" + column + "' does not exist"),
-           false);
-  }
-  AlterFamilies(table);
+  AlterFamilies(ReadTableName(name), [&](TableDescriptor* table) {
+    table->families.erase(ExistingFamily(column, table));
+  });
 }
 
 void Service::modifyColumnFamily(const wire::TTableName& name,
                                  const wire::TColumnFamilyDescriptor& column) {
-  TableDescriptor table = Described(ReadTableName(name));
-  const auto family =
-      std::find_if(table.families.begin(), table.families.end(),
-                   [&](const FamilyDescriptor& one) { return one.name == column.name; });
-  if (family == table.families.end()) {
-    Refuse(Named("InvalidFamilyOperationException", "family '" + column.name + "' does not exist"),
-           false);
-  }
-  *family = hbase::ReadFamily(column);
-  AlterFamilies(table);
+  AlterFamilies(ReadTableName(name), [&](TableDescriptor* table) {
+    *ExistingFamily(column.name, table) = hbase::ReadFamily(column);
+  });
 }
 
 void Service::modifyTable(const wire::TTableDescriptor& wanted) {
-  TableDescriptor table = hbase::ReadDescriptor(wanted);
+  const TableDescriptor table = hbase::ReadDescriptor(wanted);
   CheckAttributes(wanted);
-  table.points = Described(table.name).points;
-  AlterFamilies(table);
+  AlterFamilies(table.name, [&](TableDescriptor* now) {
+    now->families = table.families;
+    now->split_policy = table.split_policy;
+  });
   state_.master.SetAttributes(table.name, OtherAttributes(wanted));
 }
 

@@ -228,6 +228,15 @@ TEST_CASE("the tests detect a backup that does not sync its files or their names
   }
 }
 
+TEST_CASE(
+    "a backup below the folder of namespaces is refused, because its files would be removed") {
+  FaultyFileSystem disk(1);
+  auto store = Open(disk, "data");
+  for (const char* place : {"data/namespaces/bk", "data/namespaces", "data/x/../namespaces/bk/"})
+    CHECK(store->maintenance().Backup(place, {}).status().code() == StatusCode::kInvalidArgument);
+  CHECK(store->maintenance().Backup("data/bk", {}).ok());
+}
+
 TEST_CASE("restore and backup refuse folders with other content") {
   FaultyFileSystem disk(1);
   auto store = Open(disk, "data");

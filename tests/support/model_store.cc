@@ -143,12 +143,15 @@ Status ModelStore::CreateTable(const TableDescriptor& wanted) {
   return Status::Conflict("table exists with another descriptor: " + table.name);
 }
 
-Status ModelStore::AlterTable(const TableDescriptor& wanted) {
+Status ModelStore::AlterTable(const TableDescriptor& wanted, const TableDescriptor* before) {
   std::lock_guard lock(mutex_);
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
   ASSIGN_OR_RETURN(Table * table, FindTable(wanted.name));
   if (wanted.points != table->descriptor.points) {
     return Status::InvalidArgument("a table's order cannot be altered");
+  }
+  if (before != nullptr && before->families != table->descriptor.families) {
+    return Status::Conflict("the table was altered at the same time");
   }
   table->descriptor.families = wanted.families;
   table->descriptor.split_policy = wanted.split_policy;

@@ -26,7 +26,7 @@ class ModelStore : public Store {
   explicit ModelStore(const Clock& clock = SystemClock()) : clock_(clock) {}
 
   Status CreateTable(const TableDescriptor& table) override;
-  Status AlterTable(const TableDescriptor& table) override;
+  Status AlterTable(const TableDescriptor& table, const TableDescriptor* before) override;
   Status DropTable(const std::string& table) override;
   Result<TableDescriptor> DescribeTable(const std::string& table) override;
   Result<std::vector<TableDescriptor>> ListTables() override;

@@ -106,7 +106,7 @@ Result<SeriesNumber> SeriesResolver::Resolve(const NamedPoint& point, const Writ
 }
 
 size_t SeriesResolver::Learn(std::span<const KeyedPoint> points, const WriteContext& context,
-             SeriesNumber* numbers, Status* ended) {
+                             SeriesNumber* numbers, Status* ended) {
   std::vector<KeyedSeries> found(std::min(kLearntTogether, points.size()));
   size_t learned = 0;
   while (learned < points.size()) {
@@ -146,8 +146,7 @@ Result<Bytes> SeriesResolver::CheckedTsuid(const NamedPoint& point, const WriteC
 
 Status SeriesResolver::Admit(ByteView tsuid, const WriteContext& context) {
   const size_t tags = codec::PairsOf(points_.layout(), tsuid);
-  const auto tags_max =
-      static_cast<size_t>(std::max(options_.max_tags, options_.foreign_max_tags));
+  const auto tags_max = static_cast<size_t>(std::max(options_.max_tags, options_.foreign_max_tags));
   if (tags > tags_max) {
     return Status::InvalidArgument(
         "Too many tags in the TSUID: " + std::to_string(tags) +
@@ -194,7 +193,7 @@ Status SeriesResolver::CheckTagNames(std::span<const TagText> tags) const {
 }
 
 Status SeriesResolver::FindOrAllow(UidKind kind, bool create, std::string_view name, Bytes* id,
-                   uint64_t* new_bytes) {
+                                   uint64_t* new_bytes) {
   if (create) {
     ASSIGN_OR_RETURN(std::optional<Bytes> found, names_.FindOrAllow(kind, name));
     if (!found) *new_bytes += uid::Names::MemoryOf(name.size());
@@ -211,7 +210,7 @@ Status SeriesResolver::FindOrAllow(UidKind kind, bool create, std::string_view n
 }
 
 size_t SeriesResolver::LearnSome(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
-                 const WriteContext& context) {
+                                 const WriteContext& context) {
   const uint32_t generation = raw_keys_.generation();
   const size_t unknown = raw_keys_.FindEach(points, series.data());
   if (unknown == 0) return points.size();
@@ -230,8 +229,9 @@ size_t SeriesResolver::LearnSome(std::span<const KeyedPoint> points, std::span<K
   return filled;
 }
 
-size_t SeriesResolver::FillPlainIds(std::span<const KeyedPoint> points, std::span<KeyedSeries> series,
-                    size_t unknown, const WriteContext& context) {
+size_t SeriesResolver::FillPlainIds(std::span<const KeyedPoint> points,
+                                    std::span<KeyedSeries> series, size_t unknown,
+                                    const WriteContext& context) {
   bool may_assign = false;
   std::vector<TagText> tags;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -246,8 +246,7 @@ size_t SeriesResolver::FillPlainIds(std::span<const KeyedPoint> points, std::spa
     if (!ids.metric.empty() && !ids.pairs.empty()) continue;
     if (ids.metric.empty() && !IsPlainName(raw_key.metric)) return i;
     const bool new_tags = ids.pairs.empty();
-    if (new_tags &&
-        !ReadPlainTags(raw_key.dialect, raw_key.tags, TagsMax(raw_key.dialect), &tags))
+    if (new_tags && !ReadPlainTags(raw_key.dialect, raw_key.tags, TagsMax(raw_key.dialect), &tags))
       return i;
     if (new_tags &&
         tags.size() * static_cast<size_t>(points_.layout().pair_width()) > codec::kRowKeyBytesMax)
@@ -293,8 +292,9 @@ bool SeriesResolver::IdsAreLeft(size_t points) {
   return true;
 }
 
-Result<SeriesNumber> SeriesResolver::ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation,
-                                   const WriteContext& context) {
+Result<SeriesNumber> SeriesResolver::ResolveSeries(const NamedPoint& point, SeriesIds ids,
+                                                   uint32_t generation,
+                                                   const WriteContext& context) {
   if (ids.metric.empty() || ids.pairs.empty()) RETURN_IF_ERROR(Check(point));
   ASSIGN_OR_RETURN(const SeriesNumber number, limited(context)
                                                   ? RegisterLimited(point, &ids, context)
@@ -310,7 +310,8 @@ Result<SeriesNumber> SeriesResolver::ResolveSeries(const NamedPoint& point, Seri
   return number;
 }
 
-Status SeriesResolver::FillIds(const NamedPoint& point, SeriesIds* ids, const WriteContext& context) {
+Status SeriesResolver::FillIds(const NamedPoint& point, SeriesIds* ids,
+                               const WriteContext& context) {
   uint64_t new_bytes = 0;
   if (ids->metric.empty()) {
     RETURN_IF_ERROR(FindOrAllow(UidKind::kMetric, options_.auto_create_metrics, point.metric,
@@ -335,7 +336,7 @@ Status SeriesResolver::FillIds(const NamedPoint& point, SeriesIds* ids, const Wr
 }
 
 Status SeriesResolver::AssignMissing(const NamedPoint& point, SeriesIds* ids,
-                     std::span<std::pair<Bytes, Bytes>> pairs) {
+                                     std::span<std::pair<Bytes, Bytes>> pairs) {
   if (ids->metric.empty()) {
     ASSIGN_OR_RETURN(ids->metric, names_.AssignAllowed(UidKind::kMetric, point.metric));
   }
@@ -380,13 +381,13 @@ bool SeriesResolver::limited(const WriteContext& context) const {
 }
 
 Result<SeriesNumber> SeriesResolver::Register(const NamedPoint& point, SeriesIds* ids,
-                              const WriteContext& context) {
+                                              const WriteContext& context) {
   RETURN_IF_ERROR(FillIds(point, ids, context));
   return points_.Register(ids->metric + ids->pairs);
 }
 
 Result<SeriesNumber> SeriesResolver::RegisterLimited(const NamedPoint& point, SeriesIds* ids,
-                                     const WriteContext& context) {
+                                                     const WriteContext& context) {
   ASSIGN_OR_RETURN(bool known, FindSeries(point, ids));
   if (known) return Register(point, ids, context);
   const SeriesTurns::Turn turn(turns_, point);
@@ -399,7 +400,8 @@ Result<SeriesNumber> SeriesResolver::RegisterLimited(const NamedPoint& point, Se
 }
 
 Result<SeriesNumber> SeriesResolver::Create(const std::string& metric, const Bytes& metric_id,
-                            const WriteContext& context, const std::function<Result<SeriesNumber>()>& create) {
+                                            const WriteContext& context,
+                                            const std::function<Result<SeriesNumber>()>& create) {
   Writer* const writer = context.writer();
   if (writer != nullptr) RETURN_IF_ERROR(writer->TakeSeries());
   Result<SeriesNumber> number = CreateInMetric(metric, metric_id, context, create);
@@ -407,8 +409,9 @@ Result<SeriesNumber> SeriesResolver::Create(const std::string& metric, const Byt
   return number;
 }
 
-Result<SeriesNumber> SeriesResolver::CreateInMetric(const std::string& metric, const Bytes& metric_id,
-                                    const WriteContext& context, const std::function<Result<SeriesNumber>()>& create) {
+Result<SeriesNumber> SeriesResolver::CreateInMetric(
+    const std::string& metric, const Bytes& metric_id, const WriteContext& context,
+    const std::function<Result<SeriesNumber>()>& create) {
   if (limits_ == nullptr || !limits_->counts_series()) return create();
   RETURN_IF_ERROR(limits_->TakeNewSeries(metric, metric_id, context.request()));
   struct Creation {

@@ -136,9 +136,11 @@ class SeriesResolver {
   /// Calls `create`, which registers a new series, and counts the series for its writer and its
   /// metric. `metric_id` is "" if the metric is new.
   Result<SeriesNumber> Create(const std::string& metric, const Bytes& metric_id,
-                              const WriteContext& context, const std::function<Result<SeriesNumber>()>& create);
+                              const WriteContext& context,
+                              const std::function<Result<SeriesNumber>()>& create);
   Result<SeriesNumber> CreateInMetric(const std::string& metric, const Bytes& metric_id,
-                                      const WriteContext& context, const std::function<Result<SeriesNumber>()>& create);
+                                      const WriteContext& context,
+                                      const std::function<Result<SeriesNumber>()>& create);
   /// Returns whether the series exists, and sets its known ids.
   Result<bool> FindSeries(const NamedPoint& point, SeriesIds* ids);
   Result<bool> IsStored(ByteView tsuid);

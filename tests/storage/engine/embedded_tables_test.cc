@@ -120,6 +120,47 @@ TEST_CASE("a split policy survives restarts, and creating its table with another
   CHECK(store->cells().AlterTable(points).code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("an alteration of a table that has changed since it was described is refused") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  auto store = Open(disk, clock);
+  REQUIRE(store->cells().CreateTable(Described("f")).ok());
+  const TableDescriptor before = *store->cells().DescribeTable("g");
+  TableDescriptor one = before, two = before;
+  one.families.push_back({"one"});
+  two.families.push_back({"two"});
+  REQUIRE(store->cells().AlterTable(one, &before).ok());
+  CHECK(store->cells().AlterTable(two, &before).code() == StatusCode::kConflict);
+  CHECK(store->cells().DescribeTable("g")->families.size() == 2);
+  CHECK(store->cells().AlterTable(two, &one).ok());
+}
+
+TEST_CASE("a running daemon's tables keep the families that the daemon needs") {
+  FaultyFileSystem disk(1);
+  EmbeddedOptions options = Options();
+  options.background = true;
+  auto store = Embedded::Open(options, disk, SystemClock());
+  REQUIRE(store.ok());
+  TableDescriptor uid = *(*store)->cells().DescribeTable("tsdb-uid");
+  uid.families.push_back({"more"});
+  CHECK((*store)->cells().AlterTable(uid).ok());
+  std::erase_if(uid.families, [](const FamilyDescriptor& family) { return family.name == "id"; });
+  const Status refused = (*store)->cells().AlterTable(uid);
+  CHECK(refused.code() == StatusCode::kInvalidArgument);
+  CHECK(refused.message().find("needs family 'id' of table 'tsdb-uid'") != std::string::npos);
+}
+
+TEST_CASE("a table cannot be created with a split key of more than 1024 bytes") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  auto store = Open(disk, clock);
+  TableDescriptor table = Described("f");
+  table.splits = {Bytes(1024, 'a'), Bytes(1025, 'b')};
+  CHECK(store->cells().CreateTable(table).code() == StatusCode::kInvalidArgument);
+  table.splits.pop_back();
+  CHECK(store->cells().CreateTable(table).ok());
+}
+
 TEST_CASE("an alteration without effect changes nothing, and the other alterations are limited") {
   FaultyFileSystem disk(1);
   ManualClock clock(1'000'000);

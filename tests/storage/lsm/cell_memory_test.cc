@@ -311,6 +311,59 @@ TEST_CASE("a change of a wide row does not access its other cells") {
   CHECK(Tidied(families, row).versions.size() == 2);  // the put and the newest tombstone
 }
 
+TEST_CASE("changes of many columns in one record take little time, in every order") {
+  std::atomic<size_t> total{0};
+  CellMemory memory(&total);
+  constexpr int kColumns = 50'000;
+  CHECK(CpuSecondsOf([&] {
+          {
+            CellMemory::Writer writer(memory);
+            writer.Column("k", 0, "z").Put(0, "z", "v", 1);
+            for (int i = kColumns; i > 0; --i) {
+              const Bytes qualifier = std::to_string(100'000 + i);
+              writer.Column("k", 1, qualifier).Put(1, qualifier, "v", 1);
+            }
+          }
+          CellMemory::Writer writer(memory);
+          for (int i = 0; i < kColumns; ++i) {
+            writer.DeleteFamily("k", 0, i);
+            writer.Column("k", 0, "a").Put(0, "a", "v", i);
+          }
+        }) < 3);
+  CellRow row;
+  REQUIRE(memory.Get("k", &row));
+  CHECK(row.cells.size() == kColumns + 1);
+  CHECK(row.family_tombstones == std::vector<int64_t>{kColumns - 1});
+  {
+    CellMemory::Writer writer(memory);
+    writer.DeleteFamily("k", 1, 5);
+    writer.DeleteFamily("k", 0, kColumns);
+  }
+  REQUIRE(memory.Get("k", &row));
+  CHECK(row.cells.empty());
+  CHECK(row.family_tombstones == std::vector<int64_t>{kColumns, 5});
+  CHECK(total == memory.bytes());
+}
+
+TEST_CASE("many columns of a wide row with many families are read in one walk") {
+  std::atomic<size_t> total{0};
+  CellMemory memory(&total);
+  std::vector<Bytes> wanted;
+  for (int i = 0; i < 200'000; ++i) wanted.push_back("q" + std::to_string(i));
+  {
+    CellMemory::Writer writer(memory);
+    for (int i = 0; i < 1440; ++i) {
+      const auto family = static_cast<uint8_t>(i % 240);
+      writer.Column("k", family, "q" + std::to_string(i))
+          .Put(family, "q" + std::to_string(i), "v", 1);
+    }
+  }
+  const ColumnChoice columns(wanted);
+  CellRow row;
+  CHECK(CpuSecondsOf([&] { REQUIRE(*memory.Get("k", columns, nullptr, &row)); }) < 0.5);
+  CHECK(row.cells.size() == 1440);
+}
+
 TEST_CASE("a scan copies small rows together, and each large row only when it is read") {
   std::atomic<size_t> total{0};
   CellMemory memory(&total);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <thread>
 
 #include "tests/support/model_store.h"
 
@@ -101,6 +102,30 @@ wire::TPut PutOf(const std::string& row, const std::string& family, size_t cells
     put.columnValues[i].value = "v";
   }
   return put;
+}
+
+TEST_CASE("families that clients add at the same time all remain") {
+  Fixture f;
+  f.service.EndCall();
+  constexpr int kThreads = 4, kEach = 5;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < kThreads; ++i) {
+    clients.emplace_back([&f, i] {
+      Service service(f.state, -1, static_cast<uint64_t>(i) + 2);
+      for (int j = 0; j < kEach; ++j) {
+        service.BeginCall();
+        wire::TTableName table;
+        table.qualifier = "g";
+        wire::TColumnFamilyDescriptor family;
+        family.name = "f" + std::to_string(i) + "_" + std::to_string(j);
+        service.addColumnFamily(table, family);
+        service.EndCall();
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  CHECK(f.store.DescribeTable("g")->families.size() == 2 + kThreads * kEach);
+  f.service.BeginCall();
 }
 
 TEST_CASE("a text filter that Hourglass lacks is refused, and the error names it") {
