@@ -45,7 +45,10 @@ class Questions {
     RETURN_IF_ERROR(memory_.Step(filters.size() * kFilterSteps + bytes / kTextBytesPerStep));
     RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(2 * bytes)));
     Bytes identity;
-    for (const FilterSpec& filter : filters) AppendSized(&identity, FilterIdentity(filter));
+    for (const FilterSpec& filter : filters) {
+      ASSIGN_OR_RETURN(const Bytes one, FilterIdentity(filter, *memory_.context()));
+      AppendSized(&identity, one);
+    }
     const size_t number = numbers_.try_emplace(std::move(identity), numbers_.size()).first->second;
     by_vector_.emplace(filters.identity(), number);
     return number;
