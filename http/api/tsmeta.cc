@@ -138,9 +138,9 @@ std::optional<TsMetaRequest> ReadTsMetaRequest(const Request& request, ResponseW
   if (request.body.empty()) return TsMetaFromParameters(request, out);
   std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
-  Result<TsMetaRequest> asked = ReadTsMeta(std::move(*body));
+  Result<TsMetaRequest> asked = ReadTsMeta(std::move(*body), *request.running);
   if (asked.ok()) return std::move(*asked);
-  SendBadJson(out, request, asked.status().message());
+  SendReadFailure(out, request, asked.status());
   return {};
 }
 
