@@ -243,6 +243,11 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
       return Status::InvalidArgument("The value filter '" + *text.value_filter +
                                      "' does not apply to histograms");
     }
+    if (request.delete_rows) {
+      return Status::InvalidArgument("A delete query cannot have the value filter '" +
+                                     *text.value_filter +
+                                     "', because it deletes all points of whole hours");
+    }
   }
   if (by_tsuid) RETURN_IF_ERROR(DecodeTsuids(*text.tsuids, metric_width, context, &out.tsuids));
   return out;
