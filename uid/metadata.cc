@@ -194,6 +194,12 @@ Status Metadata::DeleteUid(UidKind kind, const Bytes& id, RequestContext& contex
 }
 
 Status Metadata::FillIds(IdDetail detail, TsMeta* meta, RequestContext& context) {
+  const Status found = FindIds(detail, meta, context);
+  if (found.code() != StatusCode::kNotFound) return found;
+  return Status::Corruption(std::string(found.message()));
+}
+
+Status Metadata::FindIds(IdDetail detail, TsMeta* meta, RequestContext& context) {
   // A TSUID may have thousands of pairs, and each of them the object of a name.
   MemoryTally memory(&context);
   const KeyLayout& layout = options_.layout;
@@ -201,8 +207,6 @@ Status Metadata::FillIds(IdDetail detail, TsMeta* meta, RequestContext& context)
     const Bytes id = meta->tsuid.substr(at, static_cast<size_t>(width));
     Result<UidMeta> found =
         detail == IdDetail::kObjects ? FindUid(kind, id, context) : FindName(kind, id, context);
-    if (found.status().code() == StatusCode::kNotFound)
-      return Status::Corruption(std::string(found.status().message()));
     if (found.ok()) RETURN_IF_ERROR(memory.Add(BytesOf(*found)));
     return found;
   };
@@ -263,7 +267,9 @@ Status Metadata::VisitSeries(const Bytes& metric, const std::vector<Bytes>& pair
     RETURN_IF_ERROR(context.Step(pairs.size() * row.key.size()));
     if (row.Find(kTsMeta) == nullptr || !HasPairs(options_.layout, row.key, pairs)) return {};
     ASSIGN_OR_RETURN(TsMeta meta, ReadSeries(row));
-    RETURN_IF_ERROR(FillIds(IdDetail::kObjects, &meta, context));
+    const Status found = FindIds(IdDetail::kObjects, &meta, context);
+    if (found.code() == StatusCode::kNotFound) return {};
+    RETURN_IF_ERROR(found);
     return visit(meta);
   });
 }

@@ -126,7 +126,8 @@ class Metadata {
   Result<TsMeta> FindSeries(const Bytes& tsuid, RequestContext& context,
                             IdDetail detail = IdDetail::kObjects);
   /// Calls `visit` with the object of each series of the metric that has all tag pairs in `pairs`,
-  /// ordered by TSUID. A tag pair is the id of a tag key, followed by the id of a tag value. If
+  /// ordered by TSUID. A tag pair is the id of a tag key, followed by the id of a tag value. A
+  /// series with an id that has no name, for example because the name was deleted, is left out. If
   /// `visit` returns an error, VisitSeries stops and returns this error.
   Status VisitSeries(const Bytes& metric, const std::vector<Bytes>& pairs,
                      const std::function<Status(const TsMeta&)>& visit, RequestContext& context);
@@ -148,6 +149,9 @@ class Metadata {
  private:
   Result<UidMeta> FindName(UidKind kind, const Bytes& id, RequestContext& context);
   Result<TsMeta> ReadSeries(const Row& row);
+  // Reads the metadata of the ids. If an id has no name, FindIds returns NotFound, and FillIds
+  // returns Corruption.
+  Status FindIds(IdDetail detail, TsMeta* meta, RequestContext& context);
   Status FillIds(IdDetail detail, TsMeta* meta, RequestContext& context);
 
   Store& store_;

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "storage/base/checked_sort.h"
 #include "storage/base/invariant.h"
 #include "storage/for_each_row.h"
 #include "storage/model/java_hash.h"
@@ -306,10 +307,15 @@ Result<std::optional<TreeBranch>> TreeStore::FindBranch(const Bytes& key, Reques
     branch.leaves.push_back(std::move(leaf));
   }
   RETURN_IF_ERROR(AddChildren(key, &branch, context));
-  std::sort(branch.leaves.begin(), branch.leaves.end(),
-            [](const auto& a, const auto& b) { return JavaLess(a.display_name, b.display_name); });
-  std::sort(branch.branches.begin(), branch.branches.end(),
-            [](const auto& a, const auto& b) { return JavaLess(a.path.back(), b.path.back()); });
+  const auto by_name = [](const TreeLeaf& a, const TreeLeaf& b) {
+    return JavaLess(a.display_name, b.display_name);
+  };
+  const auto by_last = [](const TreeBranch& a, const TreeBranch& b) {
+    return JavaLess(a.path.back(), b.path.back());
+  };
+  MemoryTally sorting(&context);
+  RETURN_IF_ERROR(CheckedSort(&branch.leaves, by_name, &sorting));
+  RETURN_IF_ERROR(CheckedSort(&branch.branches, by_last, &sorting));
   return std::optional<TreeBranch>(std::move(branch));
 }
 
@@ -354,8 +360,14 @@ Result<TreeFailures> TreeStore::Failures(int32_t id, TreeFailure kind,
   CellSelection wanted;
   wanted.family = kTreeFamily;
   wanted.context = &context;
-  for (const Bytes& tsuid : tsuids) wanted.qualifiers.push_back(prefix + tsuid);
   RETURN_IF_ERROR(context.Step(kStepsPerCell * (tsuids.size() + 1)));
+  // A qualifier, and the block of the allocator for its text.
+  constexpr size_t kQualifierBytes = sizeof(Bytes) + 48;
+  size_t bytes = tsuids.size() * kQualifierBytes;
+  for (const Bytes& tsuid : tsuids) bytes += tsuid.size();
+  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(bytes)));
+  wanted.qualifiers.reserve(tsuids.size());
+  for (const Bytes& tsuid : tsuids) wanted.qualifiers.push_back(prefix + tsuid);
   ASSIGN_OR_RETURN(const Row row,
                    store_.GetCells(table_, TreeKey(id) + (collisions ? '\1' : '\2'), wanted));
   RETURN_IF_ERROR(ChargeObjects<TreeFailures::value_type>(row, context));

@@ -5,6 +5,7 @@
 #include "http/request/errors.h"
 #include "http/request/services.h"
 #include "query/engine.h"
+#include "query/request/running_request.h"
 #include "query/time/time_text.h"
 #include "storage/model/letter_case.h"
 
@@ -30,18 +31,27 @@ std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter&
               "Supply valid JSON formatted data in the body of your request");
     return {};
   }
-  Result<JsonValue> body = ParseJson(request.body, request.memory);
+  Result<JsonValue> body = ParseJson(request.body, request.memory, *request.running);
   if (body.ok() && body->is_null()) {  // in OpenTSDB a null dereference, for all endpoints
     SendError(out, request, 500, "The body is null");
     return {};
   }
   if (body.ok()) return std::move(*body);
-  SendBadJson(out, request, body.status().message());
+  if (body.status().code() == StatusCode::kLimitExceeded) {
+    SendBadJson(out, request, body.status().message());
+  } else {
+    SendReadFailure(out, request, body.status());
+  }
   return {};
 }
 
 void SendBadJson(ResponseWriter& out, const Request& request, std::string_view details) {
   SendError(out, request, 400, "Unable to parse the given JSON", details);
+}
+
+void SendReadFailure(ResponseWriter& out, const Request& request, const Status& status) {
+  if (status.code() != StatusCode::kInvalidArgument) return SendStatus(out, request, status);
+  SendBadJson(out, request, status.message());
 }
 
 Result<query::TimeZone> RequestZone(const std::string& id, const Services& services) {

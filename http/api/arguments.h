@@ -24,12 +24,17 @@ struct Services;
 std::optional<Method> OverriddenMethod(const Request& request, ResponseWriter& out);
 
 /// Parses the body as JSON. On failure, sends an error reply and returns nullopt. The HTTP status
-/// is 400 if the body is missing or is not JSON, and 500 if the body is the JSON value null.
+/// is 400 if the body is missing, is not JSON or is nested too deep, and 500 if the body is the
+/// JSON value null. If the request is ended while the body is parsed, the reply is that of
+/// SendStatus.
 std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter& out);
 
 /// Sends 400 "Unable to parse the given JSON". Handlers call this function for a document that is
 /// JSON but has the wrong structure.
 void SendBadJson(ResponseWriter& out, const Request& request, std::string_view details);
+/// Sends the error of a document that was not read. For InvalidArgument, the reply is 400 "Unable
+/// to parse the given JSON" with the message as details. All other errors are sent by SendStatus.
+void SendReadFailure(ResponseWriter& out, const Request& request, const Status& status);
 
 /// Returns the time zone with the id `id`, such as "Europe/Berlin". An empty id selects the
 /// configured time zone. InvalidArgument: the id is unknown.

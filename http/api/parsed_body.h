@@ -13,7 +13,8 @@ namespace hg::http {
 /// Parses the body as JSON. If parsing fails, sends an error reply and returns nullopt. The HTTP
 /// status is 500 for a syntax error. The status is 400 if the body is nested too deep, or if a text
 /// has only one half of a surrogate pair. OpenTSDB accepts such bodies; in Hourglass, all endpoints
-/// reject them with 400.
+/// reject them with 400. If the request is ended while the body is parsed, the reply is that of
+/// SendStatus.
 std::optional<JsonValue> ParsedBody(const Request& request, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -29,9 +29,9 @@ std::optional<query::LastPointQuery> ReadLastPoints(const Request& request, Serv
   }
   std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
-  Result<query::LastPointQuery> asked = ReadLastPointQuery(*body);
+  Result<query::LastPointQuery> asked = ReadLastPointQuery(*body, *request.running);
   if (asked.ok()) return std::move(*asked);
-  SendBadJson(out, request, asked.status().message());
+  SendReadFailure(out, request, asked.status());
   return {};
 }
 

@@ -189,7 +189,12 @@ void HandleTreeFailures(const Request& request, Services& services, ResponseWrit
   if (!RequireReadingVerb(request, out)) return;
   if (asked->tsuids_no_list)
     return SendError(out, request, 400, "Unable to convert the given data to a list");
+  // The bytes of the texts are charged (AddWords).
+  const Status charged =
+      request.running->Charge(static_cast<int64_t>(asked->tsuids.size() * sizeof(Bytes)));
+  if (!charged.ok()) return SendStatus(out, request, charged);
   std::vector<Bytes> tsuids;
+  tsuids.reserve(asked->tsuids.size());
   for (const std::string& text : asked->tsuids) {
     Result<Bytes> tsuid = ParseHex(text);
     if (!tsuid.ok()) return SendTreeArgumentError(out, request, tsuid.status().message());

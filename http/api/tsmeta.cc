@@ -1,3 +1,4 @@
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,12 +22,12 @@ namespace {
 /// A series expression with its names resolved to ids.
 struct ResolvedSeries {
   Bytes metric;
-  std::vector<Bytes> pairs;  // tagk ‖ tagv
+  std::vector<Bytes> pairs;  // tagk ‖ tagv, without repeats
 };
 
 /// Resolves a series expression. NotFound: an unknown metric. Unsupported: an unknown tag, which
 /// OpenTSDB reports differently. Corruption: there is no metric (500 in OpenTSDB). InvalidArgument:
-/// other errors.
+/// other errors, for example two values of a tag key.
 Result<ResolvedSeries> Resolve(const std::string& text, uid::Names& names,
                                RequestContext& context) {
   ASSIGN_OR_RETURN(const SeriesExpression expression, ParseSeriesExpression(text));
@@ -37,6 +38,7 @@ Result<ResolvedSeries> Resolve(const std::string& text, uid::Names& names,
   if (!expression.metric) return Status::Corruption("The metric is missing in: " + text);
   ResolvedSeries series;
   ASSIGN_OR_RETURN(series.metric, names.Find(UidKind::kMetric, *expression.metric));
+  std::map<Bytes, Bytes> values;  // by tag key
   for (const TagWish& tag : expression.tags) {
     RETURN_IF_ERROR(context.Step(2 * kStepsPerName));
     const Result<Bytes> key = names.Find(UidKind::kTagk, *tag.key);
@@ -46,7 +48,13 @@ Result<ResolvedSeries> Resolve(const std::string& text, uid::Names& names,
         return Status::Unsupported(std::string(id->status().message()));
       RETURN_IF_ERROR(id->status());
     }
-    series.pairs.push_back(*key + *value);
+    const auto [known, is_new] = values.try_emplace(*key, *value);
+    if (is_new) {
+      series.pairs.push_back(*key + *value);
+    } else if (known->second != *value) {
+      return Status::InvalidArgument("When parsing tag '" + *tag.key + "=" + *tag.value +
+                                     "': duplicate tag: " + *tag.key + "=" + *tag.value);
+    }
   }
   return series;
 }
@@ -138,9 +146,9 @@ std::optional<TsMetaRequest> ReadTsMetaRequest(const Request& request, ResponseW
   if (request.body.empty()) return TsMetaFromParameters(request, out);
   std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
-  Result<TsMetaRequest> asked = ReadTsMeta(std::move(*body));
+  Result<TsMetaRequest> asked = ReadTsMeta(std::move(*body), *request.running);
   if (asked.ok()) return std::move(*asked);
-  SendBadJson(out, request, asked.status().message());
+  SendReadFailure(out, request, asked.status());
   return {};
 }
 

@@ -66,7 +66,12 @@ std::optional<std::vector<AssignList>> AssignFromBody(const Request& request, Re
   };
   if (!body->is_object()) return bad("An object is expected");
   std::vector<AssignList> lists;
-  for (const JsonMember* member : body->LastMembers()) {
+  const auto members = body->LastMembers(*request.running);
+  if (!members.ok()) {
+    SendStatus(out, request, members.status());
+    return {};
+  }
+  for (const JsonMember* member : *members) {
     const auto& [type, value] = *member;
     const auto null = [&](const JsonValue& item) { return item.is_null(); };
     if (value.is_null() || std::any_of(value.items.begin(), value.items.end(), null)) {

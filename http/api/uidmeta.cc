@@ -57,9 +57,9 @@ std::optional<UidMetaRequest> ReadUidMetaRequest(const Request& request, Respons
   if (request.body.empty()) return UidMetaFromParameters(request, out);
   const std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
-  Result<UidMetaRequest> asked = ReadUidMeta(*body);
+  Result<UidMetaRequest> asked = ReadUidMeta(*body, *request.running);
   if (!asked.ok()) {
-    SendBadJson(out, request, asked.status().message());
+    SendReadFailure(out, request, asked.status());
     return {};
   }
   if (!asked->id.empty() && asked->kind) return std::move(*asked);

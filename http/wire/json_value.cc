@@ -5,12 +5,14 @@
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 
 #include "http/wire/long_numbers.h"
 #include "http/wire/request_memory.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/model/number_text.h"
 #include "storage/model/utf8.h"
 
@@ -30,7 +32,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
  public:
   /// Creates a builder. `visit`: receives the elements of the outermost array one by one; nullptr:
   /// the tree keeps them.
-  Builder(const Visit* visit, RequestMemory::Share* share) : visit_(visit), share_(share) {}
+  Builder(const Visit* visit, RequestMemory::Share* share, RequestContext& context)
+      : visit_(visit), share_(share), context_(context) {}
 
   /// Prepares for a second parse, of the document in which HideLongNumbers replaced long numbers.
   /// The builder puts the long numbers in `hidden` back. Elements that the first parse visited are
@@ -94,7 +97,9 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     return true;
   }
   JsonValue* Add(JsonValue::Kind kind, std::string_view text) {
-    if (!TakeText(text.size())) return nullptr;
+    constexpr uint64_t kValuesPerLook = 4096;  // about a millisecond
+    if (++values_ % kValuesPerLook == 0) status = context_.Check();
+    if (!status.ok() || !TakeText(text.size())) return nullptr;
     JsonValue* value = &root;
     if (!open_.empty()) {
       JsonValue* parent = open_.back();
@@ -165,6 +170,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   const Visit* const visit_;
   RequestMemory::Share* const share_;
+  RequestContext& context_;
+  uint64_t values_ = 0;
   uint64_t held_ = 0;  // bytes charged to share_ since the last visited element
   // Open arrays and objects, the outermost first. The pointers stay valid, because a parent's list
   // does not grow while a child is open.
@@ -211,21 +218,21 @@ const JsonValue* JsonValue::Find(std::string_view name) const {
   return nullptr;
 }
 
-std::vector<const JsonMember*> JsonValue::LastMembers() const {
+Result<std::vector<const JsonMember*>> JsonValue::LastMembers(RequestContext& context) const {
+  // Memory of a name in the set, and the work for it in steps.
+  constexpr size_t kBytesPerName = 48, kStepsPerName = 4, kNamesPerStep = 1024;
   std::vector<const JsonMember*> last;
+  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(members.size() * sizeof(last[0]))));
+  MemoryTally tally(&context);
+  RETURN_IF_ERROR(tally.Add(static_cast<int64_t>(members.size() * kBytesPerName)));
   last.reserve(members.size());
-  for (const JsonMember& member : members) last.push_back(&member);
-  // Sorts by name, with the last of equal names first. Then removes the other members with equal
-  // names, and restores the order.
-  std::sort(last.begin(), last.end(), [](const JsonMember* a, const JsonMember* b) {
-    const int order = a->name.compare(b->name);
-    return order != 0 ? order < 0 : a > b;
-  });
-  const auto same_name = [](const JsonMember* a, const JsonMember* b) {
-    return a->name == b->name;
-  };
-  last.erase(std::unique(last.begin(), last.end(), same_name), last.end());
-  std::sort(last.begin(), last.end());
+  boost::unordered_flat_set<std::string_view, keyed_hash::Hash> names;
+  names.reserve(members.size());
+  for (size_t i = members.size(); i-- > 0;) {
+    if (names.insert(members[i].name).second) last.push_back(&members[i]);
+    if ((i + 1) % kNamesPerStep == 0) RETURN_IF_ERROR(context.Step(kNamesPerStep * kStepsPerName));
+  }
+  std::reverse(last.begin(), last.end());
   return last;
 }
 
@@ -276,14 +283,15 @@ std::optional<double> JsonValue::AsDouble() const {
   return error == std::errc() ? value : std::strtod(text.c_str(), nullptr);
 }
 
-Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory) {
-  Builder builder(nullptr, memory);
+Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory,
+                            RequestContext& context) {
+  Builder builder(nullptr, memory, context);
   RETURN_IF_ERROR(Build(text, memory, &builder));
   return std::move(builder.root);
 }
 
 Status ParseJsonElements(std::string_view text, const Visit& visit, RequestMemory::Share* memory) {
-  Builder builder(&visit, memory);
+  Builder builder(&visit, memory, RequestContext::Unlimited());
   RETURN_IF_ERROR(Build(text, memory, &builder));
   return builder.root.is_array() ? Status() : visit(builder.root);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "http/wire/request_memory.h"
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
@@ -43,8 +44,9 @@ struct JsonValue {
   [[nodiscard]] const JsonValue* Find(std::string_view name) const;
   /// Returns the members of an object in their order. If a name occurs several times, only the last
   /// member with this name is returned. Calling this function is faster than calling Find for each
-  /// name.
-  [[nodiscard]] std::vector<const JsonMember*> LastMembers() const;
+  /// name. The memory of the result stays charged to `context` until the request ends. Returns the
+  /// errors of `context`.
+  [[nodiscard]] Result<std::vector<const JsonMember*>> LastMembers(RequestContext& context) const;
   /// Returns the value as an integer. Accepts a number, or a string of decimal digits, if it is in
   /// the range of int64. The fraction of a number is removed; a string must not have a fraction.
   /// The strings "" and "null" are converted to 0. Returns nullopt for all other values.
@@ -78,9 +80,11 @@ Status WrongMember(std::string_view key, std::string_view expected);
 inline constexpr int kJsonDepthMax = 128;
 
 /// Parses the first value of `text`. While the tree grows, its memory is charged to `memory`; if
-/// charging fails, the function returns the error of `memory`. The message of InvalidArgument
+/// charging fails, the function returns the error of `memory`. The function checks the limits of
+/// `context` while it parses, and returns the errors of `context`. The message of InvalidArgument
 /// describes the error and its byte offset. LimitExceeded: the document is nested too deep.
-Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory);
+Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory,
+                            RequestContext& context = RequestContext::Unlimited());
 
 /// Returns whether parsing of a document failed because a text contains a \u escape for the first
 /// half of a surrogate pair without the second half.

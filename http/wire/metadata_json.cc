@@ -50,13 +50,15 @@ Status ReadPlainText(const JsonValue& object, std::string_view key, std::string*
   return {};
 }
 
-Status ReadFields(const JsonValue& object, std::optional<uid::MetaFields>* out) {
+Status ReadFields(const JsonValue& object, RequestContext& context,
+                  std::optional<uid::MetaFields>* out) {
   const JsonValue* value = object.Find("custom");
   if (value == nullptr || value->is_null()) return {};
   if (!value->is_object()) return WrongMember("custom", "an object");
   out->emplace();
   size_t bytes = 0;
-  for (const JsonMember* member : value->LastMembers()) {
+  ASSIGN_OR_RETURN(const auto members, value->LastMembers(context));
+  for (const JsonMember* member : members) {
     const auto& [key, field] = *member;
     if (!field.is_scalar() && !field.is_null())
       return WrongMember("custom", "an object of strings");
@@ -145,7 +147,7 @@ std::optional<UidKind> ParseUidKind(std::string_view word) {
   return {};
 }
 
-Result<UidMetaRequest> ReadUidMeta(const JsonValue& value) {
+Result<UidMetaRequest> ReadUidMeta(const JsonValue& value, RequestContext& context) {
   if (!value.is_object()) return Status::InvalidArgument("An object is expected");
   UidMetaRequest request;
   std::string type;
@@ -158,11 +160,11 @@ Result<UidMetaRequest> ReadUidMeta(const JsonValue& value) {
   RETURN_IF_ERROR(ReadMetaText(value, "description", &request.fields.description));
   RETURN_IF_ERROR(ReadMetaText(value, "notes", &request.fields.notes));
   RETURN_IF_ERROR(ReadInt(value, "created", &request.fields.created));
-  RETURN_IF_ERROR(ReadFields(value, &request.fields.custom));
+  RETURN_IF_ERROR(ReadFields(value, context, &request.fields.custom));
   return request;
 }
 
-Result<TsMetaRequest> ReadTsMeta(JsonValue document) {
+Result<TsMetaRequest> ReadTsMeta(JsonValue document, RequestContext& context) {
   const JsonValue value = ObjectOfOne(std::move(document), JsonValue::Kind::kString, "tsuid");
   if (!value.is_object()) return Status::InvalidArgument("An object is expected");
   TsMetaRequest request;
@@ -172,7 +174,7 @@ Result<TsMetaRequest> ReadTsMeta(JsonValue document) {
   RETURN_IF_ERROR(ReadMetaText(value, "description", &fields.description));
   RETURN_IF_ERROR(ReadMetaText(value, "notes", &fields.notes));
   RETURN_IF_ERROR(ReadInt(value, "created", &fields.created));
-  RETURN_IF_ERROR(ReadFields(value, &fields.custom));
+  RETURN_IF_ERROR(ReadFields(value, context, &fields.custom));
   RETURN_IF_ERROR(ReadMetaText(value, "units", &fields.units));
   RETURN_IF_ERROR(ReadMetaText(value, "dataType", &fields.data_type));
   RETURN_IF_ERROR(ReadInt(value, "retention", &fields.retention));

@@ -21,14 +21,17 @@ struct UidMetaRequest {
   std::optional<UidKind> kind;
   uid::UidMeta fields;  // all fields of the request except kind and id
 };
-/// Parses the request. The message of InvalidArgument contains the name of the invalid field.
-Result<UidMetaRequest> ReadUidMeta(const JsonValue& value);
+/// Parses the request. The message of InvalidArgument contains the name of the invalid field. Also
+/// returns the errors of `context`, as ReadTsMeta does.
+Result<UidMetaRequest> ReadUidMeta(const JsonValue& value,
+                                   RequestContext& context = RequestContext::Unlimited());
 
 struct TsMetaRequest {
   std::string tsuid;   // TSUID as in the request, unchanged; "" if the request has none
   uid::TsMeta fields;  // all fields of the request except the TSUID
 };
-Result<TsMetaRequest> ReadTsMeta(JsonValue document);
+Result<TsMetaRequest> ReadTsMeta(JsonValue document,
+                                 RequestContext& context = RequestContext::Unlimited());
 
 /// Parses the words "metric", "metrics", "tagk" and "tagv". The case of letters is ignored. Returns
 /// nullopt for all other words.

@@ -106,7 +106,8 @@ Status CheckTags(const JsonValue& value) {
 Result<std::vector<FilterSpec>> ReadTags(const JsonValue& value, FilterSet* filters) {
   std::vector<FilterSpec> out;
   RETURN_IF_ERROR(CheckTags(value));
-  for (const JsonMember* tag : value.LastMembers()) {
+  ASSIGN_OR_RETURN(const auto tags, value.LastMembers(filters->context()));
+  for (const JsonMember* tag : tags) {
     ASSIGN_OR_RETURN(FilterSpec filter, query::LegacyFilter(tag->name, tag->value.text, true));
     RETURN_IF_ERROR(filters->Get(filter).status());
     out.push_back(std::move(filter));
@@ -213,12 +214,13 @@ Status ReadMember(const std::string& key, const JsonValue& v, query::Request* ou
   return {};
 }
 
-Status ReadLastTags(const JsonValue& value, query::LastPointSubQuery* out) {
+Status ReadLastTags(const JsonValue& value, RequestContext& context,
+                    query::LastPointSubQuery* out) {
   out->tags.clear();
   if (value.is_null()) return {};
   RETURN_IF_ERROR(CheckTags(value));
-  for (const JsonMember* tag : value.LastMembers())
-    out->tags.emplace_back(tag->name, tag->value.text);
+  ASSIGN_OR_RETURN(const auto tags, value.LastMembers(context));
+  for (const JsonMember* tag : tags) out->tags.emplace_back(tag->name, tag->value.text);
   return {};
 }
 
@@ -252,7 +254,7 @@ Result<query::Request> ReadQuery(const JsonValue& body, FilterSet* filters) {
   return out;
 }
 
-Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body) {
+Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body, RequestContext& context) {
   if (!body.is_object()) return Status::InvalidArgument("A query is a JSON object");
   query::LastPointQuery out;
   for (const auto& [key, value] : body.members) {
@@ -275,7 +277,7 @@ Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body) {
       if (key == "metric") {
         RETURN_IF_ERROR(ReadText(key, value, &sub.metric));
       } else if (key == "tags") {
-        RETURN_IF_ERROR(ReadLastTags(value, &sub));
+        RETURN_IF_ERROR(ReadLastTags(value, context, &sub));
       } else if (key == "tsuids") {
         ASSIGN_OR_RETURN(std::optional<std::vector<std::string>> tsuids, ReadTexts(key, value));
         if (tsuids) sub.tsuids = std::move(*tsuids);

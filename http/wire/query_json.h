@@ -25,7 +25,9 @@ Status CheckSubQueries(size_t count);
 Result<query::Request> ReadQuery(const JsonValue& body, query::FilterSet* filters = nullptr);
 
 /// Parses the body of POST /api/query/last. A body without sub-queries is valid. InvalidArgument:
-/// the document does not have the right format. LimitExceeded: there are too many sub-queries.
-Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body);
+/// the document does not have the right format. LimitExceeded: there are too many sub-queries. Also
+/// returns the errors of `context`.
+Result<query::LastPointQuery> ReadLastPointQuery(
+    const JsonValue& body, RequestContext& context = RequestContext::Unlimited());
 
 }  // namespace hg::http

@@ -1,8 +1,9 @@
 #include "query/plan/filter.h"
 
 #include <algorithm>
-#include <set>
+#include <functional>
 
+#include "storage/base/checked_sort.h"
 #include "storage/base/sized_bytes.h"
 
 namespace hg::query {
@@ -15,6 +16,8 @@ constexpr size_t kFewLiterals = 64;
 // step.
 constexpr uint64_t kStepsPerFilter = 4;
 constexpr size_t kBytesPerStep = 4;
+// The number of literals after which the work is reported to the request.
+constexpr size_t kLiteralsPerStep = 1024;
 
 struct NamedKind {
   std::string_view name;
@@ -42,40 +45,43 @@ bool AnyCase(const NamedKind& kind, const FilterSpec& spec) {
   return kind.any_case || spec.ignore_case;
 }
 
-// Splits at bars. Drops empty items at the end, like Java's String.split.
-std::vector<std::string> SplitBars(std::string_view text) {
-  std::vector<std::string> out;
-  out.reserve(static_cast<size_t>(std::count(text.begin(), text.end(), '|')) + 1);
+// Returns the number of parts of a text. Separators divide the parts.
+size_t PartsOf(std::string_view text, char separator) {
+  return 1 + static_cast<size_t>(std::count(text.begin(), text.end(), separator));
+}
+
+// Splits at bars. Drops empty items at the end, like Java's String.split. The result has views of
+// `text`. The memory of the result must already be charged.
+Result<std::vector<std::string_view>> SplitBars(std::string_view text, RequestContext& context) {
+  std::vector<std::string_view> out;
+  out.reserve(PartsOf(text, '|'));
   for (size_t at = 0; at <= text.size();) {
     size_t bar = std::min(text.find('|', at), text.size());
-    out.emplace_back(text.substr(at, bar - at));
+    out.push_back(text.substr(at, bar - at));
     at = bar + 1;
+    if (out.size() % kLiteralsPerStep == 0) RETURN_IF_ERROR(context.Step(kLiteralsPerStep));
   }
   while (!out.empty() && out.back().empty()) out.pop_back();
   return out;
 }
 
-Status ReadLiterals(std::string_view text, RequestContext& context,
-                    std::vector<std::string>* literals) {
-  const std::vector<std::string> items = SplitBars(text);
-  if (items.size() > kFewLiterals) RETURN_IF_ERROR(context.MayWait());
-  std::set<std::string_view> known;
-  for (const std::string& item : items) {
-    if (known.insert(item).second) literals->push_back(item);
-  }
+// Appends the literals of the filter, sorted and without repeats.
+Status AppendLiterals(const FilterSpec& spec, bool any_case, RequestContext& context, Bytes* out) {
+  MemoryTally tally(&context);
+  RETURN_IF_ERROR(tally.Add(static_cast<int64_t>(
+      spec.filter.size() + PartsOf(spec.filter, '|') * sizeof(std::string_view))));
+  const std::string lowered = any_case ? LowerUtf8(spec.filter) : std::string();
+  ASSIGN_OR_RETURN(std::vector<std::string_view> literals,
+                   SplitBars(any_case ? lowered : spec.filter, context));
+  RETURN_IF_ERROR(CheckedSort(&literals, std::less<>(), &tally));
+  literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
+  for (const std::string_view literal : literals) AppendSized(out, literal);
   return {};
-}
-
-std::vector<std::string> LiteralSet(const FilterSpec& spec, bool any_case) {
-  std::vector<std::string> out = SplitBars(any_case ? LowerUtf8(spec.filter) : spec.filter);
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
 }
 
 }  // namespace
 
-Bytes FilterIdentity(const FilterSpec& spec) {
+Result<Bytes> FilterIdentity(const FilterSpec& spec, RequestContext& context) {
   Bytes out;
   AppendSized(&out, spec.tagk);
   const NamedKind* kind = FindKind(spec.type);
@@ -98,7 +104,7 @@ Bytes FilterIdentity(const FilterSpec& spec) {
       AppendSized(&out, spec.filter);
       break;
     default:
-      for (const std::string& literal : LiteralSet(spec, any_case)) AppendSized(&out, literal);
+      RETURN_IF_ERROR(AppendLiterals(spec, any_case, context, &out));
   }
   return out;
 }
@@ -129,16 +135,14 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
   if (spec.tagk.empty()) return Status::InvalidArgument("Filter must have a tagk");
   if (spec.filter.empty()) return Status::InvalidArgument("Filter cannot be null or empty");
   // Memory of a part: its text, and its entries in vectors and sets.
-  constexpr int64_t kBytesPerPart = 128;
+  const size_t bytes_per_part = named->kind == FilterKind::kWildcard ? 128 : 64;
   const char separator = named->kind == FilterKind::kWildcard ? '*' : '|';
-  const bool in_parts = named->kind != FilterKind::kRegexp;
-  const int64_t parts =
-      in_parts ? 1 + std::count(spec.filter.begin(), spec.filter.end(), separator) : 1;
-  RETURN_IF_ERROR(context.Step(kStepsPerFilter + spec.filter.size() / kBytesPerStep +
-                               kStepsPerFilter * static_cast<uint64_t>(parts)));
-  RETURN_IF_ERROR(context.Charge(static_cast<int64_t>(sizeof(TagFilter) + spec.type.size() +
-                                                      spec.tagk.size() + 2 * spec.filter.size()) +
-                                 parts * kBytesPerPart));
+  const size_t parts = named->kind == FilterKind::kRegexp ? 1 : PartsOf(spec.filter, separator);
+  RETURN_IF_ERROR(
+      context.Step(kStepsPerFilter + spec.filter.size() / kBytesPerStep + kStepsPerFilter * parts));
+  RETURN_IF_ERROR(
+      context.Charge(static_cast<int64_t>(sizeof(TagFilter) + spec.type.size() + spec.tagk.size() +
+                                          2 * spec.filter.size() + parts * bytes_per_part)));
   std::shared_ptr<TagFilter> out(new TagFilter(spec));
   out->kind_ = named->kind;
   out->any_case_ = AnyCase(*named, spec);
@@ -149,9 +153,9 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
     case FilterKind::kNotLiteralOrAnyCase:
       if (spec.filter == "|")
         return Status::InvalidArgument("Filter must contain more than just a pipe");
-      RETURN_IF_ERROR(ReadLiterals(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter, context,
-                                   &out->literals_));
-      out->known_.insert(out->literals_.begin(), out->literals_.end());
+      if (out->any_case_) out->lowered_ = LowerUtf8(spec.filter);
+      RETURN_IF_ERROR(
+          out->ReadLiterals(out->any_case_ ? out->lowered_ : out->spec_.filter, context));
       break;
     case FilterKind::kWildcard:
       if (spec.filter.find('*') == std::string::npos) {
@@ -167,6 +171,20 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
     }
   }
   return std::shared_ptr<const TagFilter>(std::move(out));
+}
+
+Status TagFilter::ReadLiterals(std::string_view text, RequestContext& context) {
+  ASSIGN_OR_RETURN(literals_, SplitBars(text, context));
+  if (literals_.size() > kFewLiterals) RETURN_IF_ERROR(context.MayWait());
+  known_.reserve(literals_.size());
+  size_t kept = 0;
+  for (size_t i = 0; i < literals_.size(); ++i) {
+    if (known_.insert(literals_[i]).second) literals_[kept++] = literals_[i];
+    if ((i + 1) % kLiteralsPerStep == 0)
+      RETURN_IF_ERROR(context.Step(kStepsPerFilter * kLiteralsPerStep));
+  }
+  literals_.resize(kept);
+  return {};
 }
 
 Result<bool> TagFilter::Matches(std::string_view value, RequestContext& context) const {

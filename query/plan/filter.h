@@ -2,11 +2,11 @@
 // Compiles and evaluates tag filters (opentsdb-queries.md §4.1). query/series/series_filter.h uses
 // the filters to find series.
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "query/plan/wildcard.h"
@@ -54,7 +54,7 @@ class TagFilter {
   [[nodiscard]] FilterKind kind() const { return kind_; }
   /// Returns the tag values that a literal filter lists, without repeats, in the order of the
   /// filter text. For the AnyCase kinds, these values are in lower case.
-  [[nodiscard]] const std::vector<std::string>& literals() const { return literals_; }
+  [[nodiscard]] const std::vector<std::string_view>& literals() const { return literals_; }
   /// Returns whether the filter is a wildcard that consists only of stars. This kind of filter
   /// selects every series that has the tag key.
   [[nodiscard]] bool matches_all() const { return matches_all_; }
@@ -64,16 +64,21 @@ class TagFilter {
   /// Also returns the errors of `context`.
   Result<bool> Matches(std::string_view value, RequestContext& context) const;
 
-  TagFilter(const TagFilter&) = delete;  // not copyable, because known_ contains views of literals_
+  TagFilter(const TagFilter&) = delete;  // not copyable, because literals_ has views of the object
   TagFilter& operator=(const TagFilter&) = delete;
 
  private:
   explicit TagFilter(FilterSpec spec) : spec_(std::move(spec)) {}
 
+  Status ReadLiterals(std::string_view text, RequestContext& context);
+
   FilterSpec spec_;
   FilterKind kind_ = FilterKind::kLiteralOr;
-  std::vector<std::string> literals_;
-  std::unordered_set<std::string_view, keyed_hash::Hash> known_;  // views of literals_
+  std::string lowered_;  // the filter text in lower case, for the AnyCase kinds of literal filters
+  // The literals are views of lowered_ or spec_.filter. `known_` is a flat set, because millions of
+  // small blocks take long to free.
+  std::vector<std::string_view> literals_;
+  boost::unordered_flat_set<std::string_view, keyed_hash::Hash> known_;
   bool any_case_ = false;
   bool matches_all_ = false;
   std::optional<Wildcard> wildcard_;
@@ -88,8 +93,9 @@ Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, boo
 /// Returns bytes that are equal for two filters if and only if OpenTSDB treats the filters as
 /// equal. OpenTSDB compares filters in order to remove repeated sub-queries, and to remove repeated
 /// filters within the braces of a metric query. This comparison ignores the group_by flag, the
-/// order of literals, and stars at either end of a wildcard.
-Bytes FilterIdentity(const FilterSpec& spec);
+/// order of literals, and stars at either end of a wildcard. Returns the errors of `context`.
+Result<Bytes> FilterIdentity(const FilterSpec& spec,
+                             RequestContext& context = RequestContext::Unlimited());
 
 /// Converts the ASCII and Latin-1 letters of a UTF-8 text to lower case. Tag values contain no
 /// letters outside Latin-1.

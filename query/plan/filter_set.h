@@ -29,6 +29,9 @@ class FilterSet {
   /// distinct regular expressions. Also returns the errors of TagFilter::Compile.
   Result<std::shared_ptr<const TagFilter>> Get(const FilterSpec& spec);
 
+  /// Returns the context of the request.
+  [[nodiscard]] RequestContext& context() const { return context_; }
+
  private:
   // The fields of a FilterSpec that identify a filter. The texts are views of the FilterSpec
   // objects in the compiled filters.

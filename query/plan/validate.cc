@@ -45,7 +45,10 @@ class Questions {
     RETURN_IF_ERROR(memory_.Step(filters.size() * kFilterSteps + bytes / kTextBytesPerStep));
     RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(2 * bytes)));
     Bytes identity;
-    for (const FilterSpec& filter : filters) AppendSized(&identity, FilterIdentity(filter));
+    for (const FilterSpec& filter : filters) {
+      ASSIGN_OR_RETURN(const Bytes one, FilterIdentity(filter, *memory_.context()));
+      AppendSized(&identity, one);
+    }
     const size_t number = numbers_.try_emplace(std::move(identity), numbers_.size()).first->second;
     by_vector_.emplace(filters.identity(), number);
     return number;
@@ -239,6 +242,11 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
     if (out.histograms) {
       return Status::InvalidArgument("The value filter '" + *text.value_filter +
                                      "' does not apply to histograms");
+    }
+    if (request.delete_rows) {
+      return Status::InvalidArgument("A delete query cannot have the value filter '" +
+                                     *text.value_filter +
+                                     "', because it deletes all points of whole hours");
     }
   }
   if (by_tsuid) RETURN_IF_ERROR(DecodeTsuids(*text.tsuids, metric_width, context, &out.tsuids));

@@ -29,7 +29,7 @@ Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, cons
       filter->literals().size() <= options.filter_expansion_limit) {
     constexpr uint64_t kStepsPerName = 64;
     RETURN_IF_ERROR(names->context().Step(kStepsPerName * filter->literals().size()));
-    for (const std::string& literal : filter->literals()) {
+    for (const std::string_view literal : filter->literals()) {
       Result<Bytes> id = names->Find(UidKind::kTagv, literal);
       if (id.ok()) {
         out.values.push_back(std::move(*id));

@@ -25,7 +25,7 @@ bool Refused(const char* type, const char* text) {
 }
 
 bool Same(const FilterSpec& a, const FilterSpec& b) {
-  return FilterIdentity(a) == FilterIdentity(b);
+  return *FilterIdentity(a) == *FilterIdentity(b);
 }
 
 TEST_CASE("literals are alternatives") {
@@ -204,6 +204,26 @@ TEST_CASE("literals and parts of wildcards are charged before they are parsed") 
   for (const FilterSpec& spec :
        {FilterSpec{"literal_or", "host", "a" + bars + "b"}, FilterSpec{"wildcard", "host", stars}})
     CHECK(TagFilter::Compile(spec, watch).status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("the limits of a request are checked while very many literals are read and compared") {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += std::to_string(i) + "|";
+  const FilterSpec spec{"iliteral_or", "host", text};
+  FakeWatch before;
+  before.steps_max = 0;  // fails at the first step, which is reported before the work
+  REQUIRE_FALSE(TagFilter::Compile(spec, before).ok());
+  FakeWatch during;
+  during.steps_max = before.steps + 1024;
+  CHECK(TagFilter::Compile(spec, during).status().code() == StatusCode::kDeadlineExceeded);
+  CHECK(during.steps < before.steps + 10'000);  // more steps mean that it did not end at once
+  FakeWatch comparing;
+  comparing.steps_max = 10'000;
+  CHECK(FilterIdentity(spec, comparing).status().code() == StatusCode::kDeadlineExceeded);
+  FakeWatch poor;
+  poor.bytes_max = static_cast<int64_t>(text.size());
+  CHECK(FilterIdentity(spec, poor).status().code() == StatusCode::kLimitExceeded);
+  CHECK(poor.bytes == 0);
 }
 
 TEST_CASE("a wildcard reports the work of searching for its parts") {

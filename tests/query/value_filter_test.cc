@@ -282,4 +282,15 @@ TEST_CASE_FIXTURE(Stored, "sub-queries that cannot be filtered by value are refu
   CHECK(Text(histograms).find("'> 7'") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Stored, "a delete query with a value filter is refused") {
+  Request request;
+  request.start = std::to_string(kFilterHour);
+  request.queries = {OfValues("none", "> 4.4")};
+  REQUIRE(engine.Validate(request, RequestContext::Unlimited()).ok());
+  request.delete_rows = true;
+  const Status refused = engine.Validate(request, RequestContext::Unlimited()).status();
+  CHECK(refused.code() == StatusCode::kInvalidArgument);
+  CHECK(refused.message().find("'> 4.4'") != std::string::npos);
+}
+
 }  // namespace hg::query

@@ -1,6 +1,7 @@
 #include "tsd/heap.h"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 
 #include <memory>
 #include <vector>
@@ -41,6 +42,15 @@ TEST_CASE("a process that grows by less than an eighth of its limit is left alon
   const uint64_t freed = ResidentBytes();
   heap.Trim();
   CHECK(ResidentBytes() > freed - 10 * kMiB);
+}
+
+TEST_CASE("small blocks that were freed do not wait in fast bins" * doctest::skip(kOwnAllocator)) {
+  const Heap heap(64 * kMiB);
+  const size_t before = mallinfo2().fsmblks;
+  std::vector<std::unique_ptr<char[]>> blocks;
+  for (int i = 0; i < 10'000; ++i) blocks.push_back(std::make_unique<char[]>(40));
+  blocks.clear();
+  CHECK(mallinfo2().fsmblks == before);
 }
 
 }  // namespace

@@ -226,6 +226,25 @@ TEST_CASE(
   CHECK(count(Bytes("\0\0\2", 3), {}) == 0);
 }
 
+TEST_CASE("a series with an id whose name was deleted is not listed, and the others are") {
+  MetadataFixture f;
+  REQUIRE(f.names.FindOrAssign(UidKind::kTagv, "b").ok());
+  for (const Bytes& tsuid : {kSeriesId, Bytes("\0\0\1\0\0\1\0\0\2", 9)}) {
+    TsMeta request;
+    request.tsuid = tsuid;
+    REQUIRE(f.metadata.CreateSeries(request, unlimited).ok());
+  }
+  REQUIRE(f.names.Delete(UidKind::kTagv, "a").ok());
+  std::vector<std::string> listed;
+  const auto visit = [&](const TsMeta& meta) {
+    listed.push_back(meta.tags.at(1).name);
+    return Status();
+  };
+  CHECK(f.metadata.VisitSeries(kOne, {}, visit, unlimited).ok());
+  CHECK(listed == std::vector<std::string>{"b"});
+  CHECK(f.metadata.FindSeries(kSeriesId, unlimited).status().code() == StatusCode::kCorruption);
+}
+
 TEST_CASE("the TSMeta of a series cannot be written if one of its ids has no name") {
   MetadataFixture f;
   TsMeta request;

@@ -667,5 +667,15 @@ TEST_CASE("A branch is read without what is below its children") {
         StatusCode::kLimitExceeded);
 }
 
+TEST_CASE("the qualifiers for the failures of many series are charged before they are built") {
+  Trees t;
+  const Tree tree = t.Make({});
+  const std::vector<Bytes> tsuids(1000, Bytes("\0\0\1\0\0\1\0\0\1", 9));
+  FakeWatch small;
+  small.bytes_max = 80'000;
+  CHECK(t.trees.Failures(tree.id, TreeFailure::kCollision, tsuids, small).status().code() ==
+        StatusCode::kLimitExceeded);
+}
+
 }  // namespace
 }  // namespace hg::uid

@@ -71,8 +71,15 @@ Status Retention::Round() {
 
 Result<std::vector<std::string>> Retention::MetricsOf(const RetentionRule& rule) {
   if (!rule.begins) return std::vector<std::string>{rule.metric};
+  std::vector<std::string> metrics;
   MemoryTally memory(&watch_);
-  return names_.Suggest(UidKind::kMetric, rule.metric, std::numeric_limits<size_t>::max(), &memory);
+  const auto collect = [&](std::string name) -> Result<bool> {
+    RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(3 * sizeof(std::string) + name.size())));
+    metrics.push_back(std::move(name));
+    return true;
+  };
+  RETURN_IF_ERROR(names_.ForEach(UidKind::kMetric, rule.metric, &watch_, collect));
+  return metrics;
 }
 
 // Returns the time before which rows of the metric may be deleted with this retention time. 0 means

@@ -99,6 +99,16 @@ TEST_CASE("custom fields are copied until they are too long for metadata, and ar
   CHECK(f.StatusOf("POST", "tsmeta?m=room.temp{host=a}&create=true", "{" + custom) == 413);
 }
 
+TEST_CASE("tsmeta accepts the same tag twice, and refuses two values of a tag key") {
+  Metadata f;
+  f.AddSeries("room.hum", {{"host", "b"}});
+  REQUIRE(f.StatusOf("POST", "tsmeta?m=room.temp{host=a,host=a}&create=true", "{}") == 200);
+  f.Check("GET", "tsmeta?m=room.temp{host=a,host=a}", "", 200, "[" + Series("") + "]");
+  const std::string message = "When parsing tag 'host=b': duplicate tag: host=b";
+  f.Check("POST", "tsmeta?m=room.temp{host=a,host=b}&create=true", "{}", 400,
+          R"({"error":{"code":400,"message":")" + message + R"(","details":")" + message + "\"}}");
+}
+
 TEST_CASE("tsmeta refuses invalid requests with OpenTSDB's errors") {
   Metadata f;
   const auto error = [](int code, const std::string& message, bool twice) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/support/cpu_time.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::http {
 namespace {
@@ -177,8 +178,9 @@ TEST_CASE("of members with equal names the last one counts, at its position") {
   const Result<JsonValue> value = ParseJson(R"({"b":1,"a":2,"b":3,"c":4,"a":5})", nullptr);
   REQUIRE(value.ok());
   std::string shown;
-  for (const JsonMember* member : value->LastMembers())
-    shown += member->name + "=" + member->value.text + " ";
+  const auto members = value->LastMembers(unlimited);
+  REQUIRE(members.ok());
+  for (const JsonMember* member : *members) shown += member->name + "=" + member->value.text + " ";
   CHECK(shown == "b=3 c=4 a=5 ");
 }
 
@@ -187,8 +189,24 @@ TEST_CASE("the last members of each name are found without comparing all pairs")
   object.kind = JsonValue::Kind::kObject;
   for (int i = 0; i < 200'000; ++i)
     object.members.push_back({"a" + std::to_string(i % 150'000), JsonValue()});
-  CHECK(CpuSecondsOf([&] { CHECK(object.LastMembers().size() == 150'000); }) <
+  CHECK(CpuSecondsOf([&] { CHECK(object.LastMembers(unlimited)->size() == 150'000); }) <
         5);  // 10^10 comparisons take far longer
+  FakeWatch hasty;
+  hasty.steps_max = 10'000;
+  CHECK(object.LastMembers(hasty).status().code() == StatusCode::kDeadlineExceeded);
+  FakeWatch poor;
+  poor.bytes_max = 2 << 20;
+  CHECK(object.LastMembers(poor).status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("the limits of a request are checked while a document of many values is parsed") {
+  std::string text = "[0";
+  for (int i = 0; i < 100'000; ++i) text += ",0";
+  text += "]";
+  FakeWatch ended;
+  ended.checks_max = 1;
+  CHECK(ParseJson(text, nullptr, ended).status().code() == StatusCode::kDeadlineExceeded);
+  CHECK(ended.checks == 2);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ wire::TPut PutOf(const std::string& row, const std::string& family, size_t cells
 TEST_CASE("families that clients add at the same time all remain") {
   Fixture f;
   f.service.EndCall();
-  constexpr int kThreads = 4, kEach = 5;
+  constexpr int kThreads = 4, kEach = 3;
   std::vector<std::thread> clients;
   for (int i = 0; i < kThreads; ++i) {
     clients.emplace_back([&f, i] {

@@ -63,6 +63,15 @@ TEST_CASE_FIXTURE(RetentionFixture,
   CHECK(Ages("app") == "");
 }
 
+TEST_CASE_FIXTURE(RetentionFixture,
+                  "a rule with a prefix also applies to names with letters beyond Latin-1") {
+  for (const char* metric : {"sys.cpu", "sys.温度"})
+    Put(metric, {{"host", "a"}}, kNow - 2 * kDay, 1);
+  CHECK(Round(R"([{"metric":"sys.*","keep":"1d"}])").ok());
+  CHECK(Ages("sys.cpu") == "");
+  CHECK(Ages("sys.温度") == "");
+}
+
 TEST_CASE_FIXTURE(RetentionFixture, "tags select series, by names and by patterns") {
   for (const char* host : {"web1", "web2", "db"}) Put("m", {{"host", host}}, kNow - 2 * kDay, 1);
   CHECK(Round(R"([{"metric":"m","tags":{"host":"web2"},"keep":"1d"}])").ok());
