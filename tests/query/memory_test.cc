@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "query/buckets/merge.h"
@@ -180,9 +181,26 @@ TEST_CASE_FIXTURE(EngineFixture,
   const double seconds = CpuSecondsOf([&] { CHECK(describe(ascending).ok()); });
   CHECK(CpuSecondsOf([&] { CHECK(describe(descending).ok()); }) < 4 * seconds);
   CHECK(watch.steps >= 2 * kSeries);
+  CHECK(watch.bytes_most >= int64_t{300} * kSeries);  // names take less than 200 bytes each
   watch.steps_max = watch.steps + kSeries / 2;
   CHECK(describe(ascending).code() == StatusCode::kDeadlineExceeded);
   CHECK(watch.steps < watch.steps_max + kSeries / 4);
+}
+
+TEST_CASE("sorting many series is charged and reported") {
+  std::vector<Series> series(10'000);
+  for (size_t i = 0; i < series.size(); ++i) series[i].order = std::to_string(99'999 - i);
+  FakeWatch watch;
+  MemoryTally tally(&watch);
+  CHECK(SortSeries(&series, &tally).ok());
+  CHECK(series.front().order == "90000");
+  CHECK(series.back().order == "99999");
+  CHECK(watch.steps >= series.size());
+  CHECK(watch.bytes_most >= static_cast<int64_t>(series.size() * sizeof(Series)));
+  std::reverse(series.begin(), series.end());
+  watch.steps = 0;
+  watch.steps_max = series.size();
+  CHECK(SortSeries(&series, &tally).code() == StatusCode::kDeadlineExceeded);
 }
 
 TEST_CASE("merging reports its steps and charges the result") {
