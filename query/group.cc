@@ -1,9 +1,11 @@
 #include "query/group.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
+#include "storage/base/checked_sort.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/timestamp.h"
 
@@ -12,6 +14,10 @@ namespace {
 
 // Approximate memory for finding a group by its id.
 constexpr size_t kPlaceBytes = 128;
+// Approximate memory of a tag while a group is described: its entries in the map and the result.
+constexpr size_t kTagBytes = 192;
+// The cost of looking up the names of a tag, in steps (a step is about a point).
+constexpr uint64_t kNameSteps = 64;
 constexpr uint64_t kPairsPerStep = 4, kStepsPerReport = 4096;
 
 /// Returns a time as OpenTSDB's SpanGroup interprets it when it decides which series belong to a
@@ -47,23 +53,21 @@ Bytes GroupId(const KeyLayout& layout, ByteView tsuid, std::span<const Bytes> gr
   return id;
 }
 
-/// A tag key and its value in the series of a group.
-struct Tag {
-  ByteView key, value;
+/// The value of a tag key in the series of a group.
+struct TagValue {
+  ByteView value;
   bool differs = false;  // some series have another value
 };
+using TagsByKey = std::map<ByteView, TagValue>;
 
 // Adds the tags of a series. Series of a group usually have the same keys in the same order, so the
 // position after the previous key is tried first.
-void AddTags(const KeyLayout& layout, ByteView tsuid, std::vector<Tag>* tags) {
+void AddTags(const KeyLayout& layout, ByteView tsuid, TagsByKey* tags) {
   auto at = tags->begin();
   codec::ForEachPair(layout, tsuid, [&](ByteView tagk, ByteView tagv) {
-    if (at == tags->end() || at->key != tagk) {
-      at = std::lower_bound(tags->begin(), tags->end(), tagk,
-                            [](const Tag& tag, ByteView key) { return tag.key < key; });
-    }
-    if (at == tags->end() || at->key != tagk) at = tags->insert(at, {tagk, tagv});
-    at->differs = at->differs || at->value != tagv;
+    if (at == tags->end() || at->first != tagk) at = tags->lower_bound(tagk);
+    if (at == tags->end() || at->first != tagk) at = tags->emplace_hint(at, tagk, TagValue{tagv});
+    at->second.differs = at->second.differs || at->second.value != tagv;
     ++at;
   });
 }
@@ -123,8 +127,8 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
     Join(s, window, &out[place]);
   }
   if (!places.empty()) {
-    std::sort(out.begin(), out.end(),
-              [](const SeriesGroup& a, const SeriesGroup& b) { return a.id < b.id; });
+    const auto by_id = [](const SeriesGroup& a, const SeriesGroup& b) { return a.id < b.id; };
+    RETURN_IF_ERROR(CheckedSort(&out, by_id, memory));
   }
   return out;
 }
@@ -132,14 +136,19 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
 // Fills the description of a group. A tag key becomes a tag of the group if all series that have
 // the key have the same value. Some series may lack the key (quirk Q8).
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out) {
+  MemoryTally memory(&names->context());
+  uint64_t steps = 0;
+  const auto add_steps = [&](uint64_t more) {
+    return (steps += more) < kStepsPerReport ? Status() : memory.Step(std::exchange(steps, 0));
+  };
   out->id = group.id;
   std::vector<codec::Annotation> annotations;
   annotations.reserve(group.annotations.size());
   for (const codec::Annotation* a : group.annotations) annotations.push_back(*a);
-  std::stable_sort(annotations.begin(), annotations.end(),
-                   [](const codec::Annotation& a, const codec::Annotation& b) {
-                     return a.start_time < b.start_time;
-                   });
+  const auto by_start = [](const codec::Annotation& a, const codec::Annotation& b) {
+    return a.start_time < b.start_time;
+  };
+  RETURN_IF_ERROR(CheckedSort(&annotations, by_start, &memory));
   out->annotations = std::move(annotations);
   if (group.members.empty()) return {};
   ByteView metric =
@@ -147,26 +156,37 @@ Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* nam
   ASSIGN_OR_RETURN(const Bytes* metric_name, names->NameOf(UidKind::kMetric, metric));
   out->metric = *metric_name;
 
-  std::vector<Tag> tags;  // sorted by key
-  tags.reserve(group.members[0]->tsuid.size() / static_cast<size_t>(layout.pair_width()));
+  TagsByKey tags;
   std::vector<Bytes> tsuids;
   tsuids.reserve(group.members.size());
   for (const Series* s : group.members) {
+    RETURN_IF_ERROR(add_steps(1 + s->tsuid.size() / static_cast<size_t>(layout.pair_width())));
+    const size_t known = tags.size();
     AddTags(layout, s->tsuid, &tags);
+    // The caller has charged the tags of one series, and most groups have no other tag keys.
+    if (known > 0 && tags.size() > known)
+      RETURN_IF_ERROR(memory.Add(static_cast<int64_t>((tags.size() - known) * kTagBytes)));
     tsuids.push_back(s->tsuid);
   }
-  std::sort(tsuids.begin(), tsuids.end());
+  if (!std::is_sorted(tsuids.begin(), tsuids.end()))
+    RETURN_IF_ERROR(CheckedSort(&tsuids, std::less<>(), &memory));
   out->tsuids = std::move(tsuids);
   std::vector<std::pair<Bytes, Bytes>> alike;
   std::vector<Bytes> differing;
   alike.reserve(tags.size());
-  for (const Tag& tag : tags) {
-    ASSIGN_OR_RETURN(const Bytes* key, names->NameOf(UidKind::kTagk, tag.key));
+  const auto hold = [&](const Bytes& name) {
+    return name.size() > kTagBytes ? memory.Add(static_cast<int64_t>(name.size())) : Status();
+  };
+  for (const auto& [tagk, tag] : tags) {
+    RETURN_IF_ERROR(add_steps(kNameSteps));
+    ASSIGN_OR_RETURN(const Bytes* key, names->NameOf(UidKind::kTagk, tagk));
+    RETURN_IF_ERROR(hold(*key));
     if (tag.differs) {
       differing.push_back(*key);
       continue;
     }
     ASSIGN_OR_RETURN(const Bytes* value, names->NameOf(UidKind::kTagv, tag.value));
+    RETURN_IF_ERROR(hold(*value));
     alike.emplace_back(*key, *value);
   }
   out->tags = std::move(alike);

@@ -36,7 +36,8 @@ Result<std::vector<SeriesGroup>> FormGroups(const KeyLayout& layout,
                                             const ScanWindow& window, MemoryTally* memory);
 
 /// Sets the metric, the tags, the aggregated tag keys, the TSUIDs and the annotations of `*out` to
-/// those of `group`. NotFound: a UID has no name.
+/// those of `group`. Charges working memory and reports its work to names->context(), and returns
+/// its errors. The caller must charge the result. NotFound: a UID has no name.
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out);
 
 }  // namespace hg::query

@@ -4,6 +4,7 @@
 #include <deque>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <tuple>
 #include <utility>
@@ -30,9 +31,7 @@ struct Wanted {
 
 /// The series that a sub-query asks for.
 struct Asked {
-  explicit Asked(RequestContext* watch) : memory(watch) {}
   std::vector<Wanted> wanted;
-  MemoryTally memory;
   uint64_t steps = 0;  // not yet reported to the request context
 };
 
@@ -42,7 +41,6 @@ struct Lookup {
   int64_t newest_base = 0;
   int64_t oldest_base = 0;
   std::vector<LastPoint> found;  // parallel to `tsuids`; an empty TSUID = no point found
-  bool repeats = false;          // some series were requested more than once
 };
 
 // Maximum number of series per scan. Other threads may scan for further series.
@@ -71,13 +69,13 @@ class LastPointFinder {
         names_(*names),
         side_by_side_(side_by_side),
         layout_(points->layout()),
-        watch_(watch) {}
+        watch_(watch),
+        memory_(watch) {}
 
   // Runs all sub-queries. If several sub-queries or scans fail, returns the error of the first
   // failed sub-query, otherwise of the first failed scan.
   Result<std::vector<LastPoint>> Run() {
-    std::deque<Asked> asked;
-    for (size_t i = 0; i < query_.queries.size(); ++i) asked.emplace_back(watch_);
+    std::vector<Asked> asked(query_.queries.size());
     // Reading rows of the meta table is slow, so it runs on several threads.
     RETURN_IF_ERROR(ForAll(reads_meta_table(), asked.size(),
                            [&](size_t i) { return Want(query_.queries[i], &asked[i]); }));
@@ -95,6 +93,12 @@ class LastPointFinder {
   }
   [[nodiscard]] bool reads_meta_table() const {
     return query_.back_scan_hours == 0 && meta_tracking();
+  }
+
+  Status Step(uint64_t steps) const { return watch_ != nullptr ? watch_->Step(steps) : Status(); }
+  Status AddSteps(uint64_t steps, Asked* asked) const {
+    asked->steps += steps;
+    return asked->steps < kStepsAtOnce ? Status() : Step(std::exchange(asked->steps, 0));
   }
 
   /// Calls task(i), which returns a Status, for all i. Returns the error of the failed task with
@@ -117,22 +121,22 @@ class LastPointFinder {
   Status Want(const LastPointSubQuery& sub, Asked* asked) const {
     if (sub.tsuids.empty()) RETURN_IF_ERROR(WantMetric(sub, asked));
     for (const std::string& tsuid : sub.tsuids) {
-      asked->steps += kTsuidSteps;
-      if (asked->steps >= kStepsAtOnce)
-        RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
+      RETURN_IF_ERROR(AddSteps(kTsuidSteps, asked));
       RETURN_IF_ERROR(WantTsuid(tsuid, asked));
     }
     // The steps are reported even if they are few, because a request may have very many
     // sub-queries.
-    return asked->memory.Step(kSubQuerySteps + std::exchange(asked->steps, 0));
+    return Step(kSubQuerySteps + std::exchange(asked->steps, 0));
   }
 
   Status WantHours(Bytes tsuid, int64_t newest_base, Asked* asked) const {
     constexpr size_t kCopies = 4;  // in `wanted`, in a scan, in `found`, in the result
-    if (++asked->steps >= kStepsAtOnce)
-      RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
-    RETURN_IF_ERROR(
-        asked->memory.Add(static_cast<int64_t>(kCopies * (sizeof(LastPoint) + tsuid.size()))));
+    RETURN_IF_ERROR(AddSteps(1, asked));
+    {
+      std::lock_guard lock(memory_mutex_);
+      RETURN_IF_ERROR(
+          memory_.Add(static_cast<int64_t>(kCopies * (sizeof(LastPoint) + tsuid.size()))));
+    }
     int64_t oldest = query_.back_scan_hours > newest_base / kRowSpan
                          ? 0
                          : newest_base - query_.back_scan_hours * kRowSpan;
@@ -197,9 +201,7 @@ class LastPointFinder {
     return ForEachRow(cells_, spec, [&](Row& row) -> Status {
       // Each pair of the request is compared with each pair of the row.
       const size_t row_pairs = row.key.size() / static_cast<size_t>(layout_.pair_width());
-      asked->steps += kMetaRowSteps + pairs.size() * (1 + row_pairs);
-      if (asked->steps >= kStepsAtOnce)
-        RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
+      RETURN_IF_ERROR(AddSteps(kMetaRowSteps + pairs.size() * (1 + row_pairs), asked));
       if (row.empty() || !codec::CheckTsuid(layout_, row.key).ok()) return {};
       if (pairs.size() > row_pairs) return {};
       auto has = [&](ByteView pair) {
@@ -251,16 +253,12 @@ class LastPointFinder {
       const size_t bytes = wanted.size() * (sizeof(LastPoint) + kTsuidBytes);
       RETURN_IF_ERROR(watch_->Charge(static_cast<int64_t>(bytes)));
     }
+    RETURN_IF_ERROR(Step(wanted.size()));
     std::vector<LastPoint> out;
     out.reserve(wanted.size());
     for (const auto& [lookup, at] : found_at) {
-      LastPoint& found = lookup->found[at];
-      if (found.tsuid.empty()) continue;
-      if (lookup->repeats) {
-        out.push_back(found);
-      } else {
-        out.push_back(std::move(found));
-      }
+      const LastPoint& found = lookup->found[at];
+      if (!found.tsuid.empty()) out.push_back(found);  // copied, because a series may be repeated
     }
     return out;
   }
@@ -279,7 +277,6 @@ class LastPointFinder {
         lookup->oldest_base = w.oldest_base;
       }
       if (!repeated) lookup->tsuids.push_back(std::move(w.tsuid));
-      lookup->repeats = lookup->repeats || repeated;
       (*found_at)[i] = {lookup, lookup->tsuids.size() - 1};
     }
   }
@@ -302,8 +299,7 @@ class LastPointFinder {
       ASSIGN_OR_RETURN(bool more, scan->Next(&row));
       if (!more) break;
       steps += 1 + row.value.size();
-      if (steps >= kStepsAtOnce && watch_ != nullptr)
-        RETURN_IF_ERROR(watch_->Step(std::exchange(steps, 0)));
+      if (steps >= kStepsAtOnce) RETURN_IF_ERROR(Step(std::exchange(steps, 0)));
       PassOverSpecials(&row, &kept);
       if (row.value.empty()) continue;
       if (tsuids[at] != row.tsuid) {
@@ -340,9 +336,10 @@ class LastPointFinder {
 
   Status NameSeries(LastPoint* point) const {
     ASSIGN_OR_RETURN(const Bytes* name, names_.NameOf(UidKind::kMetric, MetricOf(point->tsuid)));
-    point->metric = *name;
-    size_t name_bytes = name->size();
-    point->tags.reserve(point->tsuid.size() / static_cast<size_t>(layout_.pair_width()));
+    const auto names = std::make_shared<LastPoint::Names>();
+    names->metric = *name;
+    size_t name_bytes = sizeof(*names) + name->size();
+    names->tags.reserve(point->tsuid.size() / static_cast<size_t>(layout_.pair_width()));
     Status status;
     codec::ForEachPair(layout_, point->tsuid, [&](ByteView tagk, ByteView tagv) {
       if (!status.ok()) return;
@@ -351,9 +348,10 @@ class LastPointFinder {
       status = !key.ok() ? key.status() : value.status();
       if (!status.ok()) return;
       name_bytes += 2 * sizeof(Bytes) + (*key)->size() + (*value)->size();
-      point->tags.emplace_back(**key, **value);
+      names->tags.emplace_back(**key, **value);
     });
     RETURN_IF_ERROR(status);
+    point->names = names;
     return watch_ != nullptr ? watch_->Charge(static_cast<int64_t>(name_bytes)) : Status();
   }
 
@@ -367,6 +365,8 @@ class LastPointFinder {
   const SideBySide& side_by_side_;
   const KeyLayout& layout_;
   RequestContext* const watch_;
+  mutable MemoryTally memory_;  // working memory; guarded by memory_mutex_
+  mutable std::mutex memory_mutex_;
 };
 
 }  // namespace

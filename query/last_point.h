@@ -2,6 +2,7 @@
 // Finds the newest points of series (opentsdb-queries.md §10.2; OpenTSDB class TSUIDQuery).
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,9 +39,14 @@ struct LastPoint {
   uint64_t bits = 0;
   bool is_double = false;
   Bytes tsuid;
-  // The name of the metric in UTF-8. `metric` and `tags` are set only if resolve_names is set.
-  std::optional<Bytes> metric;
-  std::vector<std::pair<Bytes, Bytes>> tags;
+  /// The names of the series in UTF-8.
+  struct Names {
+    Bytes metric;
+    std::vector<std::pair<Bytes, Bytes>> tags;
+  };
+  /// Set only if resolve_names is set. The results for repeats of a series share the names, which
+  /// may be very long.
+  std::shared_ptr<const Names> names;
 };
 
 /// Returns the newest point of each requested series, in the order of the request. Series without a

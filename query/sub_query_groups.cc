@@ -19,6 +19,10 @@ constexpr uint64_t kSeriesSteps = 8;
 // Approximate memory of a name and of its entry in a table.
 constexpr size_t kNameBytes = 64;
 
+// Estimates the memory of the names of a group. The estimate uses the number of tags, which is
+// computed from the length of a TSUID.
+size_t NameBytes(const Bytes& tsuid) { return tsuid.size() / 3 * kNameBytes; }
+
 // Minimum number of groups that are divided between threads. Merging and naming this many groups
 // takes much longer than waking another thread.
 constexpr size_t kGroupsInParts = 256;
@@ -46,13 +50,12 @@ void AddFolded(const std::optional<std::vector<PointColumns>>& folded,
 
 }  // namespace
 
-// Charges the group with an estimate of its names' memory. The estimate uses the number of tags,
-// which is computed from the length of a TSUID.
+// Charges the group with an estimate of its names' memory.
 Status SubQueryRun::ChargeGroup(const SeriesGroup& group) const {
   size_t bytes = sizeof(Group);
   if (!group.members.empty()) {
-    const size_t tsuid = group.members[0]->tsuid.size();
-    bytes += group.members.size() * (sizeof(Bytes) + tsuid) + tsuid / 3 * kNameBytes;
+    const Bytes& tsuid = group.members[0]->tsuid;
+    bytes += group.members.size() * (sizeof(Bytes) + tsuid.size()) + NameBytes(tsuid);
   }
   for (const codec::Annotation* a : group.annotations)
     bytes += static_cast<size_t>(MemoryBytes(*a)) + sizeof(void*);
@@ -61,14 +64,16 @@ Status SubQueryRun::ChargeGroup(const SeriesGroup& group) const {
 }
 
 // Charges the bytes by which the names of the group exceed the estimate of ChargeGroup. Names are
-// rarely that long.
+// rarely that long, and the series of a group usually have the same keys.
 Status SubQueryRun::ChargeLongNames(const Group& group) const {
-  size_t bytes = group.metric.size();
+  if (group.tsuids.empty()) return {};
+  const size_t names = 1 + 2 * group.tags.size() + group.aggregate_tags.size();
+  size_t bytes = names * sizeof(Bytes) + group.metric.size();
   for (const auto& [key, value] : group.tags) bytes += key.size() + value.size();
   for (const Bytes& key : group.aggregate_tags) bytes += key.size();
-  const size_t names = 1 + 2 * group.tags.size() + group.aggregate_tags.size();
-  if (bytes <= names * kNameBytes) return {};
-  return context_.watch.Charge(static_cast<int64_t>(bytes - names * kNameBytes));
+  const size_t estimate = NameBytes(group.tsuids[0]);
+  return bytes > estimate ? context_.watch.Charge(static_cast<int64_t>(bytes - estimate))
+                          : Status();
 }
 
 Status SubQueryRun::Evaluate() {

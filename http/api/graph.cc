@@ -137,35 +137,30 @@ void SendLines(const query::ValidQuery& query, const query::Answer& answer,
   out.Write(text);
 }
 
-/// Sends facts about a plot for OpenTSDB's web page, without the plot.
-void SendNumbers(const Request& request, const query::ValidQuery& query,
-                 const query::Answer& answer, std::chrono::nanoseconds took,
-                 const Services& services, ResponseWriter& out) {
+/// Writes facts about a plot for OpenTSDB's web page, without the plot.
+void WriteNumbers(const query::ValidQuery& query, const query::Answer& answer,
+                  std::chrono::nanoseconds took, JsonWriter* json) {
   size_t points = 0;
   std::vector<const query::Group*> first(query.queries.size(), nullptr);  // by sub-query
   for (const query::Group& group : answer.groups) {
     points += group.points.size();
     if (first[group.query_index] == nullptr) first[group.query_index] = &group;
   }
-  std::string body;
-  JsonWriter json(&body);
-  json.BeginObject();
-  json.Member("plotted", static_cast<int64_t>(points));
-  json.Member("timing",
-              int64_t{std::chrono::duration_cast<std::chrono::milliseconds>(took).count()});
-  json.Key("etags");
-  json.BeginArray();
+  json->BeginObject();
+  json->Member("plotted", static_cast<int64_t>(points));
+  json->Member("timing",
+               int64_t{std::chrono::duration_cast<std::chrono::milliseconds>(took).count()});
+  json->Key("etags");
+  json->BeginArray();
   for (const query::Group* group : first) {
-    json.BeginArray();
+    json->BeginArray();
     if (group != nullptr)
-      for (const std::string& tag : group->aggregate_tags) json.String(tag);
-    json.EndArray();
+      for (const std::string& tag : group->aggregate_tags) json->String(tag);
+    json->EndArray();
   }
-  json.EndArray();
-  json.Member("points", static_cast<int64_t>(points));
-  json.EndObject();
-  AddCacheHeaders(query, services, out);
-  SendJson(out, request, body);
+  json->EndArray();
+  json->Member("points", static_cast<int64_t>(points));
+  json->EndObject();
 }
 
 /// Returns which sub-queries use the right axis. The `o` parameters are in the order of the
@@ -263,8 +258,13 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   }
   SendAnswer(request, services, running, out, [&](ResponseWriter& watched) {
     if (lines) return SendLines(*query, *answer, services, watched);
-    if (numbers) return SendNumbers(request, *query, *answer, took(), services, watched);
     AddCacheHeaders(*query, services, watched);
+    if (numbers) {
+      return StreamJson(watched, request, [&](JsonWriter* json) {
+        WriteNumbers(*query, *answer, took(), json);
+        return Status();
+      });
+    }
     SendBody(watched, 200, "image/png", picture);
   });
   services.counters.graphs.Record(took());

@@ -124,6 +124,7 @@ Result<Statistics> Find(size_t limit, const Points& points, query::LabelNames* n
     rows->emplace_back(std::move(text), count);
     return {};
   };
+  RETURN_IF_ERROR(watch->Step(metrics.size() + values.size() + pairs.size()));
   for (const auto& [id, count] : metrics.Largest(limit)) {
     ASSIGN_OR_RETURN(std::string name, text_of(UidKind::kMetric, id));
     RETURN_IF_ERROR(add(std::move(name), count, &found.by_metric));

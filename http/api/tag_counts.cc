@@ -18,6 +18,7 @@
 #include "http/wire/json_writer.h"
 #include "query/request/running_requests.h"
 #include "query/series/name_memo.h"
+#include "storage/base/checked_sort.h"
 #include "storage/base/request_context.h"
 #include "storage/model/number_text.h"
 
@@ -125,6 +126,7 @@ Result<std::vector<ShownTag>> Name(const Counts& counts, size_t limit, const Key
     MemoryTally sorting(running);
     RETURN_IF_ERROR(
         sorting.Add(static_cast<int64_t>(values.size() * sizeof(SortedValues::value_type))));
+    RETURN_IF_ERROR(running->Step(values.size()));
     RETURN_IF_ERROR(names->Hold(sizeof(ShownTag)));
     uint64_t series = 0;
     for (const auto& [id, count] : values) series += count;
@@ -138,9 +140,11 @@ Result<std::vector<ShownTag>> Name(const Counts& counts, size_t limit, const Key
       tag.largest.push_back(std::move(value));
     }
   }
-  std::sort(tags.begin(), tags.end(), [](const ShownTag& a, const ShownTag& b) {
+  const auto by_name = [](const ShownTag& a, const ShownTag& b) {
     return std::tie(a.key.deleted, a.key.name) < std::tie(b.key.deleted, b.key.name);
-  });
+  };
+  MemoryTally sorting(running);
+  RETURN_IF_ERROR(CheckedSort(&tags, by_name, &sorting));
   return tags;
 }
 

@@ -294,7 +294,7 @@ int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags
 
 void WriteLastPoint(const query::LastPoint& point, TagWriter* tags, JsonWriter* json) {
   json->BeginObject();
-  if (point.metric) json->Member("metric", *point.metric);
+  if (point.names != nullptr) json->Member("metric", point.names->metric);
   json->Member("timestamp", point.time_ms);
   std::string value;
   if (point.is_double) {
@@ -303,9 +303,9 @@ void WriteLastPoint(const query::LastPoint& point, TagWriter* tags, JsonWriter* 
     value = std::to_string(static_cast<int64_t>(point.bits));
   }
   json->Member("value", value);
-  if (point.metric) {
+  if (point.names != nullptr) {
     json->Key("tags");
-    tags->Write(point.tags, json);
+    tags->Write(point.names->tags, json);
   }
   json->Member("tsuid", ToHexUpper(point.tsuid));
   json->EndObject();
@@ -447,8 +447,9 @@ void WriteLastPoints(const std::vector<query::LastPoint>& points, const Printers
   elements.count = points.size();
   elements.bytes_max = [&](size_t i) {
     const query::LastPoint& point = points[i];
-    return kLastPointBytes + (point.metric ? JsonBytesMax(*point.metric) : 0) +
-           JsonBytesMax(point.tags) + JsonBytesMax(point.tsuid);
+    const size_t bytes = kLastPointBytes + JsonBytesMax(point.tsuid);
+    if (point.names == nullptr) return bytes;
+    return bytes + JsonBytesMax(point.names->metric) + JsonBytesMax(point.names->tags);
   };
   elements.print = [&](size_t begin, size_t end, JsonWriter* part) {
     TagWriter tags(HashNCapacity);

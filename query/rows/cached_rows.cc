@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <iterator>
 #include <new>
 #include <utility>
 
 #include "query/buckets/column_values.h"
 #include "query/buckets/fill_gaps.h"
+#include "storage/base/checked_sort.h"
 #include "storage/base/sized_bytes.h"
 #include "storage/model/key_layout.h"
 
@@ -28,7 +30,10 @@ class Places {
   explicit Places(const std::vector<ByteView>& orders) : orders_(orders) {}
   /// Returns the index of `order`. Orders must ascend from call to call.
   size_t Next(ByteView order) {
-    while (orders_[at_] != order) ++at_;
+    if (orders_[at_] != order) {
+      const auto rest = orders_.begin() + static_cast<std::ptrdiff_t>(at_);
+      at_ = static_cast<size_t>(std::lower_bound(rest, orders_.end(), order) - orders_.begin());
+    }
     return at_++;
   }
 
@@ -91,7 +96,8 @@ class CachedHours : public RowSource {
   [[nodiscard]] size_t RowsFound() const;
   /// Puts the old hours that were read into the cache.
   void KeepRead(std::deque<SeriesSet>* sets);
-  void KeepHours(std::deque<SeriesSet>* sets);
+  /// Charges its copies of the hours, and returns the errors of the request context.
+  Status KeepHours(std::deque<SeriesSet>* sets);
   /// Prepends the cached hours to the series that were read, then applies the fill policy to all
   /// series.
   Status Join(SeriesRead* out);
@@ -143,35 +149,41 @@ size_t CachedHours::RowsFound() const {
   return rows;
 }
 
-// If memory is exhausted here, the hours are not cached, but the query does not fail.
+// If memory is exhausted here, or if the request may not use more memory, the hours are not cached,
+// but the query does not fail.
 void CachedHours::KeepRead(std::deque<SeriesSet>* sets) {
   try {
-    KeepHours(sets);
+    (void)KeepHours(sets);
   } catch (const std::bad_alloc&) {
   }
 }
 
-void CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
+Status CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
   const RowRange& rows = old_.missing;
-  if (plan_.context.watch.refused()) return;  // the data may be incomplete
+  if (plan_.context.watch.refused()) return {};  // the data may be incomplete
   for (const RowRecord& record : records_) {
-    if (record.gave_up()) return;
+    if (record.gave_up()) return {};
   }
   struct Read {
     const Series* series;
     const RowRecord::Row* row;
   };
+  MemoryTally memory(&plan_.context.watch);
   std::vector<std::vector<Read>> hours(old_.generations.size());
   std::vector<bool> spoiled(hours.size());
   const auto hour_of = [&rows](uint32_t base) { return (base - rows.begin) / kRowSpan; };
   for (size_t k = 0; k < records_.size(); ++k) {
     const RowRecord& record = records_[k];
+    RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(2 * sizeof(Read) * record.rows().size())));
     for (const RowRecord::Row& row : record.rows())
       hours[hour_of(row.base)].push_back({&(*sets)[k].series()[row.series], &row});
     for (const uint32_t base : record.spoiled()) {
       if (base < rows.end) spoiled[hour_of(base)] = true;
     }
   }
+  const auto by_order = [](const Read& a, const Read& b) {
+    return a.series->order < b.series->order;
+  };
   // If not all hours fit into the cache, the first ones are kept, because a query looks up its
   // hours in order and stops at the first missing one.
   int64_t room = cache_.share();
@@ -179,8 +191,7 @@ void CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
   std::vector<BucketHour> kept;
   for (size_t i = 0; i < hours.size(); ++i) {
     if (spoiled[i]) continue;
-    std::sort(hours[i].begin(), hours[i].end(),
-              [](const Read& a, const Read& b) { return a.series->order < b.series->order; });
+    RETURN_IF_ERROR(CheckedSort(&hours[i], by_order, &memory));
     BucketHour hour(rows.begin + static_cast<uint32_t>(i) * kRowSpan);
     for (const auto& [series, row] : hours[i]) {
       SeriesHour part;
@@ -193,8 +204,9 @@ void CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
       hour.Add(part, series->points, row->buckets_begin, row->buckets_end);
     }
     hour.ShrinkToFit();
-    room -= BucketCache::BytesOf(hour);
-    if (room < 0) break;
+    const int64_t bytes = BucketCache::BytesOf(hour);
+    if ((room -= bytes) < 0) break;
+    RETURN_IF_ERROR(memory.Add(bytes));
     kept.push_back(std::move(hour));
   }
   // The last hour is added first, so that the first hour becomes the most recently used one.
@@ -202,6 +214,7 @@ void CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
     const uint64_t generation = old_.generations[hour_of(kept.back().base())];
     cache_.Keep(shape_, generation, std::move(kept.back()));
   }
+  return {};
 }
 
 // The fill policy is applied after the cached hours and the hours that the sets have read are
@@ -232,7 +245,7 @@ Result<std::vector<ByteView>> CachedHours::OrdersOfJoined(SeriesRead* out) const
   }
   RETURN_IF_ERROR(take(out->series.size()));
   for (const Series& s : out->series) orders.push_back(s.order);
-  std::sort(orders.begin(), orders.end());
+  RETURN_IF_ERROR(CheckedSort(&orders, std::less<>(), &out->memory));
   orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
   return orders;
 }
@@ -285,6 +298,7 @@ Status CachedHours::Join(SeriesRead* out) {
     joined[i].points.bits.reserve(buckets[i]);
   }
   for (const auto& hour : hours) {
+    RETURN_IF_ERROR(plan_.context.watch.Step(hour->size()));
     const int64_t base_ms = int64_t{hour->base()} * 1000;
     Places places(orders);
     for (size_t i = 0; i < hour->size(); ++i) {

@@ -66,8 +66,7 @@ Status RowSource::Finish(SeriesRead* out) {
                        std::make_move_iterator(set.series().end()));
     std::vector<Series>().swap(set.series());
   }
-  SortSeries(&out->series);  // with salt, only each set is sorted
-  return {};
+  return SortSeries(&out->series, &out->memory);  // with salt, only each set is sorted
 }
 
 std::unique_ptr<RowSource> RawPointsOf(SubQueryPlan* plan, std::unique_ptr<PointScan> scan) {

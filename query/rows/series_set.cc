@@ -7,6 +7,7 @@
 
 #include "query/buckets/column_values.h"
 #include "query/rows/special_points.h"
+#include "storage/base/checked_sort.h"
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/key_layout.h"
@@ -80,10 +81,10 @@ bool HasNegativeZero(const PointColumns& buckets) {
 }  // namespace
 
 // Sorts the series. Usually they are already sorted.
-void SortSeries(std::vector<Series>* series) {
+Status SortSeries(std::vector<Series>* series, MemoryTally* memory) {
   const auto by_order = [](const Series& a, const Series& b) { return a.order < b.order; };
-  if (std::is_sorted(series->begin(), series->end(), by_order)) return;
-  std::sort(series->begin(), series->end(), by_order);
+  if (std::is_sorted(series->begin(), series->end(), by_order)) return {};
+  return CheckedSort(series, by_order, memory);
 }
 
 Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
@@ -494,18 +495,20 @@ Status SeriesSet::Finish() {
     if (fold_ != nullptr && HasNegativeZero(series_[i].points)) return Status::Conflict("-0.0");
   }
   downsamplers_.clear();
-  if (record_ != nullptr) RenumberRecord();
-  SortSeries(&series_);
-  return {};
+  if (record_ != nullptr) RETURN_IF_ERROR(RenumberRecord());
+  return SortSeries(&series_, &memory_);
 }
 
-void SeriesSet::RenumberRecord() {
+Status SeriesSet::RenumberRecord() {
   std::vector<uint32_t> sorted(series_.size()), places(series_.size());
   std::iota(sorted.begin(), sorted.end(), 0U);
-  std::sort(sorted.begin(), sorted.end(),
-            [this](uint32_t a, uint32_t b) { return series_[a].order < series_[b].order; });
+  const auto by_order = [this](uint32_t a, uint32_t b) {
+    return series_[a].order < series_[b].order;
+  };
+  RETURN_IF_ERROR(CheckedSort(&sorted, by_order, &memory_));
   for (uint32_t i = 0; i < sorted.size(); ++i) places[sorted[i]] = i;
   record_->Renumber(places);
+  return {};
 }
 
 }  // namespace hg::query

@@ -38,8 +38,8 @@ struct Series {
   HistogramColumn histograms;  // filled instead of `points` if histograms are requested
 };
 
-/// Sorts the series by Series::order.
-void SortSeries(std::vector<Series>* series);
+/// Sorts the series by Series::order. Charges working memory to `memory`, and returns its errors.
+Status SortSeries(std::vector<Series>* series, MemoryTally* memory);
 
 /// The series of a sub-query while they are being read. Not thread-safe.
 class SeriesSet {
@@ -156,7 +156,7 @@ class SeriesSet {
   void BeginRecord(const RowHour& row, size_t index);
   Status EndRecord(size_t index);
   Status TakeBuckets(size_t index);
-  void RenumberRecord();
+  Status RenumberRecord();
 
   const KeyLayout& layout_;
   const BucketGrid* grid_;

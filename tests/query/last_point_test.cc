@@ -27,7 +27,7 @@ TEST_CASE_FIXTURE(EngineFixture, "the newest hour with points is used, as far ba
   REQUIRE(found.size() == 1);
   CHECK(found[0].time_ms == (kThisHour - 7200 + 9) * 1000);
   CHECK(found[0].bits == 2);
-  CHECK_FALSE(found[0].metric.has_value());
+  CHECK(found[0].names == nullptr);
 }
 
 TEST_CASE_FIXTURE(EngineFixture,
@@ -45,8 +45,8 @@ TEST_CASE_FIXTURE(EngineFixture,
   std::vector<LastPoint> found = *engine.Last(query, nullptr);
   REQUIRE(found.size() == 1);
   CHECK(found[0].is_double);
-  CHECK(*found[0].metric == "m");
-  CHECK(found[0].tags.size() == 2);
+  CHECK(found[0].names->metric == "m");
+  CHECK(found[0].names->tags.size() == 2);
   query.queries[0].tags = {{"dc", "*"}};
   CHECK(engine.Last(query, nullptr).status().code() == StatusCode::kNotFound);
 }
@@ -56,6 +56,21 @@ TEST_CASE_FIXTURE(EngineFixture, "a TSUID that is given twice gets two results")
   LastPointQuery query = OfTsuid("000001000001000001", 0);
   query.queries[0].tsuids.push_back("000001000001000001");
   CHECK(engine.Last(query, nullptr)->size() == 2);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "results for repeats of a TSUID share the names of the series") {
+  constexpr size_t kRepeats = 1000;
+  const std::string value(30'000, 'a');
+  Put("m", {{"host", value}}, kThisHour, 7);
+  LastPointQuery query = OfTsuid("000001000001000001", 0);
+  query.queries[0].tsuids.resize(kRepeats, query.queries[0].tsuids[0]);
+  query.resolve_names = true;
+  FakeWatch watch;
+  const auto found = engine.Last(query, &watch);
+  REQUIRE(found->size() == kRepeats);
+  CHECK(found->front().names->tags[0].second == value);
+  CHECK(found->front().names == found->back().names);
+  CHECK(watch.steps >= 2 * kRepeats);
 }
 
 TEST_CASE_FIXTURE(EngineFixture,
@@ -90,6 +105,15 @@ TEST_CASE_FIXTURE(EngineFixture, "very many sub-queries that find nothing report
   CHECK(watch.steps >= query.queries.size());
   watch.steps_max = watch.steps + 10;
   CHECK(engine.Last(query, &watch).status().code() == StatusCode::kDeadlineExceeded);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "very many small sub-queries need little memory") {
+  Put("m", {{"host", "a"}}, kThisHour, 1);
+  LastPointQuery query = OfTsuid("000001000001000001", 0);
+  query.queries.resize(1000, query.queries[0]);
+  FakeWatch watch;
+  CHECK(engine.Last(query, &watch)->size() == query.queries.size());
+  CHECK(watch.bytes_most < 2 << 20);
 }
 
 TEST_CASE("with tsuid_tracking the hour of the last point is read from the meta table") {

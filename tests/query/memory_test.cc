@@ -2,13 +2,16 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "query/buckets/merge.h"
+#include "query/group.h"
 #include "query/request/side_by_side.h"
 #include "query/series/choose_series.h"
 #include "tests/fault/starve.h"
 #include "tests/query/engine_fixture.h"
+#include "tests/support/cpu_time.h"
 #include "tests/support/fake_watch.h"
 
 namespace hg::query {
@@ -153,6 +156,51 @@ TEST_CASE_FIXTURE(EngineFixture, "filters of many tag keys report their work for
   REQUIRE(chosen.ok());
   CHECK(chosen->tsuids.size() == kSeries);
   CHECK(watch.steps > kSeries * kKeys * 2);  // one pair for each key
+}
+
+TEST_CASE_FIXTURE(EngineFixture,
+                  "many tag keys of a group are charged and reported, whatever their order is") {
+  constexpr size_t kSeries = 30'000;
+  std::vector<Series> series(kSeries);
+  SeriesGroup ascending;
+  for (size_t i = 0; i < kSeries; ++i) {
+    series[i].tsuid = TsuidOf("wide", {{"key" + std::to_string(i), "x"}});
+    ascending.members.push_back(&series[i]);
+  }
+  SeriesGroup descending = ascending;
+  std::reverse(descending.members.begin(), descending.members.end());
+  FakeWatch watch;
+  const auto describe = [&](const SeriesGroup& group) {
+    Group out;
+    NameMemo memo(names, &watch);
+    RETURN_IF_ERROR(Describe(points.layout(), group, &memo, &out));
+    CHECK(out.tags.size() == kSeries);
+    CHECK(out.tags[1].first == "key1");
+    return Status();
+  };
+  const double seconds = CpuSecondsOf([&] { CHECK(describe(ascending).ok()); });
+  CHECK(CpuSecondsOf([&] { CHECK(describe(descending).ok()); }) < 4 * seconds);
+  CHECK(watch.steps >= 2 * kSeries);
+  CHECK(watch.bytes_most >= int64_t{300} * kSeries);  // names take less than 200 bytes each
+  watch.steps_max = watch.steps + kSeries / 2;
+  CHECK(describe(ascending).code() == StatusCode::kDeadlineExceeded);
+  CHECK(watch.steps < watch.steps_max + kSeries / 4);
+}
+
+TEST_CASE("sorting many series is charged and reported") {
+  std::vector<Series> series(10'000);
+  for (size_t i = 0; i < series.size(); ++i) series[i].order = std::to_string(99'999 - i);
+  FakeWatch watch;
+  MemoryTally tally(&watch);
+  CHECK(SortSeries(&series, &tally).ok());
+  CHECK(series.front().order == "90000");
+  CHECK(series.back().order == "99999");
+  CHECK(watch.steps >= series.size());
+  CHECK(watch.bytes_most >= static_cast<int64_t>(series.size() * sizeof(Series)));
+  std::reverse(series.begin(), series.end());
+  watch.steps = 0;
+  watch.steps_max = series.size();
+  CHECK(SortSeries(&series, &tally).code() == StatusCode::kDeadlineExceeded);
 }
 
 TEST_CASE("merging reports its steps and charges the result") {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -422,8 +423,8 @@ TEST_CASE("the texts of several threads keep their limit for last points") {
   SUBCASE("doubles with names") {
     point.is_double = true;
     point.bits = std::bit_cast<uint64_t>(-2.2250738585072014E-308);
-    point.metric = Escaped(10);
-    point.tags = {{Escaped(5), Escaped(5)}, {"host", "a"}};
+    point.names = std::make_shared<const query::LastPoint::Names>(
+        query::LastPoint::Names{Escaped(10), {{Escaped(5), Escaped(5)}, {"host", "a"}}});
   }
   const std::vector<query::LastPoint> points(20'000, point);
   CheckTexts(points.size(), [&](const Printers& printers, ResponseWriter* out) {
@@ -467,8 +468,8 @@ TEST_CASE("last points have their value as text") {
   query::LastPoint named = plain;
   named.bits = std::bit_cast<uint64_t>(1e10);
   named.is_double = true;
-  named.metric = "m";
-  named.tags = {{"host", "a"}};
+  named.names = std::make_shared<const query::LastPoint::Names>(
+      query::LastPoint::Names{"m", {{"host", "a"}}});
   std::string out;
   JsonWriter json(&out);
   WriteLastPoints({plain, named}, {}, &json);
