@@ -271,6 +271,9 @@ Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t 
   RETURN_IF_ERROR(irregular ? ReadIrregular(&stored) : ReadRow(series, base, &stored));
   Expire(*engine_.points_table(), render_options_.now_ms, &stored);
   *row = {};
+  const uint64_t raw_points = points::CountRawPoints(stored.row_part);
+  RETURN_IF_ERROR(row_memory_.Step(raw_points));
+  RETURN_IF_ERROR(row_memory_.Add(static_cast<int64_t>(raw_points * points::kReconcileBytes)));
   // A row whose points are in a single compacted cell needs no row compaction. Settle makes such a
   // row plain, so that the listener is not called for it.
   if (!IsPlain(stored.row_part)) points::Settle(&stored.row_part);

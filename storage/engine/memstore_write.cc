@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <future>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -543,8 +544,9 @@ void Memstore::NameVersions(const Table& table, const StoredRow& row,
 }
 
 // Replaces each delete of a compacted cell by deletes of the points that this cell would contain
-// after the preceding changes. Runs under the write lock, but merges the row only if there is such
-// a delete.
+// after the preceding changes. Runs under the write lock. A request may have many deletes of a row
+// with many points. The row is therefore merged with its changes only before a delete whose
+// qualifier is long enough for all points. The time is proportional to the bytes of the request.
 void Memstore::ExpandDeletes(const Table& table, StoredRow row,
                              std::vector<CellChange>* changes) const {
   const Bytes& family = table.families[static_cast<size_t>(table.points_family)].name;
@@ -553,22 +555,64 @@ void Memstore::ExpandDeletes(const Table& table, StoredRow row,
            NamesSeveralPoints(change.qualifier);
   };
   if (std::none_of(changes->begin(), changes->end(), names_several)) return;
-  std::vector<CellChange> expanded;
-  size_t merged = 0;  // number of `expanded` changes already merged into `row`
-  for (CellChange& change : *changes) {
-    if (!names_several(change)) {
-      expanded.push_back(std::move(change));
+  points::RowPart& part = row.row_part;
+  const auto keep_points = [&part] {
+    std::erase_if(part.raw,
+                  [](const auto& cell) { return !points::TouchesPoints(cell.qualifier); });
+    part.gone.clear();
+  };
+  keep_points();
+  size_t merged = 0;                 // number of changes already merged into `part`
+  size_t unmerged = 0;               // number of later changes that may affect points
+  std::map<ByteView, bool> changed;  // columns of these later changes: true if last put
+  std::map<size_t, std::vector<Bytes>> replaced;  // the columns that a delete deletes instead
+  const auto is_raw = [&](const Bytes& qualifier) {
+    const auto it = changed.find(qualifier);
+    if (it != changed.end()) return it->second;
+    return std::ranges::binary_search(part.raw, qualifier, {}, &points::RawCell::qualifier);
+  };
+  for (size_t i = 0; i < changes->size(); ++i) {
+    const CellChange& change = (*changes)[i];
+    const bool puts = change.kind == CellChange::Kind::kPut;
+    if (change.family != family || (puts && !points::TouchesPoints(change.qualifier))) continue;
+    if (change.kind == CellChange::Kind::kDeleteFamily) {
+      part = points::RowPart();
+      merged = i + 1;
+      unmerged = 0;
+      changed.clear();
       continue;
     }
-    if (merged < expanded.size()) {
-      row.row_part = points::Merge(RowPartOfChanges(std::span(expanded).subspan(merged), family),
-                                   std::move(row.row_part));
+    if (!names_several(change) || is_raw(change.qualifier)) {
+      changed[change.qualifier] = puts;
+      ++unmerged;
+      continue;
     }
-    points::RowPart gone =
-        points::DeleteRendered(row.row_part, row.base, change.qualifier, env_.render_options());
-    for (const Bytes& qualifier : gone.gone) expanded.push_back(DeleteColumn(family, qualifier));
-    merged = expanded.size();
-    row.row_part = points::Merge(std::move(gone), std::move(row.row_part));
+    // Only the points of a row without raw cells can form the cell. Each change removes at most one
+    // raw cell or point.
+    std::vector<Bytes>& gone = replaced[i];
+    if (part.raw.size() > unmerged) continue;
+    if (change.qualifier.size() / 2 + unmerged < part.points.size()) continue;
+    if (unmerged > 0) {
+      const auto later = std::span(*changes).subspan(merged, i - merged);
+      part = points::Merge(RowPartOfChanges(later, family), std::move(part));
+      keep_points();
+      unmerged = 0;
+      changed.clear();
+    }
+    merged = i + 1;
+    gone = points::DeleteRendered(part, row.base, change.qualifier, env_.render_options()).gone;
+    if (!gone.empty()) part.points.clear();
+  }
+  std::vector<CellChange> expanded;
+  for (size_t i = 0; i < changes->size(); ++i) {
+    const auto columns = replaced.find(i);
+    if (columns == replaced.end()) {
+      expanded.push_back(std::move((*changes)[i]));
+      continue;
+    }
+    for (Bytes& qualifier : columns->second) {
+      expanded.push_back(DeleteColumn(family, std::move(qualifier)));
+    }
   }
   *changes = std::move(expanded);
 }

@@ -221,10 +221,24 @@ struct Candidate {
 bool Newer(const Candidate& a, const Candidate& b) {
   if (a.raw == nullptr && b.raw == nullptr) return a.index > b.index;
   if (a.sequence != b.sequence) return a.sequence > b.sequence;
-  auto name = [](const Candidate& c) {
-    return c.raw ? c.raw->qualifier : c.point.qualifier.Encode();
-  };
-  return name(a) < name(b);
+  if (a.raw != nullptr && b.raw != nullptr) return a.raw < b.raw;  // they are sorted by qualifier
+  return a.raw != nullptr ? a.raw->qualifier < b.point.qualifier.Encode()
+                          : a.point.qualifier.Encode() < b.raw->qualifier;
+}
+
+// Sorts the candidates of one instant from new to old. Most instants have one or two candidates.
+// The insertion sort allocates no memory, and is used for few candidates only.
+void SortByAge(std::span<Candidate> same_time) {
+  constexpr size_t kFew = 16;
+  if (same_time.size() > kFew) {
+    std::stable_sort(same_time.begin(), same_time.end(), Newer);
+    return;
+  }
+  for (size_t i = 1; i < same_time.size(); ++i) {
+    for (size_t j = i; j > 0 && Newer(same_time[j], same_time[j - 1]); --j) {
+      std::swap(same_time[j], same_time[j - 1]);
+    }
+  }
 }
 
 }  // namespace
@@ -243,9 +257,23 @@ Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOpti
   return row;
 }
 
+size_t CountRawPoints(const RowPart& row) {
+  size_t count = 0;
+  for (const RawCell& raw : row.raw) {
+    if (!TouchesPoints(raw.qualifier)) continue;
+    if (codec::ClassifyQualifier(raw.qualifier) == codec::CellClass::kAppend) {
+      count += raw.value.size() / 3;  // a point has at least 2 bytes of qualifier and 1 of value
+      continue;
+    }
+    ByteView rest = raw.qualifier;
+    for (codec::Qualifier q; codec::TakeQualifier(&rest, &q);) ++count;
+  }
+  return count;
+}
+
 Result<ReconciledRow> Reconcile(const RowPart& part, const ReconcileOptions& options) {
   std::vector<Candidate> candidates;
-  candidates.reserve(part.points.size());
+  candidates.reserve(part.points.size() + CountRawPoints(part));
   for (size_t i = 0; i < part.points.size(); ++i) {
     const PartPoint& point = part.points[i];
     candidates.push_back({{point.qualifier, point.bits}, point.sequence, nullptr, i});
@@ -281,11 +309,7 @@ Result<ReconciledRow> Reconcile(const RowPart& part, const ReconcileOptions& opt
       ++end;
     }
     dropped |= end - begin > 1;
-    for (size_t i = begin + 1; i < end; ++i) {
-      for (size_t j = i; j > begin && Newer(candidates[j], candidates[j - 1]); --j) {
-        std::swap(candidates[j], candidates[j - 1]);
-      }
-    }
+    SortByAge(std::span(candidates).subspan(begin, end - begin));
     for (size_t i = begin; i < end; ++i) RETURN_IF_ERROR(survivors.Add(candidates[i].point));
   }
   ReconciledRow row;

@@ -30,6 +30,12 @@ struct ReconciledRow {
 /// histograms and unknown columns are ignored.
 Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOptions& options);
 
+/// Returns an upper limit for the number of points that Reconcile reads from the raw cells of the
+/// row. The function decodes no values and allocates no memory.
+size_t CountRawPoints(const RowPart& row);
+/// Approximate memory in bytes that Settle and Reconcile need for each of these points.
+inline constexpr size_t kReconcileBytes = 120;
+
 /// Merges the points and raw cells of a RowPart. If points have equal times, the later point in
 /// `row.points` is newer. If a point and a raw cell have equal times, the one with the greater
 /// sequence number is newer. If the sequence numbers are equal, the one with the smaller qualifier

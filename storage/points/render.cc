@@ -68,6 +68,16 @@ Cell JoinedCell(const RowPart& row, uint32_t base) {
   return cell;
 }
 
+/// Returns whether JoinedCell has this qualifier. Encodes nothing, and returns at the first
+/// difference.
+bool NamesJoinedCell(const RowPart& row, ByteView qualifier) {
+  for (const PartPoint& point : row.points) {
+    codec::Qualifier q;
+    if (!codec::TakeQualifier(&qualifier, &q) || q != point.qualifier) return false;
+  }
+  return qualifier.empty();
+}
+
 }  // namespace
 
 bool RendersAsOne(const RowPart& row, uint32_t base, const RenderOptions& options) {
@@ -120,7 +130,7 @@ RowPart DeleteRendered(const RowPart& row, uint32_t base, ByteView qualifier,
   codec::Qualifier q;
   if (named || CanonicalQualifier(qualifier, &q)) {
     deletion.gone.emplace_back(qualifier);
-  } else if (RendersAsOne(row, base, options) && JoinedCell(row, base).qualifier == qualifier) {
+  } else if (NamesJoinedCell(row, qualifier) && RendersAsOne(row, base, options)) {
     for (const PartPoint& point : row.points) deletion.gone.push_back(point.qualifier.Encode());
     std::sort(deletion.gone.begin(), deletion.gone.end());
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "storage/changed_rows.h"
+#include "storage/codec/cell_class.h"
 
 namespace hg::thrift2 {
 namespace {
@@ -47,6 +48,16 @@ std::span<const Cell> CellsOf(const CellChange& change, std::span<const Cell> ce
   const auto last = std::partition_point(first, cells.end(),
                                          [&](const Cell& cell) { return compare(cell) == 0; });
   return {first, last};
+}
+
+// Returns whether the store reads the complete row before it applies the changes. This is the case
+// for deletes of columns that have the names of compacted cells.
+bool NeedsRow(const TableDescriptor& table, const RowMutation& row) {
+  return table.points &&
+         std::any_of(row.changes.begin(), row.changes.end(), [](const auto& change) {
+           return change.kind == Kind::kDeleteColumn &&
+                  codec::ClassifyQualifier(change.qualifier) == codec::CellClass::kCompacted;
+         });
 }
 
 // Returns whether the gets differ in their rows only.
@@ -157,9 +168,10 @@ void Service::put(const std::string& table, const wire::TPut& put) {
 }
 
 template <typename Read>
-void Service::WriteAll(const std::string& table, size_t count, const std::string& method,
+void Service::WriteAll(const TableDescriptor& table, size_t count, const std::string& method,
                        const Read& read) {
   constexpr size_t kRowsAtOnce = 1000, kChangesAtOnce = 10'000, kStepsPerChange = 64;
+  constexpr size_t kStepsPerRow = 1'000'000;  // a row that the store must read may be very long
   MemoryTally memory(&context_);
   std::vector<RowMutation> rows;
   size_t changes = 0;
@@ -168,17 +180,20 @@ void Service::WriteAll(const std::string& table, size_t count, const std::string
     rows.push_back(read(i, &memory));
     const size_t more = rows.back().changes.size();
     changes += more;
-    Check(context_.Step(more * kStepsPerChange), table, method);
-    if (i + 1 < count && rows.size() < kRowsAtOnce && changes < kChangesAtOnce) continue;
+    const bool needs_row = NeedsRow(table, rows.back());
+    const size_t steps = needs_row ? kStepsPerRow : more * kStepsPerChange;
+    Check(context_.Step(steps), table.name, method);
+    const bool full = rows.size() == kRowsAtOnce || changes >= kChangesAtOnce;
+    if (i + 1 < count && !full && !needs_row) continue;
     // If the store refuses one row, the other rows are still written.
-    for (Status& status : Write(table, rows)) {
+    for (Status& status : Write(table.name, rows)) {
       if (refused.ok()) refused = std::move(status);
     }
     rows.clear();
     changes = 0;
     memory.Remove(memory.held());
   }
-  Check(refused, table, method, true);
+  Check(refused, table.name, method, true);
 }
 
 void Service::putMultiple(const std::string& table, const std::vector<wire::TPut>& puts) {
@@ -188,12 +203,12 @@ void Service::putMultiple(const std::string& table, const std::vector<wire::TPut
                " times, servers with issues: null",
            true);
   }
-  Known(table);
+  const TableDescriptor known = Known(table);
   for (const wire::TPut& put : puts) {
     Check(context_.Step(1 + put.columnValues.size()), table, "putMultiple");
     CheckPut(put, "putMultiple");
   }
-  WriteAll(table, puts.size(), "putMultiple", [&](size_t i, MemoryTally* memory) {
+  WriteAll(known, puts.size(), "putMultiple", [&](size_t i, MemoryTally* memory) {
     const wire::TPut& put = puts[i];
     RowMutation row{put.row, ReadPut(put, "putMultiple")};
     Check(memory->Add(BytesOf(row)), table, "putMultiple");
@@ -260,7 +275,7 @@ void Service::deleteMultiple(std::vector<wire::TDelete>&, const std::string& tab
     Check(context_.Step(1 + gone.columns.size()), table, "deleteMultiple");
     CheckDelete(gone, "deleteMultiple");
   }
-  WriteAll(table, all.size(), "deleteMultiple", [&](size_t i, MemoryTally* memory) {
+  WriteAll(known, all.size(), "deleteMultiple", [&](size_t i, MemoryTally* memory) {
     RowMutation row{all[i].row, ReadDelete(known, all[i], "deleteMultiple")};
     Check(memory->Add(BytesOf(row)), table, "deleteMultiple");
     SettleTimes(known, &row, memory);

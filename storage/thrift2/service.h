@@ -205,11 +205,11 @@ class Service : public wire::THBaseServiceIf {
   /// Writes rows with one call of the store, and returns the status of each row.
   std::vector<Status> Write(const std::string& table, const std::vector<RowMutation>& rows);
   /// Writes `count` rows in several pieces. The pieces limit the memory, and no further piece is
-  /// written after the time limit of the call. read(i, tally) returns the row with the number i,
-  /// and charges the changes of the row to the tally. After all rows were written, throws the first
-  /// error of the store.
+  /// written after the time limit of the call. A piece ends after a row that the store must read.
+  /// read(i, tally) returns the row with the number i, and charges the changes of the row to the
+  /// tally. After all rows were written, throws the first error of the store.
   template <typename Read>
-  void WriteAll(const std::string& table, size_t count, const std::string& method,
+  void WriteAll(const TableDescriptor& table, size_t count, const std::string& method,
                 const Read& read);
   /// Drops the table and reports all its rows as changed (Thrift2Options::changed).
   Status Drop(const std::string& table);

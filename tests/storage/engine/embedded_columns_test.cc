@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <time.h>
 
+#include <random>
+
 #include "storage/codec/row_key.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/engine/open_embedded.h"
@@ -17,8 +19,8 @@ const Bytes kSeries("\0\0\1\0\0\1\0\0\1", 9);
 constexpr uint32_t kBase = 1'699'999'200;
 
 struct Fixture {
-  Fixture() {
-    embedded = OpenEmbedded(disk, clock, {});
+  explicit Fixture(const EmbeddedOptions& options = {}) {
+    embedded = OpenEmbedded(disk, clock, options);
     REQUIRE(cells().CreateTable({"tsdb", {{"t"}}, true}).ok());
     REQUIRE(cells().CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
   }
@@ -121,6 +123,108 @@ TEST_CASE(
     CHECK(f.cells().Get(table, row)->empty());
   }
   CHECK(CpuMs() - began < kCpuFactor * 2000);
+}
+
+/// Returns the qualifier of a compacted cell with `count` points, one per millisecond.
+Bytes CompactedName(uint32_t first_ms, uint32_t count) {
+  Bytes qualifier;
+  for (uint32_t i = 0; i < count; ++i) AppendBig(&qualifier, 0xF0000000 | (first_ms + i) << 6, 4);
+  return qualifier;
+}
+
+TEST_CASE("The time to delete compacted cells of a row grows only with the size of the request") {
+  Fixture f;
+  constexpr uint32_t kPoints = 36'000, kDeletes = 5000;
+  std::vector<CellChange> points, changes;
+  for (uint32_t i = 0; i < kPoints; ++i) {
+    points.push_back(PutCell("t", CompactedName(i, 1), Bytes(1, '\1')));
+  }
+  size_t cells = 1;
+  SUBCASE("that the row does not have") {
+    for (uint32_t i = 0; i < kDeletes; ++i) {
+      changes.push_back(DeleteColumn("t", CompactedName(i, 2)));
+    }
+  }
+  SUBCASE("of which each follows another point") {
+    for (uint32_t i = 0; i < kDeletes; ++i) {
+      changes.push_back(PutCell("t", CompactedName(kPoints + i, 1), Bytes(1, '\1')));
+      changes.push_back(DeleteColumn("t", CompactedName(i, 2)));
+    }
+  }
+  SUBCASE("that clients put") {
+    for (uint32_t i = 0; i < kDeletes; ++i) {
+      points.push_back(PutCell("t", CompactedName(i, 2), Bytes("\1\1\0", 3)));
+      changes.push_back(DeleteColumn("t", CompactedName(i, 2)));
+    }
+  }
+  SUBCASE("after which the row has an annotation more") {
+    for (uint32_t i = 0; i < kDeletes; ++i) {
+      changes.push_back(PutCell("t", ObjectName(i), "{}"));
+      changes.push_back(DeleteColumn("t", CompactedName(i, 2)));
+    }
+    cells += kDeletes;
+  }
+  f.clock.AdvanceMs(7'200'000);  // the row is old, so its points are shown as one cell
+  REQUIRE(f.cells().Mutate("tsdb", {{f.key, points}}).ok());
+  const int64_t began = CpuMs();
+  REQUIRE(f.cells().Mutate("tsdb", {{f.key, changes}}).ok());
+  CHECK(CpuMs() - began < kCpuFactor * 1000);
+  CHECK(f.cells().Get("tsdb", f.key)->cells.size() == cells);
+}
+
+TEST_CASE("Changes that delete compacted cells have the same effect together and one by one") {
+  EmbeddedOptions options;
+  options.durability = Durability::kBuffered;
+  Fixture f(options);
+  for (uint32_t seed = 1; seed <= 1000; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto below = [&](uint32_t count) { return static_cast<uint32_t>(random() % count); };
+    std::vector<CellChange> changes;
+    for (uint32_t i = 0; i < 40; ++i) {
+      const Bytes name = CompactedName(below(3), 1 + below(3));
+      switch (below(12)) {
+        case 0:
+          changes.push_back({CellChange::Kind::kDeleteFamily, "t", {}, {}, {}, {}});
+          break;
+        case 1:
+          changes.push_back(PutCell("t", ObjectName(below(3)), "{}"));
+          break;
+        case 2:
+          changes.push_back(PutCell("t", name, Bytes(name.size() / 4, '\7') + Bytes(1, '\0')));
+          break;
+        case 3:
+        case 4:
+        case 5:
+          changes.push_back(DeleteColumn("t", name));
+          break;
+        case 6:
+          changes.push_back(DeleteColumn("t", CompactedName(below(3), 1)));
+          break;
+        default:
+          changes.push_back(PutCell("t", CompactedName(below(3), 1), Bytes(1, '\1')));
+          break;
+      }
+    }
+    // The rows are old, so their points are shown as one cell.
+    const auto cells_after = [&](size_t at_once) {
+      const uint32_t base = kBase - (2 * seed + (at_once == 1 ? 1 : 0)) * 3600;
+      const Bytes key = codec::MakeRowKey(KeyLayout(), kSeries, base);
+      for (size_t at = 0; at < changes.size(); at += at_once) {
+        const auto end = std::min(changes.size(), at + at_once);
+        const std::vector<CellChange> some(changes.begin() + static_cast<ptrdiff_t>(at),
+                                           changes.begin() + static_cast<ptrdiff_t>(end));
+        REQUIRE(f.cells().Mutate("tsdb", {{key, some}}).ok());
+      }
+      std::vector<std::pair<Bytes, Bytes>> cells;
+      const auto row = f.cells().Get("tsdb", key);
+      for (const Cell& cell : row->cells) {
+        cells.emplace_back(cell.qualifier, cell.value);
+      }
+      return cells;
+    };
+    CHECK(cells_after(40) == cells_after(1));
+  }
 }
 
 TEST_CASE("The time to change many versions of a column grows only with the number of versions") {

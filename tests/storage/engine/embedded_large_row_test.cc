@@ -336,6 +336,30 @@ TEST_CASE("a query is charged for the cells of a row before it reads them") {
   }
 }
 
+TEST_CASE("a query is charged for the points of compacted cells before it decodes them") {
+  constexpr uint32_t kPoints = 200'000;
+  for (const uint32_t cells : {1, 3}) {
+    CAPTURE(cells);
+    Fixture f;
+    for (uint32_t cell = 0; cell < cells; ++cell) {
+      Bytes qualifier;
+      for (uint32_t i = 0; i < kPoints; ++i) AppendBig(&qualifier, 0xF0000000 | (i + cell) << 6, 4);
+      f.Put(qualifier, Bytes(kPoints, '\5') + Bytes(1, '\0'));
+    }
+    FakeWatch watch;
+    const int64_t bytes = MostAllocated([&] { CHECK(f.Scan(kTsuid, &watch).ok()); });
+    CHECK(bytes < watch.bytes_most);
+    FakeWatch poor;
+    poor.bytes_max = bytes / 2;
+    const int64_t refused =
+        MostAllocated([&] { CHECK(f.Scan(kTsuid, &poor).code() == StatusCode::kLimitExceeded); });
+    CHECK(refused < bytes / 2);
+    FakeWatch busy;
+    busy.steps_max = cells * kPoints / 2;
+    CHECK(f.Scan(kTsuid, &busy).code() == StatusCode::kDeadlineExceeded);
+  }
+}
+
 TEST_CASE("large rows have the same cells before and after merges, whatever was deleted") {
   constexpr uint32_t kColumns = 300, kChangesPerFile = 200;
   for (uint32_t seed = 0; seed < 12; ++seed) {

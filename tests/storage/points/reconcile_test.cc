@@ -10,6 +10,7 @@
 
 #include "storage/codec/compacted.h"
 #include "storage/points/render.h"
+#include "tests/support/cpu_time.h"
 #include "tests/support/hex.h"
 
 namespace hg::points {
@@ -241,6 +242,38 @@ TEST_CASE("a point wins over a compacted cell of the same time if its sequence i
     CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=010200");
     row.raw[0].sequence = 1;
   }
+}
+
+TEST_CASE("the time to reconcile points of one time does not grow with their square") {
+  const ReconcileOptions fix{.fix_duplicates = true};
+  constexpr uint32_t kCells = 60'000;
+  RowPart row;
+  for (uint32_t i = 1; i <= kCells; ++i) {
+    Bytes qualifier("\xF0\0\0\0", 4);
+    AppendBig(&qualifier, 0xF0000000 | i << 6, 4);
+    row.raw.push_back({qualifier, Bytes("\5\6\0", 3), 77, i, false});
+  }
+  CHECK(CountRawPoints(row) == size_t{2} * kCells);
+  const double took =
+      CpuSecondsOf([&] { CHECK(Reconcile(row, fix)->points.size() == kCells + 1); });
+  CHECK(took < 2);
+}
+
+TEST_CASE("the time to compare cells of one record does not grow with their length") {
+  constexpr uint32_t kPoints = 100'000;
+  RowPart row;
+  row.raw.resize(2);
+  for (uint32_t i = 0; i < kPoints; ++i) {
+    for (RawCell& cell : row.raw) {
+      AppendBig(&cell.qualifier, 0xF0000000 | i << 6, 4);
+      cell.value += '\5';
+    }
+  }
+  AppendBig(&row.raw[1].qualifier, 0xF0000000 | kPoints << 6, 4);
+  row.raw[1].value += '\5';
+  const double took =
+      CpuSecondsOf([&] { CHECK(Reconcile(row, {})->points.size() == kPoints + 1); });
+  CHECK(took < 1);
 }
 
 TEST_CASE("dropped points are counted, also those that fail the row") {

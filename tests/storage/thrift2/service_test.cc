@@ -259,6 +259,25 @@ TEST_CASE("many rows are written in pieces, and the writes end with the call") {
   CHECK(f.store.writes.size() == 4);
 }
 
+TEST_CASE(
+    "rows that the store must read are written one by one, and the writes end with the call") {
+  Fixture f;
+  std::vector<wire::TDelete> deletes(3), failed;
+  for (wire::TDelete& gone : deletes) {
+    gone.row = "k";
+    gone.__isset.columns = true;
+    gone.columns.emplace_back().family = "t";
+    gone.columns[0].__set_qualifier(Bytes("\xF0\0\0\0\xF0\0\0\x40", 8));
+    gone.__set_deleteType(wire::TDeleteType::DELETE_COLUMNS);
+  }
+  f.service.deleteMultiple(failed, "points", deletes);
+  CHECK(f.store.writes == std::vector<size_t>{1, 1, 1});
+  f.store.writes.clear();
+  f.store.stop = &f.state.stopping;
+  CHECK(Has(ErrorOf([&] { f.service.deleteMultiple(failed, "points", deletes); }), "server stops"));
+  CHECK(f.store.writes == std::vector<size_t>{1});
+}
+
 TEST_CASE("rows with many changes are written in smaller pieces") {
   Fixture f;
   std::vector<wire::TPut> puts;
