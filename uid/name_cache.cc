@@ -4,6 +4,22 @@
 
 namespace hg::uid {
 
+class NameCache::ExclusiveLock {
+ public:
+  explicit ExclusiveLock(NameCache& cache) : cache_(cache), lock_(cache.mutex_) {}
+  ExclusiveLock(const ExclusiveLock&) = delete;
+  ExclusiveLock& operator=(const ExclusiveLock&) = delete;
+  ~ExclusiveLock() {
+    const auto ids = cache_.ids_.TakeEvicted();
+    const auto names = cache_.names_.TakeEvicted();
+    lock_.unlock();
+  }
+
+ private:
+  NameCache& cache_;
+  std::unique_lock<std::shared_mutex> lock_;
+};
+
 uint64_t NameCache::BytesOf(size_t name_length) {
   constexpr uint64_t kPlaces = 256;  // bytes of a name's places in both maps
   return kPlaces + 2 * HeapBytesOf(name_length);
@@ -21,7 +37,7 @@ bool NameCache::Find(Map& map, ByteView key, Value* out) {
   }
   (found ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
   if (elder) {
-    std::unique_lock lock(mutex_);
+    const ExclusiveLock lock(*this);
     map.Keep(key);
   }
   return found;
@@ -37,7 +53,7 @@ bool NameCache::IsValid(const Entry& entry) const {
 }
 
 NameCache::Entry NameCache::Add(ByteView name, ByteView id, uint64_t changes) {
-  std::unique_lock lock(mutex_);
+  const ExclusiveLock lock(*this);
   bool elder = false;
   const std::string* known = names_.Find(id, &elder);
   Entry entry{Bytes(id), known != nullptr && *known != name, static_cast<uint32_t>(changes)};
@@ -73,7 +89,7 @@ void NameCache::Change(ByteView name, ByteView id, bool has_aliases) {
 }
 
 void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id, bool has_aliases) {
-  std::unique_lock lock(mutex_);
+  const ExclusiveLock lock(*this);
   // Outdated entries are erased first, because the insertions may run out of memory.
   Change(old_name, id, has_aliases);
   if (options_.ids)
@@ -83,19 +99,18 @@ void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id, bool h
 }
 
 void NameCache::Remove(ByteView name, ByteView id, bool has_aliases) {
-  std::unique_lock lock(mutex_);
+  const ExclusiveLock lock(*this);
   Change(name, id, has_aliases);
   CountBytes();
 }
 
 void NameCache::Clear() {
-  // Declared before the lock, so that the entries are freed after the lock is released.
-  std::array<decltype(ids_)::Map, 2> ids;
-  std::array<decltype(names_)::Map, 2> names;
-  std::unique_lock lock(mutex_);
+  const ExclusiveLock lock(*this);
   changes_.fetch_add(1, std::memory_order_release);
-  ids = ids_.TakeAll();
-  names = names_.TakeAll();
+  for (int generation = 0; generation < 2; ++generation) {
+    ids_.Age();
+    names_.Age();
+  }
   aliases_forgotten_.clear();
   CountBytes();
 }

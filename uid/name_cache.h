@@ -79,20 +79,19 @@ class AgingMap {
     young_.insert_or_assign(std::string(key), std::move(value));
     young_bytes_ += bytes;
   }
-  /// Drops the older generation. The younger generation becomes the older generation.
+  /// Evicts the older generation. The younger generation becomes the older generation.
   void Age() {
-    old_ = std::exchange(young_, Map());
+    evicted_[1] = std::exchange(evicted_[0], std::exchange(old_, std::exchange(young_, Map())));
     old_bytes_ = std::exchange(young_bytes_, 0);
+  }
+  /// Returns the generations that the last two calls of Age evicted. Freeing many entries takes
+  /// long, so the caller can release its lock first.
+  [[nodiscard]] std::array<Map, 2> TakeEvicted() {
+    return {std::exchange(evicted_[0], Map()), std::exchange(evicted_[1], Map())};
   }
   void Erase(std::string_view key) {
     EraseFrom(&young_, &young_bytes_, key);
     EraseFrom(&old_, &old_bytes_, key);
-  }
-  /// Removes all entries and returns them. Freeing many entries takes long, so the caller can
-  /// release its lock first.
-  [[nodiscard]] std::array<Map, 2> TakeAll() {
-    young_bytes_ = old_bytes_ = 0;
-    return {std::exchange(young_, Map()), std::exchange(old_, Map())};
   }
   [[nodiscard]] size_t size() const { return young_.size() + old_.size(); }
   /// bytes() returns the approximate memory of all entries in bytes. young_bytes() returns the
@@ -115,6 +114,7 @@ class AgingMap {
 
   const size_t half_;
   Map young_, old_;
+  std::array<Map, 2> evicted_;  // not yet returned by TakeEvicted
   uint64_t young_bytes_ = 0, old_bytes_ = 0;
 };
 
@@ -164,6 +164,10 @@ class NameCache {
   static uint64_t TextHeapBytes(const std::string& name) { return HeapBytesOf(name.size()); }
   using Ids = AgingMap<Entry, HeapBytes>;
   using NamesOfIds = AgingMap<std::string, TextHeapBytes>;
+
+  /// Holds mutex_ exclusively. The destructor frees evicted entries after it has released mutex_,
+  /// because event loops wait for mutex_.
+  class ExclusiveLock;
 
   template <typename Map, typename Value>
   bool Find(Map& map, ByteView key, Value* out);

@@ -114,7 +114,7 @@ Status LabelSelector::FindMetrics(const promql::Matchers& matchers, Points& poin
   Status failed;
   const auto width = static_cast<size_t>(names_->layout().metric_width);
   constexpr uint64_t kStepsPerSeries = 8;
-  constexpr int64_t kBytesPerMetric = 192;  // here and in metrics_
+  constexpr int64_t kBytesPerMetric = 96;
   const auto take = [&](ByteView tsuid) -> Status {
     RETURN_IF_ERROR(watch_->Step(kStepsPerSeries));
     if (!ids.emplace(tsuid.substr(0, width)).second) return {};
@@ -161,6 +161,8 @@ Status LabelSelector::AddMetric(ByteView id, const std::vector<const Matcher*>& 
     }
     if (!admitted) return {};
   }
+  constexpr size_t kEntryBytes = 128;
+  RETURN_IF_ERROR(memory_->Add(static_cast<int64_t>(kEntryBytes + shown.size())));
   metrics_.emplace(id, shown);
   return {};
 }

@@ -41,6 +41,21 @@ TEST_CASE("a cache for readers keeps names, and one for writers keeps ids") {
   CHECK(writer.Count().size == 1);
 }
 
+uint64_t NoBytes(const int& /*value*/) { return 0; }
+
+TEST_CASE("evicted entries are freed by the caller, who first releases its lock") {
+  AgingMap<int, NoBytes> map(4);
+  for (int i = 0; i < 5; ++i) map.Set(std::to_string(i), i);
+  CHECK(map.TakeEvicted()[0].size() == 2);
+  map.Age();
+  CHECK(map.size() == 1);
+  map.Age();
+  CHECK(map.size() == 0);
+  const auto evicted = map.TakeEvicted();
+  CHECK(evicted[0].size() + evicted[1].size() == 3);
+  CHECK(map.TakeEvicted()[0].empty());
+}
+
 TEST_CASE("removed names are not found in either generation of the cache") {
   NameCache cache({.ids_max = 4, .names_max = 4});
   for (const char* name : {"a", "b", "c"}) cache.Add(name, name, cache.changes());

@@ -4,15 +4,27 @@
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 #include "query/plan/filter.h"
-#include "query/series/choose_series.h"
 #include "query/series/name_memo.h"
-#include "query/series/series_filter.h"
 #include "storage/base/survive.h"
+#include "storage/model/name_text.h"
 #include "tsd/log.h"
 
 namespace hg::tsd {
+namespace {
+
+/// Returns whether a rule applies to the metric with this name. Names are compared as they are
+/// stored, because a name from the store has lost its characters beyond ISO-8859-1.
+bool Applies(const RetentionRule& rule, std::string_view name) {
+  const Bytes stored = ToLatin1(name), wanted = ToLatin1(rule.metric);
+  if (!rule.begins) return stored == wanted;
+  // An empty prefix has the same meaning as for uid::Names::ForEach.
+  return wanted.empty() ? stored >= "!" && stored < "~" : stored.starts_with(wanted);
+}
+
+}  // namespace
 
 void Retention::Start() {
   worker_ = std::thread([this] { Work(); });
@@ -40,28 +52,44 @@ void Retention::Work() {
 
 Status Retention::Round() {
   Status first;
-  const auto failed = [&](const std::string& metric, Status status) {
+  const auto failed = [&](const std::string& metric, const Status& status) {
     if (watch_.stopped) return;
     ++failures_;
     LogWarning("retention", "old points could not be deleted; the next round tries again",
                {{"metric", metric}, LogField(status)});
-    if (first.ok()) first = std::move(status);
+    if (first.ok()) first = status;
   };
   // Whole files are deleted first, so that the rows in them need not be read and deleted one by
   // one.
   if (Status dropped = Survive([this] { return DropFiles(); }); !dropped.ok())
     failed("*", Prepend(dropped, "delete of whole files"));
+  const auto width = static_cast<size_t>(points_.layout().metric_width);
   for (const RetentionRule& rule : options_.rules) {
-    const auto metrics = Survive([&] { return MetricsOf(rule); });
-    if (!metrics.ok()) {
-      failed(rule.metric + "*",
-             Prepend(metrics.status(), "metrics that begin with '" + rule.metric + "'"));
-      continue;
+    Bytes metrics;  // ids, one after the other; the names of all metrics would take much memory
+    const Status found = Survive([&] {
+      return ForEachMetric(rule, [&](const std::string& name) -> Status {
+        const Result<Bytes> id = names_.Find(UidKind::kMetric, name, &watch_);
+        if (id.ok()) {
+          metrics += *id;
+        } else if (id.status().code() != StatusCode::kNotFound) {
+          failed(name, Prepend(id.status(), "metric '" + name + "'"));
+        }
+        return watch_.Step(1);
+      });
+    });
+    if (!found.ok()) {
+      const std::string shown = rule.metric + (rule.begins ? "*" : "");
+      failed(shown, Prepend(found, "metrics of the rule for '" + shown + "'"));
     }
-    for (const std::string& metric : *metrics) {
+    for (size_t at = 0; at < metrics.size(); at += width) {
       RETURN_IF_ERROR(watch_.Step(1));
+      const Bytes metric = metrics.substr(at, width);
       const Status status = Survive([&] { return DeleteOld(rule, metric); });
-      if (!status.ok()) failed(metric, Prepend(status, "metric '" + metric + "'"));
+      if (status.ok()) continue;
+      const Result<std::string> name =
+          Survive([&] { return names_.NameOf(UidKind::kMetric, metric); });
+      const std::string shown = name.ok() ? *name : ToHexUpper(metric);
+      failed(shown, Prepend(status, "metric '" + shown + "'"));
     }
   }
   RETURN_IF_ERROR(watch_.Step(1));
@@ -69,17 +97,17 @@ Status Retention::Round() {
   return first;
 }
 
-Result<std::vector<std::string>> Retention::MetricsOf(const RetentionRule& rule) {
-  if (!rule.begins) return std::vector<std::string>{rule.metric};
-  std::vector<std::string> metrics;
-  MemoryTally memory(&watch_);
-  const auto collect = [&](std::string name) -> Result<bool> {
-    RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(3 * sizeof(std::string) + name.size())));
-    metrics.push_back(std::move(name));
-    return true;
-  };
-  RETURN_IF_ERROR(names_.ForEach(UidKind::kMetric, rule.metric, &watch_, collect));
-  return metrics;
+// Calls `visit` with the name of each metric to which the rule may apply.
+Status Retention::ForEachMetric(const RetentionRule& rule,
+                                const std::function<Status(const std::string& name)>& visit) {
+  if (!rule.begins) return visit(rule.metric);
+  return names_.ForEach(UidKind::kMetric, rule.metric, &watch_,
+                        [&](const std::string& name) -> Result<bool> {
+                          // Another daemon may have renamed the metric. This daemon then knows the
+                          // metric by its old name.
+                          if (Applies(rule, name)) RETURN_IF_ERROR(visit(name));
+                          return true;
+                        });
 }
 
 // Returns the time before which rows of the metric may be deleted with this retention time. 0 means
@@ -93,35 +121,24 @@ Result<uint32_t> Retention::EndOf(const Bytes& metric, int64_t keep_ms) const {
   return options_.may_delete(metric, end_s);
 }
 
-// Returns retention times by metric id. They come from rules without tags, which apply to all
-// series of a metric, including future ones.
-std::map<Bytes, int64_t, std::less<>> Retention::ShortestKeeps() {
-  std::map<Bytes, int64_t, std::less<>> keeps;
+// Returns the shortest retention time of the rules without tags, which apply to all series of a
+// metric, including future ones. nullopt: no rule without tags applies to the metric.
+Result<std::optional<int64_t>> Retention::ShortestKeep(ByteView metric) {
+  ASSIGN_OR_RETURN(const std::string name, names_.NameOf(UidKind::kMetric, metric, &watch_));
+  std::optional<int64_t> keep_ms;
   for (const RetentionRule& rule : options_.rules) {
-    if (!rule.filters.empty()) continue;
-    const auto metrics = MetricsOf(rule);
-    if (!metrics.ok()) continue;
-    for (const std::string& metric : *metrics) {
-      Result<Bytes> id = names_.Find(UidKind::kMetric, metric);
-      if (!id.ok()) continue;
-      const auto [kept, is_new] = keeps.try_emplace(std::move(*id), rule.keep_ms);
-      kept->second = std::min(kept->second, rule.keep_ms);
-    }
+    if (rule.filters.empty() && Applies(rule, name))
+      keep_ms = std::min(keep_ms.value_or(rule.keep_ms), rule.keep_ms);
   }
-  return keeps;
+  return keep_ms;
 }
 
-// Deletes whole files. If the lookup of a metric fails, its files stay. DeleteOld then reports the
-// failure.
+// Deletes whole files. If the lookup of a metric fails, its files stay.
 Status Retention::DropFiles() {
-  std::optional<std::map<Bytes, int64_t, std::less<>>>
-      keeps;  // computed when the first file is examined
   const auto end_of = [&](ByteView metric) -> Result<uint32_t> {
     RETURN_IF_ERROR(watch_.Step(1));
-    if (!keeps) keeps = ShortestKeeps();
-    const auto kept = keeps->find(metric);
-    if (kept == keeps->end()) return 0U;
-    return EndOf(kept->first, kept->second);
+    ASSIGN_OR_RETURN(const std::optional<int64_t> keep_ms, ShortestKeep(metric));
+    return keep_ms ? EndOf(Bytes(metric), *keep_ms) : 0U;
   };
   return points_.DropFiles([&](ByteView metric) {
     const auto end = Survive([&] { return end_of(metric); });
@@ -129,37 +146,59 @@ Status Retention::DropFiles() {
   });
 }
 
-Status Retention::DeleteOld(const RetentionRule& rule, const std::string& metric) {
-  query::NameMemo names(names_, &watch_);
+Status Retention::DeleteOld(const RetentionRule& rule, const Bytes& metric) {
   PointScanSpec spec;
   spec.watch = &watch_;
-
-  Result<Bytes> id = names.Find(UidKind::kMetric, metric);
-  // A metric or tag that does not exist has no points.
-  const auto unless_unknown = [](const Status& status) {
-    return status.code() == StatusCode::kNotFound ? Status() : status;
-  };
-  if (!id.ok()) return unless_unknown(id.status());
-  spec.metric = std::move(*id);
-  ASSIGN_OR_RETURN(spec.rows.end, EndOf(spec.metric, rule.keep_ms));
+  spec.metric = metric;
+  ASSIGN_OR_RETURN(spec.rows.end, EndOf(metric, rule.keep_ms));
   if (spec.rows.end == 0) return {};
 
+  query::NameMemo names(names_, &watch_);
   query::ValidSubQuery wanted;
-  wanted.text.metric = metric;
   wanted.text.filters = rule.filters;
   for (const query::FilterSpec& filter : rule.filters) {
     ASSIGN_OR_RETURN(auto compiled, query::TagFilter::Compile(filter));
     wanted.filters.push_back(std::move(compiled));
   }
-  auto filter = query::SeriesFilter::Resolve(wanted, options_.query, points_.layout(), &names);
-  if (!filter.ok()) return unless_unknown(filter.status());
+  const auto filter =
+      query::SeriesFilter::Resolve(wanted, options_.query, points_.layout(), &names);
+  // A tag that does not exist has no points.
+  if (filter.status().code() == StatusCode::kNotFound) return {};
+  RETURN_IF_ERROR(filter.status());
   spec.matcher = filter->matcher();
-  MemoryTally memory(&watch_);
-  if (filter->decides()) {
-    ASSIGN_OR_RETURN(spec.matcher, query::ChooseSeries(points_, spec.metric, &*filter, &memory));
-    if (spec.matcher.tsuids.empty()) return {};  // an empty list would select all series
-  }
-  return points_.DeleteRows(spec);
+  return filter->decides() ? DeleteChosen(*filter, &spec) : points_.DeleteRows(spec);
+}
+
+// Deletes the rows of the series that the filter accepts. The TSUIDs of all series of a large
+// metric and the names of their tag values would take much memory, so the rows of each batch of
+// series are deleted during the listing.
+Status Retention::DeleteChosen(const query::SeriesFilter& filter, PointScanSpec* spec) {
+  constexpr size_t kSeriesAtOnce = 4096;
+  size_t listed = 0;
+  std::optional<query::NameMemo> names;
+  std::optional<query::SeriesFilter> of_batch;
+  spec->matcher = {};
+  const auto delete_batch = [&]() -> Status {
+    listed = 0;
+    if (spec->matcher.tsuids.empty()) return {};  // an empty list would select all series
+    RETURN_IF_ERROR(points_.DeleteRows(*spec));
+    spec->matcher.tsuids.clear();
+    return {};
+  };
+  const auto take = [&](ByteView tsuid) -> Status {
+    RETURN_IF_ERROR(watch_.Step(1));
+    if (listed == 0) of_batch = filter.With(&names.emplace(names_, &watch_));
+    ASSIGN_OR_RETURN(const bool admitted, of_batch->Admits(tsuid));
+    if (admitted) spec->matcher.tsuids.emplace_back(tsuid);
+    return ++listed == kSeriesAtOnce ? delete_batch() : Status();
+  };
+  Status failed;
+  RETURN_IF_ERROR(points_.ListSeries(spec->metric, filter.matcher(), &watch_, [&](ByteView tsuid) {
+    failed = take(tsuid);
+    return failed.ok();
+  }));
+  RETURN_IF_ERROR(failed);
+  return delete_batch();
 }
 
 }  // namespace hg::tsd

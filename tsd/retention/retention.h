@@ -8,12 +8,14 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "query/request/options.h"
+#include "query/series/series_filter.h"
 #include "storage/base/clock.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
@@ -76,11 +78,13 @@ class Retention {
   };
 
   void Work();
-  Result<std::vector<std::string>> MetricsOf(const RetentionRule& rule);
+  Status ForEachMetric(const RetentionRule& rule,
+                       const std::function<Status(const std::string& name)>& visit);
   Result<uint32_t> EndOf(const Bytes& metric, int64_t keep_ms) const;
-  std::map<Bytes, int64_t, std::less<>> ShortestKeeps();
+  Result<std::optional<int64_t>> ShortestKeep(ByteView metric);
   Status DropFiles();
-  Status DeleteOld(const RetentionRule& rule, const std::string& metric);
+  Status DeleteOld(const RetentionRule& rule, const Bytes& metric);
+  Status DeleteChosen(const query::SeriesFilter& filter, PointScanSpec* spec);
 
   Points& points_;
   uid::Names& names_;

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 #include "storage/base/survive.h"
 #include "storage/model/timestamp.h"
@@ -105,6 +108,7 @@ void RollupState::AfterChange(const ChangedRows& rows) {
 // Markers of previous processes count as well, because most of their hours are odd again.
 bool RollupState::HasTooManyOdd(const Bytes& metric) const {
   if (uncounted_markers_ < markers_max_) return false;
+  if (uncounted_markers_ >= markers_max_ + kOddMoreMax) return true;
   size_t odd = 0;
   for (auto at = markers_.lower_bound(MetricHour(metric, 0));
        at != markers_.end() && at->first.first == metric && odd < kOddOfMetric; ++at)
@@ -163,17 +167,27 @@ Status RollupState::MarkOdd(const Bytes& metric, uint32_t base, Odd odd) {
 
 std::vector<RollupState::DirtyHour> RollupState::Repairable(
     size_t most, const std::function<bool(const MetricHour&)>& wait) const {
+  constexpr size_t kMarkersAtOnce = 4096;
   std::vector<DirtyHour> out;
-  const std::lock_guard lock(mutex_);
-  uint32_t whole = 0;
-  for (const auto& [name, to] : whole_) whole = std::max(whole, to);
-  for (auto it = markers_.begin(); it != markers_.end() && out.size() < most; ++it) {
-    const auto& [key, marker] = *it;
-    if (marker.odd != Odd::kNo || marker.writers > 0 ||
-        marker.state != DirtyMarker::State::kThere || key.second >= whole)
-      continue;
-    if (wait && wait(key)) continue;
-    out.push_back({key.first, key.second, marker.changes});
+  for (std::optional<MetricHour> next = MetricHour(); next;) {
+    // Network loops wait for the lock, so they can take it between two parts of the markers.
+    if (!next->first.empty()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    const std::lock_guard lock(mutex_);
+    uint32_t whole = 0;
+    for (const auto& [name, to] : whole_) whole = std::max(whole, to);
+    auto it = markers_.lower_bound(*std::exchange(next, std::nullopt));
+    for (size_t visited = 0; it != markers_.end() && out.size() < most; ++it, ++visited) {
+      const auto& [key, marker] = *it;
+      if (visited == kMarkersAtOnce) {
+        next = key;
+        break;
+      }
+      if (marker.odd != Odd::kNo || marker.writers > 0 ||
+          marker.state != DirtyMarker::State::kThere || key.second >= whole)
+        continue;
+      if (wait && wait(key)) continue;
+      out.push_back({key.first, key.second, marker.changes});
+    }
   }
   return out;
 }

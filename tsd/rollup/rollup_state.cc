@@ -74,6 +74,7 @@ void RollupState::Forget() {
   whole_.clear();
   filled_.clear();
   odd_from_.clear();
+  forgotten_.swap(markers_);
   markers_.clear();
   uncounted_markers_ = 0;
   ++times_forgotten_;
@@ -129,8 +130,12 @@ std::optional<uint32_t> RollupState::start() const {
 
 Status RollupState::Discard() {
   RETURN_IF_ERROR(table_.TellMissed());
+  // Declared before the lock, so that the markers are freed after the lock is released.
+  std::map<MetricHour, DirtyMarker> earlier, cleared;
   const std::lock_guard lock(mutex_);
+  earlier.swap(forgotten_);
   Forget();
+  cleared.swap(forgotten_);
   return {};
 }
 

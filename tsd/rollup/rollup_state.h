@@ -50,6 +50,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// markers in total. A metric that exceeds the limit gets no more markers for odd hours. Instead,
   /// all its hours count as odd from the day of the first odd hour that got no marker.
   static constexpr size_t kOddOfMetric = 96;
+  /// If there are this many more than kMarkersMax such markers in total, every metric
+  /// counts as a metric that exceeds the limit.
+  static constexpr size_t kOddMoreMax = 100'000;
 
   /// Reads the table, which must exist. The store and the levels must outlive the object. If the
   /// levels or the parameters differ from those that are stored in the table, the rollup maker
@@ -163,7 +166,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// rollups.
   Status CheckTable(const codec::RollupLevel& level,
                     const std::map<std::string, uint32_t>& known) const;
-  /// Clears the state in memory. The caller must hold mutex_.
+  /// Clears the state in memory, and moves the markers to forgotten_. The caller must hold mutex_.
   void Forget();
   [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const {
     return PlaceOf(level, making_);
@@ -219,6 +222,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
       // whether they must set markers.
       keeping_;
   std::map<MetricHour, DirtyMarker> markers_;
+  // Markers that Forget has cleared. Discard frees them on the thread of the rollup maker, because
+  // Forget may run on a network loop.
+  std::map<MetricHour, DirtyMarker> forgotten_;
   // Number of markers that do not count towards kMarkersMax: the markers of odd hours, and those
   // set by earlier processes.
   size_t uncounted_markers_ = 0;

@@ -285,6 +285,18 @@ TEST_CASE_FIXTURE(Labelled, "many matchers of one label cache one verdict per va
   CHECK(Find(conditions).back() == "limit exceeded: too many bytes");
 }
 
+TEST_CASE_FIXTURE(Labelled, "the names of selected metrics are charged") {
+  constexpr int kMetrics = 20, kNameBytes = 20'000;
+  for (int i = 0; i < kMetrics; ++i)
+    Put(std::to_string(i) + std::string(kNameBytes, 'x'), {{"host", "a"}});
+  for (const Condition& condition :
+       {Condition{"host", kEqual, "a"}, Condition{"__name__", kMatches, "[0-9]+x+"}}) {
+    CHECK(Find({condition}).size() == kMetrics);
+    CHECK(watch.bytes_most > kMetrics * kNameBytes);
+    watch.bytes_most = 0;
+  }
+}
+
 TEST_CASE("an underscored name has only characters that PromQL needs no quotes for") {
   CHECK(UnderscoredName("room.temp") == "room_temp");
   CHECK(UnderscoredName("a:b_c9") == "a:b_c9");

@@ -88,6 +88,20 @@ TEST_CASE_FIXTURE(Files, "files covered by rules are deleted unread, and other p
   CHECK(Left("m", "late") == 0);
 }
 
+TEST_CASE_FIXTURE(Files,
+                  "files with metrics whose names are beyond ISO-8859-1 are deleted unread") {
+  PutDays("温度", "a", 3);
+  PutDays("m", "a", 3);
+  Flush();
+  AdvanceTo(kMidnight + 3 * kDayS + 5 * kHourS);
+  SUBCASE("by a rule for all metrics") { CHECK(Delete(Options(kAllOneDay)).ok()); }
+  SUBCASE("by a rule with the name") {
+    CHECK(Delete(Options(R"([{"metric":"温度","keep":"1d"},{"metric":"m","keep":"1d"}])")).ok());
+  }
+  CHECK(Dropped() == 2);
+  CHECK(Left("温度", "a") == 19);
+}
+
 TEST_CASE_FIXTURE(Files, "a file with a series that is kept longer is deleted row by row") {
   PutDays("m", "a", 2);
   PutDays("m", "b", 2);

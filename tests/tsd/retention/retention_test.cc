@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <new>
 
 #include "tests/query/engine_fixture.h"
@@ -72,6 +73,23 @@ TEST_CASE_FIXTURE(RetentionFixture,
   CHECK(Ages("sys.温度") == "");
 }
 
+TEST_CASE_FIXTURE(RetentionFixture, "a rule with a star applies to names beyond ISO-8859-1") {
+  for (const char* metric : {"温度", "sys"}) Put(metric, {{"host", "a"}}, kNow - 2 * kDay, 1);
+  CHECK(Round(R"([{"metric":"*","keep":"1d"}])").ok());
+  CHECK(Ages("温度") == "");
+  CHECK(Ages("sys") == "");
+}
+
+TEST_CASE_FIXTURE(
+    RetentionFixture,
+    "a rule with a star applies to no metric that this process knows by another name") {
+  Put("sys.a", {{"host", "a"}}, kNow - 2 * kDay, 1);
+  uid::Names other(store, {});
+  REQUIRE(other.Rename(UidKind::kMetric, "sys.a", "app.a").ok());
+  (void)Round(R"([{"metric":"app.*","keep":"1d"}])");
+  CHECK(Ages("sys.a") == "a 172800");
+}
+
 TEST_CASE_FIXTURE(RetentionFixture, "tags select series, by names and by patterns") {
   for (const char* host : {"web1", "web2", "db"}) Put("m", {{"host", host}}, kNow - 2 * kDay, 1);
   CHECK(Round(R"([{"metric":"m","tags":{"host":"web2"},"keep":"1d"}])").ok());
@@ -104,6 +122,16 @@ TEST_CASE_FIXTURE(RetentionFixture, "an unknown name does not affect the other n
   for (const char* host : {"a", "b"}) Put("m", {{"host", host}}, kNow - 2 * kDay, 1);
   CHECK(Round(R"([{"metric":"m","tags":{"host":"a|nobody"},"keep":"1d"}])").ok());
   CHECK(Ages("m") == "b 172800");
+}
+
+TEST_CASE_FIXTURE(RetentionFixture, "a rule with tags selects any number of series") {
+  constexpr int kSeries = 9'000;  // more than are deleted together
+  for (int i = 0; i < kSeries; ++i)
+    Put("m", {{"host", (i % 2 == 0 ? "old" : "new") + std::to_string(i)}}, kNow - 2 * kDay, 1);
+  CHECK(Round(R"([{"metric":"m","tags":{"host":"old*"},"keep":"1d"}])").ok());
+  const std::string ages = Ages("m");
+  CHECK(ages.find("old") == std::string::npos);
+  CHECK(std::count(ages.begin(), ages.end(), '|') == kSeries / 2 - 1);
 }
 
 TEST_CASE_FIXTURE(RetentionFixture, "late points are deleted by the next round of retention") {

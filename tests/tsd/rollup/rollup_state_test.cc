@@ -86,6 +86,36 @@ TEST_CASE_FIXTURE(Known<ModelStore>,
   CHECK(*state->KeepBefore("m", kOpenDay) == kRolledDay);
 }
 
+TEST_CASE_FIXTURE(Known<ModelStore>,
+                  "the number of markers for hours that rollups cannot represent is limited, also "
+                  "if many metrics have such hours") {
+  constexpr size_t kMarkersMax = 10, kMost = kMarkersMax + RollupState::kOddMoreMax;
+  state = *RollupState::Open(store, "state", {&tables.levels[2]}, {*RollupIds::Of(tables), {}},
+                             kMarkersMax);
+  for (size_t i = 0; i < kMost + 9; ++i) {
+    const uint32_t hour = kRolledDay + i % 10 * kHour;
+    REQUIRE(state->MarkOdd("m" + std::to_string(i / 10), hour, Odd::kExtras).ok());
+  }
+  CHECK(state->markers() == kMost);
+  CHECK(state->CountsAsOdd("m" + std::to_string(kMost / 10), kRolledDay));
+  CHECK_FALSE(state->CountsAsOdd("m1", kRolledDay));
+}
+
+TEST_CASE_FIXTURE(Known<ModelStore>,
+                  "hours to recompute are found among many that rollups cannot represent") {
+  constexpr uint32_t kHours = 20'000;
+  for (uint32_t i = 0; i < kHours; ++i)
+    REQUIRE(state->MarkOdd("m" + std::to_string(i), kRolledDay, Odd::kExtras).ok());
+  for (const uint32_t i : {0U, kHours / 2, kHours - 1}) {
+    const Bytes metric = "m" + std::to_string(i);
+    const ChangedRows change{metric, kRolledDay};
+    REQUIRE(state->BeforeChange(change).ok());
+    state->AfterChange(change);
+  }
+  CHECK(state->Repairable(kHours).size() == 3);
+  CHECK(state->Repairable(2).size() == 2);
+}
+
 TEST_CASE(
     "after too many hours that rollups cannot represent, all later hours of the metric "
     "count as such hours") {
