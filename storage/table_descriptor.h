@@ -13,6 +13,9 @@ namespace hg {
 /// The TTL in seconds that means "forever" in HBase.
 inline constexpr int64_t kTtlForever = 2147483647;
 
+/// The maximum length of a split key in the descriptor of a new table, in bytes.
+inline constexpr size_t kSplitKeyBytesMax = 1024;
+
 /// The attribute BLOOMFILTER. kRow means that files have a Bloom filter, with which reads skip
 /// files that do not have the row (region-store.md D20).
 enum class BloomFilter : uint8_t { kNone, kRow };

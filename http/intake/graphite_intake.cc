@@ -12,10 +12,10 @@ namespace hg::http {
 namespace {
 
 /// Maximum memory of points that wait to be stored. The limit is needed because the points of a
-/// frame with one long path copy that path, and because one batch is stored in one turn of the
-/// event loop: a batch of 1,800 short new paths takes about 40 ms. kPointBytes: memory per point in
-/// addition to its names.
-constexpr size_t kBatchBytesMax = size_t{256} << 10;
+/// frame with one long path copy that path, and because one batch of a frame is stored in one turn
+/// of the event loop. The short lines of one read should fit into one batch. kPointBytes: memory
+/// per point in addition to its names.
+constexpr size_t kBatchBytesMax = size_t{384} << 10;
 constexpr size_t kPointBytes = 128;
 constexpr auto kRefusedPause = std::chrono::milliseconds(20);
 constexpr int64_t kWarningIntervalMs = 10'000;

@@ -19,7 +19,7 @@ constexpr std::string_view kPagePolicy =
     "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'\r\n";
 
-/// OpenTSDB never sends Vary (opentsdb-http-api.md §5), so only responses that caches may store
+/// OpenTSDB never sends Vary (opentsdb-http-api.md §5), so only responses with Cache-Control
 /// have it.
 constexpr std::string_view kVary = "Vary: Accept-Encoding, Origin\r\n";
 
@@ -150,6 +150,13 @@ bool Reply::Write(std::string_view bytes) {
 void Reply::Reset() {
   if (started_) return;
   body_.clear();
+  // An error that replaces the body must not be cached like the body.
+  for (const std::string_view name : {"Age: ", "Cache-Control: "}) {
+    const size_t at = headers_.starts_with(name) ? 0 : headers_.find("\r\n" + std::string(name));
+    if (at == std::string::npos) continue;
+    const size_t begin = at == 0 ? 0 : at + 2;
+    headers_.erase(begin, headers_.find("\r\n", begin) + 2 - begin);
+  }
 }
 
 std::string Reply::Head(bool streamed, size_t length) const {

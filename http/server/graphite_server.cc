@@ -56,17 +56,20 @@ struct Shared {
   const std::atomic<bool>& stopping;  // whether the connections stop reading
   GraphiteIntake& intake;
   TurnWatch& turns;
-  RequestMemory& memory;                 // the memory of unfinished frames
+  RequestMemory& memory;                 // the memory of received frames
   std::list<GraphiteConnection*>& open;  // the connection that received bytes last is at the end
   // Connections with complete frames, in the order in which they wait for their next turn. A turn
-  // stores one batch of points, so that a large frame does not hold up the lines of other clients.
+  // stores at most one batch of points, so that a large frame does not hold up the lines of other
+  // clients.
   // Only the first connection has a parsed frame, because its objects need much more memory than
   // its bytes.
   std::deque<std::shared_ptr<GraphiteConnection>>& with_frames;
+  bool turn_posted = false;  // whether the next turn waits in the event loop
 };
 
-/// A connection. Its pending wait for bytes keeps it alive. Between two callbacks it holds memory
-/// only for an unfinished line or frame.
+/// A connection. Its pending wait for bytes, or its place in Shared::with_frames, keeps it alive.
+/// Between two callbacks it holds memory for an unfinished line or frame, or for the frames that
+/// wait for their turns.
 class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnection> {
  public:
   /// Creates a connection. `writer`: write limits of the client; null = unlimited.
@@ -112,6 +115,23 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
         form_ == Form::kPickle && buffer_.size() > 0 && !HasFrame() && NothingWaits();
     return pace_.TooSlow(intake_.MonotonicMs() / 1000, waiting, received_bytes_);
   }
+  /// Lets the first connection of Shared::with_frames store a batch, soon. Does nothing if the next
+  /// turn is already posted. Call this function also from time to time, because posting fails if
+  /// memory runs out.
+  void PostTurn() {
+    if (shared_.turn_posted) return;
+    asio::post(socket_.get_executor(), [&shared = shared_] {
+      shared.turn_posted = false;
+      const std::shared_ptr<GraphiteConnection> self = std::move(shared.with_frames.front());
+      shared.with_frames.pop_front();
+      if (!shared.with_frames.empty()) self->PostTurn();
+      const Turn turn(shared.turns, [] { return std::string("a Graphite frame"); });
+      const bool good = self->Take();
+      self->active_ms_ = self->intake_.MonotonicMs();
+      if (good && self->Hold()) self->GoOn();
+    });
+    shared_.turn_posted = true;
+  }
   /// Closes the socket and removes the connection from Shared::open. Idempotent.
   void Close() {
     if (!socket_.is_open()) return;
@@ -141,18 +161,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     if (!HasFrame()) return Read();
     auto& waiting = shared_.with_frames;
     frame_ ? waiting.push_front(shared_from_this()) : waiting.push_back(shared_from_this());
-    if (waiting.size() == 1) PostTurn();
-  }
-
-  /// Lets the first connection of Shared::with_frames store a batch, soon.
-  void PostTurn() {
-    asio::post(socket_.get_executor(), [&shared = shared_] {
-      const std::shared_ptr<GraphiteConnection> self = std::move(shared.with_frames.front());
-      shared.with_frames.pop_front();
-      if (!shared.with_frames.empty()) self->PostTurn();
-      const Turn turn(shared.turns, [] { return std::string("a Graphite frame"); });
-      if (self->Take() && self->Hold()) self->GoOn();
-    });
+    PostTurn();
   }
 
   /// Reads once. Then handles all complete lines, or a batch of points of complete frames. Returns
@@ -174,15 +183,23 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     return good && Hold();
   }
 
-  /// Frees unused memory of buffer_ and charges the rest to the memory budget. Returns false if the
-  /// budget refuses it, so that the connection must end.
+  /// Frees unused memory of buffer_ and charges the rest to the memory budget. If the budget
+  /// refuses it, stores the complete frames at once. Returns false if the budget refuses the rest,
+  /// too, so that the connection must end.
   bool Hold() {
-    if (!frame_) buffer_.Trim(0);
-    memory_.GiveAll();
-    if (memory_.Cover(buffer_.capacity())) return true;
+    if (Charge()) return true;
+    while (HasFrame()) {
+      if (!Take()) return false;
+    }
+    if (Charge()) return true;
     intake_.TurnAway("a connection was closed because unfinished frames take too much memory");
     buffer_.Consume(buffer_.size());
     return false;
+  }
+  bool Charge() {
+    if (!frame_) buffer_.Trim(0);
+    memory_.GiveAll();
+    return memory_.Cover(buffer_.capacity());
   }
 
   /// Handles the complete lines or frames in buffer_. Returns false if one is too long, so that
@@ -230,10 +247,10 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
     intake_.Add(*point, writer_.get());
   }
 
-  /// Handles complete frames until a batch of points was stored.
+  /// Handles complete frames until the turn must end.
   bool TakeFrames() {
-    bool stored = false;
-    while (!stored && HasFrame()) {
+    bool ends = false;
+    while (!ends && HasFrame()) {
       const size_t size = ReadBig32(buffer_.view().data());
       if (size > GraphiteServer::kFrameBytesMax) break;
       if (!frame_) {
@@ -242,7 +259,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
         points.ok() ? void(frame_.emplace(std::move(*points))) : intake_.Refuse(points.status());
       }
       if (frame_ && !TakePoints(&*frame_)) {
-        stored = true;
+        ends = true;
         continue;
       }
       frame_.reset();
@@ -250,16 +267,22 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
       pace_.End();
     }
     intake_.Flush(writer_.get());
-    const bool has_size = !stored && buffer_.size() >= kFrameHeadBytes;
+    const bool has_size = !ends && buffer_.size() >= kFrameHeadBytes;
     return Keep(buffer_.view(), has_size ? ReadBig32(buffer_.view().data()) : 0,
                 GraphiteServer::kFrameBytesMax);
   }
 
-  /// Adds the points of a frame to the batch. Returns false if the batch was stored before the last
-  /// point was added.
+  /// Adds points of a frame to the batch. Returns false if the batch was stored before the last
+  /// point was added, or if many points were invalid, so that the turn must end.
   bool TakePoints(PickledPoints* points) {
+    constexpr size_t kRefusedMax = 256;
+    size_t refused = 0;
     while (const auto point = points->Next()) {
       if (intake_.overdue()) continue;
+      if (!point->ok() && ++refused > kRefusedMax) {
+        intake_.Refuse(point->status());
+        return false;
+      }
       if (!point->ok()) {
         intake_.Refuse(point->status());
       } else if (intake_.AddCopy(**point, writer_.get())) {
@@ -414,6 +437,7 @@ class GraphiteServer::Impl {
       if (error || stopping_.load()) return;
       const Turn turn(turns_, [] { return std::string("the check of connections"); });
       SweepLater();
+      if (!with_frames_.empty()) with_frames_.front()->PostTurn();
       for (auto next = open_.begin(); next != open_.end();) {
         GraphiteConnection* const connection = *next++;
         const bool slow = connection->TooSlow();

@@ -66,7 +66,7 @@ class LabelledSink {
   /// Sets the series to which the following points belong.
   virtual void SetSeries(std::string_view metric, std::span<const Label> labels) = 0;
   /// Begins an item of the request. The points that are added after this call belong to the item.
-  /// Returns false if the request has ended. The sink ignores all further calls then.
+  /// Returns false if the request has ended. The caller must then add no more points.
   virtual bool BeginItem() = 0;
   virtual void Add(int64_t time_ms, PointValue value) = 0;
   /// Rejects the current item, for the given reason.

@@ -61,8 +61,9 @@ Status Engine::Start() {
   RETURN_IF_ERROR(WithAdvice(memstore_.Load(stored)));
   // A table that already has these families is not changed, because a client may have altered its
   // other attributes.
-  for (const TableDescriptor& table : env_.options.tables) {
+  for (const TableDescriptor& table : env_.options.tables)
     RETURN_IF_ERROR(CheckOnlyPointsTable(table));
+  for (const TableDescriptor& table : env_.options.tables) {
     if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
   }
   RETURN_IF_ERROR(memstore_.Replay(stored));
@@ -71,8 +72,8 @@ Status Engine::Start() {
   return {};
 }
 
-// The point store has one table. If the options name another one, points must not go silently to
-// the first.
+// The point store has one table. If the options name another table of points than the directory
+// has, the points would go to the old table without a message.
 Status Engine::CheckOnlyPointsTable(const TableDescriptor& table) const {
   const Table* const points = tables_.points();
   if (!table.points || points == nullptr) return {};

@@ -60,6 +60,7 @@ class Engine {
   Status CreateTable(const TableDescriptor& descriptor);
   /// Returns whether the table has changed; it has not if it already has these attributes. Returns
   /// InvalidArgument if stored rows do not fit them, LimitExceeded after kAlterationsMax changes.
+  /// Conflict: `before` is set, and the table has other attributes now (Store::AlterTable).
   Result<bool> AlterTable(const TableDescriptor& descriptor,
                           const TableDescriptor* before = nullptr);
   Status DropTable(const std::string& name);

@@ -224,7 +224,7 @@ Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
   return copy.progress();
 }
 
-// When a store is opened, it removes files below this folder that do not belong to it.
+// When a store is opened, it removes unknown files below the folder `namespaces` of its directory.
 Status Engine::CheckBackupFolder(const std::string& folder) const {
   const auto plain = [](const std::string& path) {
     std::error_code ignored;

@@ -43,13 +43,14 @@ bool Engine::HasFamiliesOf(const TableDescriptor& wanted) const {
 
 bool Engine::IsOwnTable(const std::string& name) const {
   return std::any_of(env_.options.tables.begin(), env_.options.tables.end(),
-                     [&](const TableDescriptor& mine) { return mine.name == name; });
+                     [&](const TableDescriptor& mine) {
+                       return WithoutDefaultNamespace(mine.name) == WithoutDefaultNamespace(name);
+                     });
 }
 
 Status Engine::CreateTable(const TableDescriptor& wanted) {
   RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
   // The manifest, which is in memory and is written after each flush, has all split keys.
-  constexpr size_t kSplitKeyBytesMax = 1024;
   for (const Bytes& key : wanted.splits) {
     if (key.size() <= kSplitKeyBytesMax) continue;
     return Status::InvalidArgument("a split key of table '" + wanted.name + "' has " +
@@ -107,7 +108,7 @@ Result<bool> Engine::AlterTable(const TableDescriptor& wanted, const TableDescri
 Status Engine::CheckOwnFamilies(const TableDescriptor& wanted) const {
   if (!env_.options.background) return {};
   for (const TableDescriptor& mine : env_.options.tables) {
-    if (mine.name != wanted.name) continue;
+    if (WithoutDefaultNamespace(mine.name) != wanted.name) continue;
     for (const FamilyDescriptor& needed : mine.families) {
       if (std::any_of(wanted.families.begin(), wanted.families.end(),
                       [&](const FamilyDescriptor& f) { return f.name == needed.name; }))

@@ -368,9 +368,7 @@ void Memstore::ApplyRegularRow(const Table& table, const RowRecord& record, uint
     if (change.kind == CellChange::Kind::kDeleteFamily) {
       rows.WriteClear(history(), sequence);
       row->SetFlag(RowHourMemory::kRaw);
-      if (lsm::CellRow* raw = cells.Find(record.key)) {
-        std::erase_if(raw->cells, [family](const auto& cell) { return cell.family == family; });
-      }
+      cells.EraseFamily(record.key, family);
     } else if (change.kind == CellChange::Kind::kPut &&
                points::CanonicalPoint(change.qualifier, change.value, &point)) {
       rows.Write(history(), sequence, point.qualifier.bits, point.bits, points::RowForm::kSingle);
@@ -483,12 +481,9 @@ Result<LogPosition> Memstore::Write(const Table& table, ByteView key,
 // Limits what appends to one cell take in memory. An append does not read the part of the cell that
 // is in files, so the complete cell may become larger with each flush.
 Status Memstore::CheckAppend(const Table& table, ByteView key, const CellChange& append) {
-  const auto family = static_cast<uint8_t>(table.points_family);
-  lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
-  const lsm::CellRow* const row = cells.FindColumn(key, family, append.qualifier);
-  const lsm::StoredCell* const cell =
-      row == nullptr ? nullptr : row->Find(family, append.qualifier);
-  return CheckValueSize((cell == nullptr ? 0 : cell->value.size()) + append.value.size());
+  const size_t size = active_->CellsOrMake(table.id).ValueBytes(
+      key, static_cast<uint8_t>(table.points_family), append.qualifier);
+  return CheckValueSize(size + append.value.size());
 }
 
 // Registers the series of the row again if a sweep forgets it before the lock is taken.

@@ -245,7 +245,17 @@ void HeldRow::DeleteFamily(uint8_t family, int64_t tombstone_ms) {
     Set(std::move(row));
     return;
   }
+  EraseFamily(family);
   large_->row.DeleteFamily(family, tombstone_ms);
+}
+
+void HeldRow::EraseFamily(uint8_t family) {
+  if (!wide()) {
+    CellRow row = Take();
+    std::erase_if(row.cells, [family](const StoredCell& cell) { return cell.family == family; });
+    Set(std::move(row));
+    return;
+  }
   auto& columns = large_->columns;
   auto at = columns.lower_bound(Bytes(1, static_cast<char>(family)));
   while (at != columns.end() && static_cast<uint8_t>(at->first.front()) == family) {
@@ -374,6 +384,17 @@ CellRow* CellMemory::Writer::FindColumn(ByteView key, uint8_t family, ByteView q
   return &row_;
 }
 
+size_t HeldRow::ValueBytes(uint8_t family, ByteView qualifier) const {
+  if (packed_ != nullptr) return SizeOf(packed_.get());
+  if (large_ == nullptr) return 0;
+  if (wide()) {
+    const auto at = large_->columns.find(ColumnKey(family, qualifier));
+    return at == large_->columns.end() ? 0 : at->second.ValueBytes(family, qualifier);
+  }
+  const StoredCell* const cell = large_->row.Find(family, qualifier);
+  return cell == nullptr ? 0 : cell->value.size();
+}
+
 HeldRow& CellMemory::Writer::Held(ByteView key) {
   if (MoveTo(key)) {
     accounted_ = at_->first.size() + at_->second.MemoryBytes();
@@ -381,6 +402,12 @@ HeldRow& CellMemory::Writer::Held(ByteView key) {
     Make(key);
   }
   return at_->second;
+}
+
+void CellMemory::Writer::EraseFamily(ByteView key, uint8_t family) {
+  if (!MoveTo(key)) return;
+  Held(key).EraseFamily(family);
+  Account();
 }
 
 void CellMemory::Writer::DeleteFamily(ByteView key, uint8_t family, int64_t tombstone_ms) {
@@ -450,6 +477,12 @@ Status CellMemory::Charge(ByteView key, const ColumnChoice& wanted, MemoryTally*
     bytes = held.CopiedBytes(wanted);
   }
   return ChargeRow(cells, bytes, memory);  // without the lock, because Step may wait
+}
+
+size_t CellMemory::ValueBytes(ByteView key, uint8_t family, ByteView qualifier) const {
+  std::shared_lock lock(mutex_);
+  const auto it = rows_.find(key);
+  return it == rows_.end() ? 0 : it->second.ValueBytes(family, qualifier);
 }
 
 void CellMemory::Copy(ByteView first, bool after, ByteView stop, size_t max,

@@ -46,12 +46,18 @@ class HeldRow {
   /// the changed column, even if no other column is left.
   CellRow TakeColumn(uint8_t family, ByteView qualifier);
   void PutColumn(uint8_t family, ByteView qualifier, CellRow column);
-  /// Deletes all cells of the family, and keeps the tombstone. Only the columns of the family are
-  /// accessed. This function is for tables with the order kByArrival.
+  /// EraseFamily and DeleteFamily are for tables with the order kByArrival. EraseFamily removes all
+  /// cells of the family. DeleteFamily also adds a tombstone. Both access only the columns of the
+  /// family.
+  void EraseFamily(uint8_t family);
   void DeleteFamily(uint8_t family, int64_t tombstone_ms);
+  /// Returns the size of the column's value, in bytes. This function is for tables with the order
+  /// kByArrival. The result for a row with one small put may be some bytes too large.
+  [[nodiscard]] size_t ValueBytes(uint8_t family, ByteView qualifier) const;
   /// Adds cells with lsm::AddVersions. Only the changed columns of a wide row are accessed, and
-  /// their families' tombstones. A column with many cells is tidied only now and then, so that the
-  /// time for each new cell does not grow with their number.
+  /// their families' tombstones. If a column and the tombstones of its family have more than 64
+  /// cells, the column is tidied only after it has got about as many new cells. Thus the average
+  /// time for a new cell does not grow with their number.
   void AddVersions(Families families, CellVersions added);
   /// Returns the approximate size of the row in bytes, including the map node.
   [[nodiscard]] size_t MemoryBytes() const;
@@ -102,8 +108,10 @@ class CellMemory {
     CellRow& Column(ByteView key, uint8_t family, ByteView qualifier);
     /// Returns the row for a change of only this column, or null if the row does not exist.
     CellRow* FindColumn(ByteView key, uint8_t family, ByteView qualifier);
-    /// Deletes all cells of the family with a tombstone, and creates the row if it does not exist.
-    /// Only tables with the order kByArrival may use this function.
+    /// Only tables with the order kByArrival may use EraseFamily and DeleteFamily. EraseFamily
+    /// removes all cells of the family. DeleteFamily also adds a tombstone, and creates the row if
+    /// it does not exist.
+    void EraseFamily(ByteView key, uint8_t family);
     void DeleteFamily(ByteView key, uint8_t family, int64_t tombstone_ms);
     /// Adds cells to the row with lsm::AddVersions, and creates the row if it does not exist. Only
     /// tables with the order kByTime may use this function.
@@ -147,6 +155,8 @@ class CellMemory {
   /// charge. If `memory` is null or the row does not exist, nothing is charged. The row may grow a
   /// little before it is copied.
   Status Charge(ByteView key, const ColumnChoice& wanted, MemoryTally* memory) const;
+  /// Returns the size of a column's value (HeldRow::ValueBytes), or 0 if the column does not exist.
+  [[nodiscard]] size_t ValueBytes(ByteView key, uint8_t family, ByteView qualifier) const;
   /// Appends copies of at most `max` rows with key ≥ first (key > first if `after` is true) and key
   /// < stop. An empty `stop` means that the range has no end. A row that is wide or has more than
   /// kCopiedBytes is returned without its columns (KeyedRow::left_out).

@@ -66,7 +66,8 @@ using Families = std::span<const FamilyDescriptor>;
 /// of a family hides are removed only if `row` contains them.
 void AddVersions(Families families, CellVersions added, CellVersions* row);
 
-/// Sorts cells, which are in the order in which they were written.
+/// Sorts cells by SortsBefore. The cells must be in the order in which they were written. Among
+/// equal cells, the cell that was written last comes first; equal cells are not removed.
 void SortVersions(CellVersions* written);
 
 /// Returns the union of two lists of cells.

@@ -262,7 +262,9 @@ size_t CountRawPoints(const RowPart& row) {
   for (const RawCell& raw : row.raw) {
     if (!TouchesPoints(raw.qualifier)) continue;
     if (codec::ClassifyQualifier(raw.qualifier) == codec::CellClass::kAppend) {
-      count += raw.value.size() / 3;  // a point has at least 2 bytes of qualifier and 1 of value
+      ByteView pairs = raw.value;  // of qualifiers and values
+      for (codec::Qualifier q; codec::TakeQualifier(&pairs, &q); ++count)
+        pairs.remove_prefix(std::min(pairs.size(), static_cast<size_t>(q.value_width())));
       continue;
     }
     ByteView rest = raw.qualifier;

@@ -228,7 +228,9 @@ void Service::truncateTable(const wire::TTableName& wire_name, bool keep_splits)
   if (!state_.master.IsDisabled(name)) Refuse(Named("TableNotDisabledException", name), false);
   if (keep_splits) {
     for (Bytes& start : RegionStarts(name, "truncateTable")) {
-      if (!start.empty()) descriptor.splits.push_back(std::move(start));
+      // A region that was split at a longer key is joined with the region before it.
+      if (!start.empty() && start.size() <= kSplitKeyBytesMax)
+        descriptor.splits.push_back(std::move(start));
     }
   }
   Check(Drop(name), name, "truncateTable");

@@ -297,9 +297,10 @@ TEST_CASE("the lines of a client are stored between the batches of another clien
   edge.Await(edge.counters.points_added, 1);
   constexpr int kSeries = 4'000;  // four batches
   int registered = 0;
-  std::atomic<bool> sent{false}, stored_between{false};
+  std::atomic<bool> begun{false}, sent{false}, stored_between{false};
   edge.points.before_register = [&] {
     ++registered;
+    begun = true;
     while (registered == 1 && !sent) std::this_thread::yield();
     if (registered == kSeries) stored_between = edge.names.Find(UidKind::kMetric, "z").ok();
     return Status();
@@ -309,11 +310,23 @@ TEST_CASE("the lines of a client are stored between the batches of another clien
     pickle += "(V" + std::string(150, 'a') + std::to_string(i) + "\n(I1\nI1\ntt";
   ClientSocket frames(edge.server.pickle_port());
   frames.Send(Frame(pickle + "t."));
+  while (!begun) std::this_thread::yield();
   lines.Send("z 1 1700000000\n");
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   sent = true;
   edge.Await(edge.counters.points_added, kSeries + 2);
   CHECK(stored_between);
+}
+
+TEST_CASE("a large frame of invalid points is refused in several turns, and the next is stored") {
+  RunningGraphite edge;
+  constexpr int kElements = 20'000;
+  std::string pickle = "(";
+  for (int i = 0; i < kElements; ++i) pickle += "(Va\n(Vx\nI1\ntt";
+  ClientSocket client(edge.server.pickle_port());
+  client.Send(Frame(pickle + "t.") + Frame("((Vb\n(I1700000000\nI1\nttt."));
+  edge.Await(edge.counters.points_added, 1);
+  CHECK(edge.counters.put_illegal_arguments.load() == kElements);
 }
 
 TEST_CASE("a line that is incomplete when the connection ends is not stored") {

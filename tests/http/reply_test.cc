@@ -74,6 +74,22 @@ TEST_CASE("caches learn on which request headers a response depends") {
   }
 }
 
+TEST_CASE("an error that replaces a body is not cached") {
+  std::string sent;
+  Reply reply(ReplyForm(), Into(&sent));
+  reply.AddHeader("Age", "0");
+  reply.AddHeader("Allow", "GET");
+  reply.AddHeader("Cache-Control", "max-age=86400");
+  reply.Write("plot");
+  reply.Reset();
+  reply.SetStatus(503);
+  reply.Write("error");
+  reply.Finish();
+  CHECK(sent.find("Cache-Control") == std::string::npos);
+  CHECK(sent.find("Age") == std::string::npos);
+  CHECK(sent.find("Allow: GET\r\n") != std::string::npos);
+}
+
 TEST_CASE("a handler learns in the middle of a large body that the client has left") {
   int sent = 0;
   ReplyHooks hooks;

@@ -45,7 +45,10 @@ void TablesAreDescribedAlteredAndDropped(StoreSubject& s) {
   REQUIRE(s.store().Mutate("x", {{"k", {PutCell("new", "q", "3")}}}).ok());
   s.Disturb();
   CHECK(Text(*s.store().Get("x", "k")) == "new:q=3 odd:q=2 ");
-  REQUIRE(s.store().AlterTable(table).ok());
+  // A change of a table that was altered meanwhile is refused.
+  CHECK(s.store().AlterTable(altered, &table).code() == StatusCode::kConflict);
+  const TableDescriptor now = *s.store().DescribeTable("x");
+  REQUIRE(s.store().AlterTable(table, &now).ok());
   s.Disturb();
   CHECK(Text(*s.store().Get("x", "k")) == "odd:q=2 ");
   CHECK(s.store().CreateTable(table).ok());

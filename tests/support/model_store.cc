@@ -150,7 +150,8 @@ Status ModelStore::AlterTable(const TableDescriptor& wanted, const TableDescript
   if (wanted.points != table->descriptor.points) {
     return Status::InvalidArgument("a table's order cannot be altered");
   }
-  if (before != nullptr && before->families != table->descriptor.families) {
+  if (before != nullptr && (before->families != table->descriptor.families ||
+                            before->split_policy != table->descriptor.split_policy)) {
     return Status::Conflict("the table was altered at the same time");
   }
   table->descriptor.families = wanted.families;

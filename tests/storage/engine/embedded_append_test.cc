@@ -99,7 +99,6 @@ TEST_CASE("an append after a delete or a put does not extend older values") {
   }
 }
 
-// The process ends at each call in turn: data in files is not replayed from the log again.
 TEST_CASE("appends to a cell whose part in memory would exceed the largest value are refused") {
   FaultyFileSystem disk(1);
   auto store = Open(disk);
@@ -157,6 +156,7 @@ TEST_CASE("an append to several columns changes all of them or none, in one reco
   }
 }
 
+// The process ends at each call in turn: data in files is not replayed from the log again.
 TEST_CASE("appends of a killed process are replayed exactly once") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);

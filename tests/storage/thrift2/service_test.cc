@@ -5,7 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <thread>
+#include <functional>
+#include <utility>
 
 #include "tests/support/model_store.h"
 
@@ -30,6 +31,11 @@ class RecordingStore : public ModelStore {
     return ModelStore::AppendColumns(table, key, columns, ttl_ms);
   }
 
+  Status AlterTable(const TableDescriptor& table, const TableDescriptor* before) override {
+    if (before_alter) std::exchange(before_alter, nullptr)();
+    return ModelStore::AlterTable(table, before);
+  }
+
   Result<Row> GetCells(const std::string& table, ByteView key,
                        const CellSelection& wanted) override {
     if (row.empty()) return ModelStore::GetCells(table, key, wanted);
@@ -42,7 +48,8 @@ class RecordingStore : public ModelStore {
   }
   Result<std::vector<Bytes>> RegionStarts(const std::string& /*table*/) override { return starts; }
 
-  Row row;  // if it is not empty, it is the only row that reads return
+  std::function<void()> before_alter;  // runs once, before the next AlterTable
+  Row row;                             // if it is not empty, it is the only row that reads return
   std::atomic<bool>* stop = nullptr;
   std::vector<size_t> writes;  // number of rows of each call
   size_t changes = 0;  // number of changes to the first row of each MutateRows, or of appends
@@ -104,28 +111,30 @@ wire::TPut PutOf(const std::string& row, const std::string& family, size_t cells
   return put;
 }
 
-TEST_CASE("families that clients add at the same time all remain") {
+TEST_CASE("a family stays although another client adds a family at the same time") {
   Fixture f;
-  f.service.EndCall();
-  constexpr int kThreads = 4, kEach = 3;
-  std::vector<std::thread> clients;
-  for (int i = 0; i < kThreads; ++i) {
-    clients.emplace_back([&f, i] {
-      Service service(f.state, -1, static_cast<uint64_t>(i) + 2);
-      for (int j = 0; j < kEach; ++j) {
-        service.BeginCall();
-        wire::TTableName table;
-        table.qualifier = "g";
-        wire::TColumnFamilyDescriptor family;
-        family.name = "f" + std::to_string(i) + "_" + std::to_string(j);
-        service.addColumnFamily(table, family);
-        service.EndCall();
-      }
-    });
-  }
-  for (std::thread& client : clients) client.join();
-  CHECK(f.store.DescribeTable("g")->families.size() == 2 + kThreads * kEach);
-  f.service.BeginCall();
+  f.store.before_alter = [&f] {
+    TableDescriptor table = *f.store.DescribeTable("g");
+    table.families.push_back({"first"});
+    REQUIRE(f.store.ModelStore::AlterTable(table, nullptr).ok());
+  };
+  wire::TTableName table;
+  table.qualifier = "g";
+  wire::TColumnFamilyDescriptor family;
+  family.name = "second";
+  f.service.addColumnFamily(table, family);
+  CHECK(f.store.DescribeTable("g")->families.size() == 4);
+}
+
+TEST_CASE("a truncated table keeps its split keys, except those that a new table may not have") {
+  Fixture f;
+  const Bytes longest(kSplitKeyBytesMax, 'b'), longer(kSplitKeyBytesMax + 1, 'c');
+  f.store.starts = {"", "a", longest, longer};
+  wire::TTableName table;
+  table.qualifier = "g";
+  f.service.disableTable(table);
+  f.service.truncateTable(table, true);
+  CHECK(f.store.DescribeTable("g")->splits == std::vector<Bytes>{"a", longest});
 }
 
 TEST_CASE("a text filter that Hourglass lacks is refused, and the error names it") {

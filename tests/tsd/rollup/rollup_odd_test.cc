@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(Opened,
         .table;
   };
   constexpr int kPieces = 4096;
-  CHECK(table_of(kPieces) == "1h");
+  CHECK(table_of(kPieces - 1) == "1h");
   CHECK(table_of(kPieces + 1) == "raw");
   source.kept_before_s = kMidnight + kDayS;  // the raw points may have been deleted
   CHECK(table_of(kPieces + 1) == "1h");
