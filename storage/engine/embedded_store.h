@@ -17,8 +17,7 @@ class EmbeddedStore : public Store {
       : engine_(engine), later_(new EmbeddedStore(engine, nullptr)) {}
 
   Status CreateTable(const TableDescriptor& table) override;
-  Status AlterTable(const TableDescriptor& table,
-                    const TableDescriptor* before = nullptr) override;
+  Status AlterTable(const TableDescriptor& table, const TableDescriptor* before = nullptr) override;
   Status DropTable(const std::string& table) override;
   Result<TableDescriptor> DescribeTable(const std::string& table) override;
   Result<std::vector<TableDescriptor>> ListTables() override;
