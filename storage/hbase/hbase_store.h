@@ -43,8 +43,7 @@ class HbaseStore : public Store {
   ~HbaseStore() override;
 
   Status CreateTable(const TableDescriptor& table) override;
-  Status AlterTable(const TableDescriptor& table,
-                    const TableDescriptor* before = nullptr) override;
+  Status AlterTable(const TableDescriptor& table, const TableDescriptor* before = nullptr) override;
   Status DropTable(const std::string& table) override;
   /// Deletes all rows of the table. Keeps families, attributes and regions. If a step fails, the
   /// table may stay disabled. In this case, another call continues the work.
