@@ -26,10 +26,10 @@ uint64_t ResidentBytes() {
 // by others. With this default, the process held three times as much memory under many large
 // queries (tests/load/everything.py). Each arena keeps a few megabytes of free memory. Otherwise
 // each larger query would request pages from the system and return them, which takes a fifth of its
-// processor time. Fast bins are off: pool threads free the millions of small blocks of a large
-// request into fast bins, and glibc merges the blocks of all fast bins of an arena during a later
-// large malloc or free, perhaps on an event loop, which is then blocked for hundreds of
-// milliseconds.
+// processor time. Fast bins are off. With fast bins, pool threads would free the millions of small
+// blocks of a large request into fast bins. During a later large malloc or free, glibc merges the
+// blocks of all fast bins of an arena. On an event loop, this merge would block all connections of
+// the loop for hundreds of milliseconds.
 Heap::Heap(uint64_t memory_limit_bytes) : growth_bytes_(memory_limit_bytes / 8) {
   mallopt(M_ARENA_MAX, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   mallopt(M_MMAP_THRESHOLD, kOwnPagesBytesMin);

@@ -530,15 +530,15 @@ constexpr KnownSetting kSettings[] = {
      "batches with 429, and telnet lines wait. 0 means no limit."},
     {"tsd.limits.client.series", "0",
      "Number of new series per hour that one client may create. If a client creates more new "
-     "series, the daemon refuses their points with 400. 0 means no limit. This limit works with "
-     "the embedded store only."},
+     "series, the daemon refuses their points and annotations with 400. 0 means no limit. This "
+     "limit works with the embedded store only."},
     {"tsd.limits.metric.points", "0",
      "Average number of points per second that all clients together may write to one metric. The "
      "daemon enforces this limit in the same way as `tsd.limits.client.points`. 0 means no limit."},
     {"tsd.limits.metric.series", "0",
      "Maximum number of series of one metric. If a metric has this number of series, the daemon "
-     "refuses points of new series of the metric with 400. 0 means no limit. This limit works with "
-     "the embedded store only."},
+     "refuses points and annotations of new series of the metric with 400. 0 means no limit. This "
+     "limit works with the embedded store only."},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090",
      "Addresses of HBase's Thrift2 gateways in the form `host:port`, separated by commas. The "
      "daemon uses the gateways if `tsd.storage.backend` is `hbase` (see [HBase](hbase.md))."},

@@ -22,8 +22,8 @@ std::span<const Command* const> Commands();
 std::span<const OptionSpec> CommonOptions();
 
 /// Runs the command line "tsdb <arguments>" and returns its exit code (opentsdb-tools.md §1).
-/// Blocks until the command has ended. If `out` cannot be written, reports the error and does not
-/// return kExitOk.
+/// Blocks until the command has ended. If the command succeeded but `out` cannot be written,
+/// reports the error and does not return kExitOk.
 int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& opener,
                std::istream& in, std::ostream& out, std::ostream& err);
 

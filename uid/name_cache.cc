@@ -1,6 +1,7 @@
 #include "uid/name_cache.h"
 
 #include <mutex>
+#include <new>
 
 namespace hg::uid {
 
@@ -49,7 +50,9 @@ bool NameCache::FindName(ByteView id, std::string* out) { return Find(names_, id
 bool NameCache::IsValid(const Entry& entry) const {
   if (aliases_forgotten_.empty()) return true;
   const auto forgotten = aliases_forgotten_.find(entry.id);
-  return forgotten == aliases_forgotten_.end() || entry.changes >= forgotten->second;
+  // The lowest bits of changes() may have wrapped around between the two changes.
+  return forgotten == aliases_forgotten_.end() ||
+         static_cast<int32_t>(entry.changes - forgotten->second) >= 0;
 }
 
 NameCache::Entry NameCache::Add(ByteView name, ByteView id, uint64_t changes) {
@@ -85,7 +88,18 @@ void NameCache::Change(ByteView name, ByteView id, bool has_aliases) {
       static_cast<uint32_t>(changes_.fetch_add(1, std::memory_order_release) + uint64_t{1});
   ids_.Erase(name);
   names_.Erase(id);
-  if (has_aliases) aliases_forgotten_[Bytes(id)] = change;
+  if (has_aliases) ForgetAliases(id, change);
+}
+
+void NameCache::ForgetAliases(ByteView id, uint32_t change) {
+  try {
+    aliases_forgotten_[Bytes(id)] = change;
+    if (aliases_forgotten_.size() <= kAliasesForgottenMax) return;
+  } catch (const std::bad_alloc&) {
+    // Without the entry, cached aliases of the id would be valid, so all ids are evicted.
+  }
+  for (int generation = 0; generation < 2; ++generation) ids_.Age();
+  aliases_forgotten_.clear();
 }
 
 void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id, bool has_aliases) {

@@ -129,6 +129,9 @@ class NameCache {
     bool shares_id = false;
     uint32_t changes = 0;  // the lowest bits of changes() when the name was cached
   };
+  /// The maximum number of ids of which the cache remembers that their aliases were forgotten.
+  static constexpr size_t kAliasesForgottenMax = 10'000;
+
   struct Counts {
     uint64_t hits = 0, misses = 0, size = 0;
   };
@@ -149,7 +152,8 @@ class NameCache {
   Entry Add(ByteView name, ByteView id, uint64_t changes);
   [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   /// Rename and Remove forget the old name of the id. If `has_aliases` is true, they forget all
-  /// names of the id that were cached before.
+  /// names of the id that were cached before. If they forgot the names of more than
+  /// kAliasesForgottenMax ids, or if memory runs out, they forget the ids of all names.
   void Rename(ByteView old_name, ByteView new_name, ByteView id, bool has_aliases);
   void Remove(ByteView name, ByteView id, bool has_aliases);
   void Clear();
@@ -176,6 +180,7 @@ class NameCache {
   [[nodiscard]] bool IsValid(const Entry& entry) const;
   [[nodiscard]] static bool IsValid(const std::string&) { return true; }
   // Callers of the following functions must hold mutex_ exclusively.
+  void ForgetAliases(ByteView id, uint32_t change);
   void Change(ByteView name, ByteView id, bool has_aliases);
   void KeepWithinBytesMax();
   void CountBytes();

@@ -1,6 +1,7 @@
 #include "storage/hbase/hbase_store.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -183,10 +184,23 @@ Result<std::vector<int64_t>> HbaseStore::IncrementColumns(
 }
 
 Result<bool> HbaseStore::MutationHolds(const std::string& table, const RowMutation& row) {
+  const auto deletes_family = [](const CellChange& change) {
+    return change.kind == CellChange::Kind::kDeleteFamily;
+  };
   CellSelection changed;
-  for (const CellChange& change : row.changes) changed.qualifiers.push_back(change.qualifier);
+  if (std::ranges::any_of(row.changes, deletes_family)) {
+    changed.max_versions = std::numeric_limits<int32_t>::max();
+  } else {
+    for (const CellChange& change : row.changes) changed.qualifiers.push_back(change.qualifier);
+  }
   ASSIGN_OR_RETURN(const Row now, GetCells(table, row.key, changed));
   return std::all_of(row.changes.begin(), row.changes.end(), [&](const CellChange& change) {
+    if (deletes_family(change)) {
+      return std::ranges::none_of(now.cells, [&](const Cell& c) {
+        return c.family == change.family &&
+               c.timestamp_ms <= change.timestamp_ms.value_or(c.timestamp_ms);
+      });
+    }
     const auto cell = std::find_if(now.cells.begin(), now.cells.end(), [&](const Cell& c) {
       return c.family == change.family && c.qualifier == change.qualifier;
     });

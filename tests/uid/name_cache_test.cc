@@ -102,6 +102,27 @@ TEST_CASE("a change of an id forgets all names of this id, even if the id's own 
   CHECK(KnowsId(cache, "μ"));
 }
 
+TEST_CASE("the memory for ids whose aliases were forgotten has a limit") {
+  constexpr int kIds = NameCache::kAliasesForgottenMax;
+  NameCache cache({});
+  cache.Add("λ", "1", cache.changes());
+  cache.Add("other", "2", cache.changes());
+  const auto forget = [&](int id) { cache.Remove("name", "id" + std::to_string(id), true); };
+  cache.Remove("μ", "1", true);
+  for (int id = 1; id < kIds; ++id) forget(id);
+  CHECK(KnowsId(cache, "other"));
+  CHECK_FALSE(KnowsId(cache, "λ"));
+  forget(1);  // known, so it takes no memory
+  CHECK(KnowsId(cache, "other"));
+  forget(kIds);
+  CHECK_FALSE(KnowsId(cache, "other"));
+  CHECK_FALSE(KnowsId(cache, "λ"));
+  CHECK(KnowsName(cache, "2"));
+  cache.Add("other", "2", cache.changes());
+  cache.Remove("μ", "1", true);
+  CHECK(KnowsId(cache, "other"));
+}
+
 TEST_CASE(
     "assigned names are counted until they are removed or renamed, or the cache is destroyed") {
   const auto charged = std::make_shared<std::atomic<uint64_t>>(0);

@@ -17,7 +17,9 @@ class SeriesTurns {
  public:
   /// The right of a thread to create a series. A thread constructs a Turn before it creates a
   /// series. While the Turn exists, other threads that construct a Turn for the same series wait.
-  /// Thus a series is created and counted only once. A thread must not have two Turns.
+  /// Thus a series is created and counted only once. A thread must not have two Turns. Exception:
+  /// the key of a point consists of names, and the key of an annotation is a TSUID. So a point and
+  /// an annotation of one series may both create the series.
   class Turn {
    public:
     Turn(SeriesTurns& all, const NamedPoint& point) : Turn(all, SeriesOf(point)) {}

@@ -8,6 +8,7 @@
 #include "query/request/json_array.h"
 #include "query/time/duration.h"
 #include "storage/model/key_layout.h"
+#include "storage/model/name_text.h"
 
 namespace hg::tsd {
 namespace {
@@ -76,6 +77,12 @@ Result<RetentionRule> ReadRule(const rapidjson::Value& value) {
   if (rule.begins) rule.metric.pop_back();
   if (rule.metric.find('*') != std::string::npos)
     return Status::InvalidArgument("a star is allowed only at the end of a metric");
+  // Such a character is stored as '?', so the prefix would match other metrics, too.
+  if (rule.begins && !FitsLatin1(rule.metric)) {
+    return Status::InvalidArgument("the prefix \"" + rule.metric +
+                                   "*\" has characters beyond ISO-8859-1; use a shorter prefix or "
+                                   "whole names");
+  }
   return rule;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "storage/model/instant.h"
@@ -75,11 +76,14 @@ class Exporter {
     for (RowHour row;;) {
       ASSIGN_OR_RETURN(const bool more, scan->Next(&row));
       if (!more) return {};
-      ASSIGN_OR_RETURN(const std::string behind, TagCells(row.tsuid));
-      if (behind.empty()) continue;
+      std::optional<std::string> behind;  // read at the first point that is printed
       for (size_t i = 0; i < row.value.size(); ++i) {
         const int64_t ms = int64_t{row.base} * 1000 + row.offset_ms[i];
         if (ms < start_ms || ms > end_ms) continue;
+        if (!behind) {
+          ASSIGN_OR_RETURN(behind, TagCells(row.tsuid));
+          if (behind->empty()) break;
+        }
         std::string line = before;
         line += std::to_string(TimestampOfMillis(ms).value_or(Timestamp{ms}).raw) + ",";
         if (row.double_at(i) && !std::isfinite(std::bit_cast<double>(row.value[i]))) {
@@ -89,7 +93,7 @@ class Exporter {
         } else {
           line += std::to_string(static_cast<int64_t>(row.value[i]));
         }
-        call_.out << line << behind;
+        call_.out << line << *behind;
       }
     }
   }

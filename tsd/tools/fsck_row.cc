@@ -194,8 +194,7 @@ class RowCheck {
          " ms into the row; to keep: " + Show(*kept.cell));
     kept_time_ms_ = std::min(kept_time_ms_, kept.cell->timestamp_ms);
     const FoundPoint& first = FirstChoice(points);
-    const std::string why_bad = WhyBad(first);
-    if (&first != &kept && !why_bad.empty()) BadValue(first, why_bad);
+    if (&first != &kept && !IsReadable(first)) BadValue(first, WhyBad(first));
     CheckPoint(kept);
     columns_.insert(kept.cell->qualifier);
     for (const FoundPoint& point : points) {

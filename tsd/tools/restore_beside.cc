@@ -1,5 +1,6 @@
 #include "tsd/tools/restore_beside.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -120,10 +121,27 @@ class Restoring {
 
   /// Restores a table of users.
   Status BringOwn(const TableDescriptor& table) {
-    if (!table.points) return BringRows(table, nullptr);
-    Say("table " + table.name + " is left out, because the table of points is " + to_.data_table() +
-        "; restore the backup into an empty directory to get the table");
-    return {};
+    if (table.points) {
+      Say("table " + table.name + " is left out, because the table of points is " +
+          to_.data_table() + "; restore the backup into an empty directory to get the table");
+      return {};
+    }
+    const Result<TableDescriptor> there = to_.cells().DescribeTable(table.name);
+    if (there.ok() && !TakesRowsOf(table, *there)) {
+      Say("table " + table.name +
+          " is left out, because the daemon has another table of this name: it is the table of "
+          "points, or lacks a column family of the backup");
+      return {};
+    }
+    return BringRows(table, nullptr);
+  }
+
+  /// Returns whether rows of the table `from` can be written to the table `to`.
+  static bool TakesRowsOf(const TableDescriptor& from, const TableDescriptor& to) {
+    return !to.points && std::ranges::all_of(from.families, [&](const FamilyDescriptor& family) {
+      return std::ranges::find(to.families, family.name, &FamilyDescriptor::name) !=
+             to.families.end();
+    });
   }
 
   /// Restores the rows of a table. If `ids` is set, the rows contain ids, which are converted.

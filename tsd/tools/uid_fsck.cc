@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
 #include "storage/model/name_text.h"
 #include "storage/model/uid_kind.h"
@@ -27,6 +28,9 @@ std::optional<UidKind> KindOf(ByteView qualifier) {
     if (UidKindName(kind) == qualifier) return kind;
   return std::nullopt;
 }
+
+/// Returns whether a row can have this key. Names and ids in damaged mappings can be other texts.
+bool IsRowKey(ByteView key) { return !key.empty() && key.size() <= codec::kRowKeyBytesMax; }
 
 /// Checks the mappings of one kind.
 class KindCheck {
@@ -106,7 +110,8 @@ class KindCheck {
   }
 
   /// Returns whether the store still has the mappings that are known of a name and an id. Clients
-  /// of a running daemon may have assigned, renamed or deleted the name since the scan.
+  /// of a running daemon may have assigned, renamed or deleted the name since the scan. The
+  /// function cannot recognize an assignment or rename that has written only some of its mappings.
   Result<bool> Unchanged(const Bytes& name, const Bytes& id) {
     ASSIGN_OR_RETURN(const bool unchanged, Holds(name, "id", forward_));
     if (!unchanged) return false;
@@ -114,9 +119,10 @@ class KindCheck {
   }
 
   Result<bool> Holds(const Bytes& row, const Bytes& family, const std::map<Bytes, Bytes>& known) {
+    const auto there = known.find(row);
+    if (!IsRowKey(row)) return there == known.end();
     ASSIGN_OR_RETURN(const Row now,
                      session_.cells().Get(session_.uid_table(), row, family, {word_}));
-    const auto there = known.find(row);
     if (there == known.end() || now.empty()) return there == known.end() && now.empty();
     return now.cells[0].value == there->second;
   }
@@ -142,6 +148,11 @@ class KindCheck {
     for (const Bytes& name : names) {
       ASSIGN_OR_RETURN(const bool unchanged, Unchanged(name, id));
       if (!unchanged) return {};
+    }
+    if (forward_.contains(joined)) {
+      LogWarning("", word_ + ": the names of id " + ByteListText(id) +
+                         " are not joined, because the name " + FromLatin1(joined) + " exists");
+      return {};
     }
     ASSIGN_OR_RETURN(const bool put, Change(joined, {}, {PutCell("id", word_, id)}));
     if (!put) return {};
@@ -219,6 +230,12 @@ class KindCheck {
   /// Changes a row if its column of this kind still has the expected value. Otherwise, changes
   /// nothing and returns false.
   Result<bool> Change(const Bytes& row, const Expected& expected, std::vector<CellChange> changes) {
+    if (!IsRowKey(row)) {
+      LogWarning("", word_ + ": a mapping is not repaired, because a row key has 1 to " +
+                         std::to_string(codec::kRowKeyBytesMax) + " bytes, not " +
+                         std::to_string(row.size()));
+      return false;
+    }
     const Bytes family = changes[0].family;
     ASSIGN_OR_RETURN(const bool changed,
                      session_.cells().CompareAndMutate(

@@ -257,6 +257,25 @@ TEST_CASE("a successful comparison whose connection was lost counts as successfu
   }
 }
 
+TEST_CASE("a delete of a family whose connection was lost succeeded if its cells are gone") {
+  for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
+    Bed bed;
+    auto store = bed.Connect();
+    REQUIRE(store->Mutate("g", {{"k", {PutCell("a", "q", "1"), PutCell("b", "r", "2")}}}).ok());
+    CellChange dated{CellChange::Kind::kDeleteFamily, "a", {}, {}, {}, {}};
+    dated.timestamp_ms = store->Get("g", "k", "a")->cells[0].timestamp_ms;
+    CellChange later = PutCell("a", "later", "3");
+    later.timestamp_ms = *dated.timestamp_ms + 1;
+    REQUIRE(store->Mutate("g", {{"k", {later}}}).ok());
+    bed.Drop("checkAndMutate", stage);
+    CHECK_FALSE(*store->CompareAndMutate("a", "q", "other", "g", {"k", {dated}}));
+    CHECK(Text(*store, "k") == "a:later=3 a:q=1 b:r=2 ");
+    bed.Drop("checkAndMutate", stage);
+    CHECK(*store->CompareAndMutate("a", "q", "1", "g", {"k", {dated}}));
+    CHECK(Text(*store, "k") == "a:later=3 b:r=2 ");
+  }
+}
+
 TEST_CASE("a scan continues after its last row when connection or scanner are lost") {
   for (const bool reversed : {false, true}) {
     Bed bed;

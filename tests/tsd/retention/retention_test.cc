@@ -221,6 +221,8 @@ TEST_CASE("an invalid rule is refused with its number and the reason") {
   CHECK(says(R"([{"metric":"m*x","keep":"1d"}])", "star"));
   CHECK(says(R"([{"metric":"m","keep":"1d","tags":{"host":"a","host":"b"}}])", "twice"));
   CHECK(says(R"([{"metric":"m","keep":"1d","keep":"2d"}])", "twice"));
+  CHECK(says(R"([{"metric":"sys.温*","keep":"1d"}])", "\"sys.温*\""));
+  CHECK(refusal(R"([{"metric":"sys.温","keep":"1d"},{"metric":"é*","keep":"1d"}])").empty());
   CHECK(refusal("[]").empty());
 }
 

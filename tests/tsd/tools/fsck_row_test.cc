@@ -221,6 +221,14 @@ TEST_CASE("of duplicates a readable one stays, even if an unreadable one is olde
   CHECK(Check("0012=0102@1 0011=01@2", options).changes.empty());
 }
 
+TEST_CASE("a duplicate with a value that is longer than its width is counted once") {
+  const FsckRow row = Check("0010=0708@1 0011=0008@2", FixWith(&FsckOptions::resolve_duplicates));
+  CHECK(row.counts.duplicates == 1);
+  CHECK(row.counts.duplicates_resolved == 1);
+  CHECK(row.counts.bad_values == 0);
+  CHECK(Text(row.changes) == "-0010");
+}
+
 TEST_CASE("duplicates in a compacted cell are resolved by rewriting the row") {
   FsckOptions options = FixWith(&FsckOptions::resolve_duplicates);
   CHECK(Check("00000010=2a1800 0011=0019", Fix()).changes.empty());

@@ -254,6 +254,26 @@ TEST_CASE("export leaves out a series with a tag key that was created after its 
         "metric,time,value,core,host\nm,1699995600,7,0,\nm,1699999200,1,,a\n");
 }
 
+TEST_CASE("an export reports no new series that has no points in its time range") {
+  RowWatch watch;
+  const WatchedProgram program(watch);
+  program.Import("m 1699999200 1 host=a\n");
+  bool created = false;
+  watch = [&](Store& store, const Row& row) {
+    if (row.key.find("\x65\x53\xed\xe0") == Bytes::npos || std::exchange(created, true)) return;
+    const Bytes id("\0\0\2", 3);
+    for (const auto& [kind, text] : {std::pair{"tagk", "core"}, {"tagv", "0"}})
+      REQUIRE(store.Mutate("tsdb-uid", {{id, {PutCell("name", kind, text)}}}).ok());
+    const Bytes key = row.key.substr(0, 3) + Bytes("\x65\x53\xdf\xd0", 4) + id + id;
+    REQUIRE(store.Mutate("tsdb", {{key, {PutCell("t", Bytes("\0\0", 2), "\7")}}}).ok());
+  };
+  const Outcome outcome = program.Run({"export", "1699995601", "sum", "m"});
+  watch = nullptr;
+  CHECK(created);
+  CHECK(outcome.out == "metric,time,value,host\nm,1699999200,1,a\n");
+  CHECK(outcome.err.find("core") == std::string::npos);
+}
+
 TEST_CASE(
     "tag keys that are also names of columns are exported with a prefix, and imported again") {
   const char* const settings = "tsd.core.tag.allow_specialchars = :\n";

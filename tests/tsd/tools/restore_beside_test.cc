@@ -132,6 +132,25 @@ TEST_CASE("tables of users are restored unchanged, also into a daemon with other
   CHECK(program.Run({"cell", "get", "users", "deleted"}).out.find("old") != std::string::npos);
 }
 
+TEST_CASE("a table of users that the daemon has with other families is left out") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  for (const char* table : {"users", "visits"}) {
+    REQUIRE(program.Run({"table", "create", table, "--family=f"}).exit == 0);
+    REQUIRE(program.Run({"cell", "put", table, "row", "f:q", "value"}).exit == 0);
+  }
+  program.Backup();
+  const std::string data = "--data=" + program.Path("fresh");
+  const RunningStore daemon(program.Path("fresh"));
+  REQUIRE(program.Run({"table", data, "create", "users", "--family=g"}).exit == 0);
+  const Outcome restored = program.Restore("fresh");
+  INFO(restored.err);
+  CHECK(restored.exit == 0);
+  CHECK(Has(restored.err, "table users is left out"));
+  CHECK(program.Run({"dump", data, "users"}).out.empty());
+  CHECK(program.Run({"dump", data, "visits"}).out == program.Dump("visits"));
+}
+
 TEST_CASE("a point that a client wrote after it was found missing stays") {
   const Program program;
   program.Import("m 1699999200 1 host=a\nm 1699999201 2 host=a\n");

@@ -8,6 +8,7 @@
 
 #include "storage/base/bytes.h"
 #include "tests/tsd/tools/model_program.h"
+#include "tsd/log.h"
 
 namespace hg::tsd {
 namespace {
@@ -133,6 +134,39 @@ TEST_CASE("uid fsck reports and repairs no mapping that a client changes during 
     CHECK(program.Run({"uid", "fsck"}).exit == 0);
     CHECK(program.Run({"mkmetric", "n"}).out == "metrics n: [0, 0, 6]\n");
   }
+}
+
+TEST_CASE("uid fsck checks and repairs the other names if a name or id cannot be a row key") {
+  const ModelProgram program;
+  LoadUids(program, {{"00", "id", "metrics", "0000000000000003"},
+                     {"000001", "name", "metrics", ""},
+                     {"000002", "name", "metrics", ToHex(Bytes(40'000, 'x'))},
+                     {"6d", "id", "metrics", "000003"},
+                     {"6e", "id", "metrics", ""}});
+  CHECK(program.Run({"uid", "fsck"}).exit == 3);
+  const Outcome fixed = program.Run({"uid", "fsck", "fix"});
+  INFO(fixed.err);
+  CHECK(fixed.exit == 3);
+  CHECK(program.Run({"uid", "3"}).out == "metrics m: [0, 0, 3]\n");
+  CHECK(program.Dump("tsdb-uid").find("000001\t") == std::string::npos);
+  CHECK(program.Dump("tsdb-uid").find("000002\t") == std::string::npos);
+  CHECK(program.Run({"uid", "fsck"}).exit == 2);  // the name of the empty id stays
+}
+
+TEST_CASE("uid fsck keeps the names of one id if the name that joins them exists") {
+  const ModelProgram program;
+  const Bytes joined = "fsck.a.b";
+  LoadUids(program, {{"00", "id", "tagv", "0000000000000002"},
+                     {"000001", "name", "tagv", "61"},
+                     {"000002", "name", "tagv", ToHex(joined)},
+                     {"61", "id", "tagv", "000001"},
+                     {"62", "id", "tagv", "000001"},
+                     {ToHex(joined), "id", "tagv", "000002"}});
+  const std::string before = program.Dump("tsdb-uid");
+  const Outcome outcome = program.Run({"uid", "fsck", "fix"});
+  CHECK(outcome.exit == 2);
+  CHECK(RecentLogLines().at(2).find("the name fsck.a.b exists") != std::string::npos);
+  CHECK(program.Dump("tsdb-uid") == before);
 }
 
 TEST_CASE("uid fsck deletes unknown columns only when told to") {
