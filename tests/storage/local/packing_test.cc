@@ -109,7 +109,7 @@ TEST_CASE("filters that are nested without end are refused") {
 
 /// The test compares the sizes of the packed structures with default values.
 TEST_CASE("the packed form is that of this version: raise kProtocol if it changes") {
-  CHECK(kProtocol == 5);
+  CHECK(kProtocol == 6);
   const auto size = [](const auto& value) { return Packer().Put(value).Take().size(); };
   CHECK(size(Cell()) == 4);
   CHECK(size(CellChange()) == 6);
