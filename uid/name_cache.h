@@ -42,8 +42,9 @@ constexpr uint64_t HeapBytesOf(size_t length) {
 /// A map that evicts entries that were not used recently. `max` is the maximum number of entries; 0
 /// = no limit. The entries are divided into a younger and an older generation. When the younger
 /// generation is full, the older generation is dropped, and the younger generation becomes the
-/// older one. `heap_bytes` returns the heap memory of a value in bytes. Concurrent calls of Find
-/// are safe; all other calls need exclusive access.
+/// older one. Dropped entries stay in memory until TakeEvicted returns them, so call TakeEvicted
+/// after each call that may drop entries. `heap_bytes` returns the heap memory of a value in bytes.
+/// Concurrent calls of Find are safe; all other calls need exclusive access.
 template <typename Value, uint64_t (*heap_bytes)(const Value&)>
 class AgingMap {
  public:

@@ -48,7 +48,9 @@ void Send(const page::File& file, const Request& request, std::string_view cache
   const std::string* known = request.Header("if-none-match");
   if (known != nullptr && request.method == Method::kGet &&
       known->find(page::FilesSum()) != std::string::npos) {
-    return SendEmpty(out, 304);
+    out.SetStatus(304);  // keeps the headers that a response with the file would have
+    out.SetContentType("");
+    return;
   }
   SendBody(out, 200, TypeOf(file.name), file.bytes);
 }

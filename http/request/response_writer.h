@@ -28,8 +28,9 @@ class ResponseWriter {
   /// Returns whether bytes were already sent, so that status and headers can no longer change. Any
   /// thread may call this function.
   [[nodiscard]] virtual bool Started() const = 0;
-  /// Drops the bytes that were passed to Write, if no bytes were sent yet. The status and the
-  /// headers stay. Thus a handler that fails late can still send an error reply.
+  /// Drops the bytes that were passed to Write, and the headers Age and Cache-Control, if no bytes
+  /// were sent yet. The status and the other headers stay. Thus a handler that fails late can still
+  /// send an error reply.
   virtual void Reset() = 0;
   /// Returns whether the client has closed its sending side; long work should then stop. The call
   /// is cheap, so callers may make it often.

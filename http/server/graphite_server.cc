@@ -35,6 +35,8 @@ using asio::ip::tcp;
 
 constexpr size_t kReadBytes = 65536;
 constexpr size_t kFrameHeadBytes = 4;
+/// Number of refused points and frames after which the turn of a connection ends.
+constexpr size_t kRefusedMax = 256;
 constexpr auto kSweepInterval = std::chrono::seconds(1);
 
 enum class Form : uint8_t { kLines, kPickle };
@@ -62,7 +64,8 @@ struct Shared {
   // stores at most one batch of points, so that a large frame does not hold up the lines of other
   // clients.
   // Only the first connection has a parsed frame, because its objects need much more memory than
-  // its bytes.
+  // its bytes. The exception is a connection that stores its frames at once, because the memory for
+  // received frames is used up.
   std::deque<std::shared_ptr<GraphiteConnection>>& with_frames;
   bool turn_posted = false;  // whether the next turn waits in the event loop
 };
@@ -250,13 +253,19 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   /// Handles complete frames until the turn must end.
   bool TakeFrames() {
     bool ends = false;
+    refused_ = 0;
     while (!ends && HasFrame()) {
       const size_t size = ReadBig32(buffer_.view().data());
       if (size > GraphiteServer::kFrameBytesMax) break;
       if (!frame_) {
         Result<PickledPoints> points =
             PickledPoints::Parse(buffer_.view().substr(kFrameHeadBytes, size), intake_.Now());
-        points.ok() ? void(frame_.emplace(std::move(*points))) : intake_.Refuse(points.status());
+        if (points.ok()) {
+          frame_.emplace(std::move(*points));
+        } else {
+          intake_.Refuse(points.status());
+          ends = ++refused_ == kRefusedMax;
+        }
       }
       if (frame_ && !TakePoints(&*frame_)) {
         ends = true;
@@ -275,16 +284,11 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   /// Adds points of a frame to the batch. Returns false if the batch was stored before the last
   /// point was added, or if many points were invalid, so that the turn must end.
   bool TakePoints(PickledPoints* points) {
-    constexpr size_t kRefusedMax = 256;
-    size_t refused = 0;
     while (const auto point = points->Next()) {
       if (intake_.overdue()) continue;
-      if (!point->ok() && ++refused > kRefusedMax) {
-        intake_.Refuse(point->status());
-        return false;
-      }
       if (!point->ok()) {
         intake_.Refuse(point->status());
+        if (++refused_ == kRefusedMax) return false;
       } else if (intake_.AddCopy(**point, writer_.get())) {
         return false;
       }
@@ -307,6 +311,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   GraphiteIntake& intake_;
   const std::shared_ptr<Writer> writer_;
   ReceiveBuffer buffer_;                // received bytes of a line or of frames
+  size_t refused_ = 0;                  // points and frames that were refused in this turn
   std::optional<PickledPoints> frame_;  // the first frame in buffer_, if a part of it is stored
   RequestMemory::Share memory_;         // for the capacity of buffer_
   TransferPace pace_{kSlowRequestBytes};

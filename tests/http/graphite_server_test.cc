@@ -295,7 +295,7 @@ TEST_CASE("the lines of a client are stored between the batches of another clien
   ClientSocket lines(edge.server.port());
   lines.Send("a 1 1700000000\n");
   edge.Await(edge.counters.points_added, 1);
-  constexpr int kSeries = 4'000;  // four batches
+  constexpr int kSeries = 4'000;  // three batches
   int registered = 0;
   std::atomic<bool> begun{false}, sent{false}, stored_between{false};
   edge.points.before_register = [&] {
@@ -318,7 +318,8 @@ TEST_CASE("the lines of a client are stored between the batches of another clien
   CHECK(stored_between);
 }
 
-TEST_CASE("a large frame of invalid points is refused in several turns, and the next is stored") {
+TEST_CASE(
+    "the points of a large frame of invalid points are all refused, and the next frame is stored") {
   RunningGraphite edge;
   constexpr int kElements = 20'000;
   std::string pickle = "(";

@@ -171,9 +171,10 @@ Status Retention::DeleteOld(const RetentionRule& rule, const Bytes& metric) {
 
 // Deletes the rows of the series that the filter accepts. The TSUIDs of all series of a large
 // metric and the names of their tag values would take much memory, so the rows of each batch of
-// series are deleted during the listing.
+// series are deleted during the listing. A store without an index of series reads the whole metric
+// for each batch, so it deletes the rows of all series together.
 Status Retention::DeleteChosen(const query::SeriesFilter& filter, PointScanSpec* spec) {
-  constexpr size_t kSeriesAtOnce = 4096;
+  const size_t series_at_once = points_.ListsFromIndex() ? size_t{65536} : SIZE_MAX;
   size_t listed = 0;
   std::optional<query::NameMemo> names;
   std::optional<query::SeriesFilter> of_batch;
@@ -190,7 +191,7 @@ Status Retention::DeleteChosen(const query::SeriesFilter& filter, PointScanSpec*
     if (listed == 0) of_batch = filter.With(&names.emplace(names_, &watch_));
     ASSIGN_OR_RETURN(const bool admitted, of_batch->Admits(tsuid));
     if (admitted) spec->matcher.tsuids.emplace_back(tsuid);
-    return ++listed == kSeriesAtOnce ? delete_batch() : Status();
+    return ++listed == series_at_once ? delete_batch() : Status();
   };
   Status failed;
   RETURN_IF_ERROR(points_.ListSeries(spec->metric, filter.matcher(), &watch_, [&](ByteView tsuid) {

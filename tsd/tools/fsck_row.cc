@@ -194,7 +194,9 @@ class RowCheck {
          " ms into the row; to keep: " + Show(*kept.cell));
     kept_time_ms_ = std::min(kept_time_ms_, kept.cell->timestamp_ms);
     const FoundPoint& first = FirstChoice(points);
-    if (&first != &kept && !IsReadable(first)) BadValue(first, WhyBad(first));
+    // CheckDuplicate deletes a readable first choice if duplicates are resolved.
+    if (&first != &kept && !(options_.resolve_duplicates && IsReadable(first)))
+      BadValue(first, WhyBad(first));
     CheckPoint(kept);
     columns_.insert(kept.cell->qualifier);
     for (const FoundPoint& point : points) {

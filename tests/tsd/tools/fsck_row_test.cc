@@ -227,6 +227,9 @@ TEST_CASE("a duplicate with a value that is longer than its width is counted onc
   CHECK(row.counts.duplicates_resolved == 1);
   CHECK(row.counts.bad_values == 0);
   CHECK(Text(row.changes) == "-0010");
+  const FsckRow bad = Check("0010=0708@1 0011=0008@2", FixWith(&FsckOptions::delete_bad_values));
+  CHECK(bad.counts.bad_values == 1);
+  CHECK(Text(bad.changes) == "-0010");
 }
 
 TEST_CASE("duplicates in a compacted cell are resolved by rewriting the row") {
