@@ -15,14 +15,6 @@
 namespace hg::engine {
 namespace {
 
-// Returns whether a delete of this column may delete several points, because the column has the
-// name of a compacted cell. Such a delete must read the row.
-bool NamesSeveralPoints(ByteView qualifier) {
-  codec::Qualifier q;
-  return codec::ClassifyQualifier(qualifier) == codec::CellClass::kCompacted &&
-         !points::CanonicalQualifier(qualifier, &q);
-}
-
 // Returns the combined effect of a row's changes, in order, on the points family.
 points::RowPart RowPartOfChanges(std::span<const CellChange> changes, ByteView family) {
   points::RowPart row_part;
@@ -459,7 +451,7 @@ Result<LogPosition> Memstore::Write(const Table& table, ByteView key,
       std::any_of(changes.begin(), changes.end(), [&table](const CellChange& change) {
         return WantsNewestVersion(change) ||
                (table.points_family >= 0 && change.kind == CellChange::Kind::kDeleteColumn &&
-                NamesSeveralPoints(change.qualifier));
+                points::NamesSeveralPoints(change.qualifier));
       });
   if (looks) {
     ASSIGN_OR_RETURN(const Outcome outcome,
@@ -547,7 +539,7 @@ void Memstore::ExpandDeletes(const Table& table, StoredRow row,
   const Bytes& family = table.families[static_cast<size_t>(table.points_family)].name;
   auto names_several = [&family](const CellChange& change) {
     return change.kind == CellChange::Kind::kDeleteColumn && change.family == family &&
-           NamesSeveralPoints(change.qualifier);
+           points::NamesSeveralPoints(change.qualifier);
   };
   if (std::none_of(changes->begin(), changes->end(), names_several)) return;
   points::RowPart& part = row.row_part;

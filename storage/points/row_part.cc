@@ -216,6 +216,12 @@ bool TouchesPoints(ByteView qualifier) {
          codec::ClassifyQualifier(qualifier) == codec::CellClass::kAppend;
 }
 
+bool NamesSeveralPoints(ByteView qualifier) {
+  codec::Qualifier q;
+  return codec::ClassifyQualifier(qualifier) == codec::CellClass::kCompacted &&
+         !CanonicalQualifier(qualifier, &q);
+}
+
 RowPart Merge(RowPart newer, RowPart older) {
   if (newer.cleared) {
     newer.gone.clear();

@@ -82,6 +82,10 @@ bool CanonicalPoint(ByteView qualifier, ByteView value, PartPoint* point);
 /// length) and the append cell 05….
 bool TouchesPoints(ByteView qualifier);
 
+/// Returns whether a delete of this column may delete several points, because the column has the
+/// name of a compacted cell. The store must read the row for this delete.
+bool NamesSeveralPoints(ByteView qualifier);
+
 /// Returns the merge of `older` and `newer`. Merge is associative.
 RowPart Merge(RowPart newer, RowPart older);
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "storage/changed_rows.h"
-#include "storage/codec/cell_class.h"
+#include "storage/points/row_part.h"
 
 namespace hg::thrift2 {
 namespace {
@@ -56,7 +56,7 @@ bool NeedsRow(const TableDescriptor& table, const RowMutation& row) {
   return table.points &&
          std::any_of(row.changes.begin(), row.changes.end(), [](const auto& change) {
            return change.kind == Kind::kDeleteColumn &&
-                  codec::ClassifyQualifier(change.qualifier) == codec::CellClass::kCompacted;
+                  points::NamesSeveralPoints(change.qualifier);
          });
 }
 
