@@ -361,7 +361,7 @@ Result<TreeFailures> TreeStore::Failures(int32_t id, TreeFailure kind,
   wanted.family = kTreeFamily;
   wanted.context = &context;
   RETURN_IF_ERROR(context.Step(kStepsPerCell * (tsuids.size() + 1)));
-  // A qualifier, and the block of the allocator for its text.
+  // Memory of a qualifier in `wanted`, including the allocated block of its text.
   constexpr size_t kQualifierBytes = sizeof(Bytes) + 48;
   size_t bytes = tsuids.size() * kQualifierBytes;
   for (const Bytes& tsuid : tsuids) bytes += tsuid.size();

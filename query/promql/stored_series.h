@@ -96,7 +96,8 @@ class StoredSeries : public SampleReader {
   const ReadingThreads threads_;
   Store* const cells_;
   RolledHoursSource* const rolled_;  // nullptr: rollups are not read
-  // RolledHours::kept_before_s of what was read, by the metric and the first second.
+  // For each metric and first second that Read has read: the value of RolledHours::kept_before_s at
+  // the first of these reads.
   std::map<std::pair<Bytes, uint32_t>, uint32_t> plans_;
   MemoryTally plans_memory_{&watch_};
 };
