@@ -104,7 +104,8 @@ void NameCache::ForgetAliases(ByteView id, uint32_t change) {
 
 void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id, bool has_aliases) {
   const ExclusiveLock lock(*this);
-  // Outdated entries are erased first, because the insertions may run out of memory.
+  // Change erases the outdated entries before the new entries are inserted, because an insertion
+  // may run out of memory.
   Change(old_name, id, has_aliases);
   if (options_.ids)
     ids_.Set(new_name, Entry{.id = Bytes(id), .changes = static_cast<uint32_t>(changes())});

@@ -11,8 +11,8 @@ inline constexpr size_t kExpressionBytesMax = 16 * 1024;
 /// The maximum nesting depth of parentheses, signs, branches and calls. The parser recurses once
 /// for each level.
 inline constexpr int kExpressionNestingMax = 100;
-/// The maximum number of metrics and expressions in one request, counted together. Also the maximum
-/// number of outputs, because several outputs may show the same metric or expression.
+/// The maximum number of metrics and expressions in one request, counted together. The limit
+/// also applies to the number of outputs, because several outputs may show one expression.
 inline constexpr size_t kExpressionIdsMax = 1024;
 /// The maximum number of series in the result of one join.
 inline constexpr size_t kJoinedSeriesMax = 64 * 1024;

@@ -160,7 +160,8 @@ void CachedHours::KeepRead(std::deque<SeriesSet>* sets) {
 
 Status CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
   const RowRange& rows = old_.missing;
-  if (plan_.context.watch.refused()) return {};  // the data may be incomplete
+  // If MayWait was refused, the read stopped early, so the hours may lack data and are not cached.
+  if (plan_.context.watch.refused()) return {};
   for (const RowRecord& record : records_) {
     if (record.gave_up()) return {};
   }
