@@ -240,8 +240,7 @@ class Memstore {
   /// flushing a smaller memtable frees memory only for a short time.
   static constexpr uint64_t kMemtableOverheadBytes = uint64_t{512} << 10;
 
-  // The following functions are in memstore_write.cc.
-  Status CheckWritable();
+  // The following functions are in memstore_apply.cc.
   /// ApplyPoints and ApplyRow apply changes, which are already in the log, to memory. If memory
   /// cannot be allocated, the process ends, because a half-changed row can be neither shown nor
   /// undone. The next start replays the whole change from the log.
@@ -249,13 +248,15 @@ class Memstore {
       REQUIRES(write_);
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept
       REQUIRES(write_);
+  void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
+                       SeriesNumber series, uint32_t base) REQUIRES(write_);
   // The following functions are in memstore_series.cc.
   /// Returns NotFound if the series of an entry was forgotten.
   [[nodiscard]] Status CheckNumbers(std::span<const PointEntry> entries) const REQUIRES(write_);
   // Records the series of the row as changed. If a sweep runs, call NoteRow before a row changes.
   void NoteRow(const Table& table, ByteView key) REQUIRES(write_);
-  void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
-                       SeriesNumber series, uint32_t base) REQUIRES(write_);
+  // The following functions are in memstore_write.cc.
+  Status CheckWritable();
   Result<LogPosition> WriteRegistered(const Table& table, ByteView key,
                                       const std::vector<CellChange>& changes, bool operands)
       EXCLUDES(write_);
