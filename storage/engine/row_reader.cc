@@ -38,18 +38,19 @@ Result<bool> RowReader::ReadMemoryRow(const Memtable& memtable, const RowHourMem
   const lsm::CellMemory* const cells = memtable.Cells(tables_.points()->id);
   if (cells == nullptr || (!touched && !with_objects)) return row != nullptr;
   RETURN_IF_ERROR(cells->Charge(key, {}, memory));
-  bool found = row != nullptr;
+  bool has_cells = false;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
     out->row_part = points::RowPart();
     if (row != nullptr) row->Read(&out->row_part, first);
-    auto held = rows.find(key);
-    if (held == rows.end()) return;
-    found = true;
-    out->cells = held->second.Get();
+    const auto held = rows.find(key);
+    has_cells = held != rows.end();
+    if (has_cells) out->cells = held->second.Get();
+  });
+  if (has_cells) {
     CellsIntoRowPart(family, &out->cells, &out->row_part);
     points::Normalize(&out->row_part);
-  });
-  return found;
+  }
+  return row != nullptr || has_cells;
 }
 
 RowPlace RowReader::PlaceOf(const Table& table, ByteView key) const {
@@ -66,18 +67,18 @@ Result<bool> RowReader::ReadMemoryColumns(const Memtable& memtable, const RowHou
   const lsm::CellMemory* cells = memtable.Cells(tables_.points()->id);
   if (cells == nullptr) return false;  // a writer that clears a row creates the cell memory first
   RETURN_IF_ERROR(cells->Charge(place.key, columns, memory));
-  bool found = false;
+  bool has_cells = false;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
     out->row_part.cleared = row != nullptr && (row->flags() & RowHourMemory::kCleared) != 0;
-    found = out->row_part.cleared;
     const auto held = rows.find(place.key);
-    if (held == rows.end()) return;
-    found = true;
-    out->cells = held->second.Get(columns);
+    has_cells = held != rows.end();
+    if (has_cells) out->cells = held->second.Get(columns);
+  });
+  if (has_cells) {
     CellsIntoRowPart(static_cast<uint8_t>(tables_.points()->points_family), &out->cells,
                      &out->row_part);
-  });
-  return found;
+  }
+  return has_cells || out->row_part.cleared;
 }
 
 Result<StoredRow> RowReader::ReadMemory(const Version& version, const Table& table,

@@ -25,32 +25,48 @@ int64_t Before(int64_t time_ms) {
   return time_ms == std::numeric_limits<int64_t>::min() ? time_ms : time_ms - 1;
 }
 
-using RawCells = std::vector<const RawCell*>;
+/// The cell times of the raw cells of a row that may determine the cell times of points, ordered by
+/// sequence.
+class RawCellTimes {
+ public:
+  explicit RawCellTimes(const RowPart& row) {
+    for (const RawCell& cell : row.raw) {
+      if (TouchesPoints(cell.qualifier))
+        times_.push_back({cell.sequence, cell.timestamp_ms, cell.timestamp_ms, cell.timestamp_ms});
+    }
+    std::stable_sort(times_.begin(), times_.end(), BySequence);
+    for (size_t i = 1; i < times_.size(); ++i)
+      times_[i].latest_ms = std::max(times_[i].latest_ms, times_[i - 1].latest_ms);
+    for (size_t i = times_.size(); i-- > 1;)
+      times_[i - 1].earliest_ms = std::min(times_[i - 1].earliest_ms, times_[i].earliest_ms);
+  }
 
-/// Returns the cells that may determine the cell times of points. The cells of a row may be very
-/// many annotations, which must not be searched for each point.
-RawCells CellsOfPoints(const RowPart& row) {
-  RawCells cells;
-  for (const RawCell& cell : row.raw) {
-    if (TouchesPoints(cell.qualifier)) cells.push_back(&cell);
+  /// Returns the cell time of a point in results: its own time, moved so that it shows the age of
+  /// the point. PlanRowCompaction resolves duplicates by cell times, and Reconcile resolves
+  /// duplicates of a RowPart by sequences. Both must give the same result.
+  [[nodiscard]] int64_t ShownTimeMs(uint32_t base, const PartPoint& point) const {
+    const auto [begin, end] =
+        std::equal_range(times_.begin(), times_.end(), Time{point.sequence}, BySequence);
+    int64_t time = DataTimeMs(base, point);
+    if (begin != end) {
+      time = std::prev(end)->time_ms;
+    } else if (begin != times_.begin()) {
+      time = std::max(time, Behind(std::prev(begin)->latest_ms));
+    }
+    return end != times_.end() ? std::min(time, Before(end->earliest_ms)) : time;
   }
-  return cells;
-}
 
-/// Returns the cell time of a point in results: its own time, moved so that it shows the age of the
-/// point. PlanRowCompaction resolves duplicates by cell times, and Reconcile resolves duplicates of
-/// a RowPart by sequences. Both must give the same result. `raw` is the result of CellsOfPoints.
-int64_t ShownTimeMs(const RawCells& raw, uint32_t base, const PartPoint& point) {
-  int64_t time = DataTimeMs(base, point);
-  for (const RawCell* cell : raw) {
-    if (point.sequence > cell->sequence) time = std::max(time, Behind(cell->timestamp_ms));
-    if (cell->sequence == point.sequence) time = cell->timestamp_ms;
-  }
-  for (const RawCell* cell : raw) {
-    if (cell->sequence > point.sequence) time = std::min(time, Before(cell->timestamp_ms));
-  }
-  return time;
-}
+ private:
+  struct Time {
+    uint64_t sequence = 0;
+    int64_t time_ms = 0;
+    int64_t latest_ms = 0;    // the latest time of this cell and all cells with smaller sequences
+    int64_t earliest_ms = 0;  // the earliest time of this cell and all cells with greater sequences
+  };
+  static bool BySequence(const Time& a, const Time& b) { return a.sequence < b.sequence; }
+
+  std::vector<Time> times_;
+};
 
 /// Returns whether two points of one time were written in one record. In such records the smaller
 /// qualifier counts as newer, so qualifiers descend. Single cells that are written separately have
@@ -97,7 +113,7 @@ std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions&
     cells.push_back(JoinedCell(row, base));
   } else {
     cells.reserve(row.points.size() + row.raw.size());
-    const RawCells raw = CellsOfPoints(row);
+    const RawCellTimes times(row);
     // Position among the points with equal time, in the order of writing. Points of one record have
     // the same position.
     int64_t rank = 0;
@@ -111,7 +127,7 @@ std::vector<Cell> Render(const RowPart& row, uint32_t base, const RenderOptions&
       }
       cells.push_back({Bytes(kFamily), point.qualifier.Encode(),
                        codec::EncodeValue({point.bits, point.qualifier.flags()}),
-                       Later(ShownTimeMs(raw, base, point), rank)});
+                       Later(times.ShownTimeMs(base, point), rank)});
     }
   }
   for (const RawCell& cell : row.raw) {

@@ -118,8 +118,16 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
   auto marker = markers_.lower_bound(MetricHour(metric, std::max(rows.begin, kept.before)));
   for (;
        marker != markers_.end() && marker->first.first == metric && marker->first.second < rows.end;
-       ++marker)
+       ++marker) {
+    if (out.changed.size() == kChangedMax) {
+      out.changed.clear();
+      for (query::RolledLevel& level : out.levels)
+        level.end_s = std::min(level.end_s, kept.before);
+      std::erase_if(out.levels, [](const auto& level) { return level.end_s <= level.begin_s; });
+      break;
+    }
     out.changed.push_back(marker->first.second);
+  }
   return out;
 }
 

@@ -102,6 +102,22 @@ TEST_CASE_FIXTURE(Known<ModelStore>,
 }
 
 TEST_CASE_FIXTURE(Known<ModelStore>,
+                  "a range in which very many hours of a metric have changed has no rollups") {
+  constexpr uint32_t kHours = RollupState::kChangedMax + 1;
+  constexpr uint32_t kFirst = kOpenDay - kHours * kHour;
+  REQUIRE(state->Advance(state->levels(), kOpenDay).ok());
+  for (uint32_t hour = kFirst; hour < kOpenDay; hour += kHour)
+    REQUIRE(state->MarkOdd("m", hour, Odd::kExtras).ok());
+  const query::RolledHours all = state->Of("m", {kFirst, kOpenDay});
+  CHECK(all.levels.empty());
+  CHECK(all.changed.empty());
+  const query::RolledHours most = state->Of("m", {kFirst + kHour, kOpenDay});
+  CHECK(most.levels.size() == 1);
+  CHECK(most.changed.size() == RollupState::kChangedMax);
+  CHECK(state->Of("other", {kFirst, kOpenDay}).levels.size() == 1);
+}
+
+TEST_CASE_FIXTURE(Known<ModelStore>,
                   "hours to recompute are found among many that rollups cannot represent") {
   constexpr uint32_t kHours = 20'000;
   for (uint32_t i = 0; i < kHours; ++i)
