@@ -18,7 +18,7 @@ namespace {
 /// least kLargeBytesMin and at most kLargeBytesMax.
 Status ReadQueryBudgets(const Config& config, query::Options* options) {
   constexpr int64_t kLargeShares = 256;
-  constexpr int64_t kLargeBytesMin = 256 << 10, kLargeBytesMax = 4 << 20;
+  constexpr int64_t kLargeBytesMin = 1 << 20, kLargeBytesMax = 4 << 20;
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
   options->memory_bytes_max = static_cast<int64_t>(memory_bytes / 4);
   RETURN_IF_ERROR(

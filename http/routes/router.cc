@@ -310,9 +310,6 @@ constexpr size_t kShownPathBytesMax = 128;
 constexpr uint64_t kStepsOnLoop = 1 << 16;
 /// A write continues for this time after its client has closed the connection.
 constexpr int64_t kWriteGraceMs = 250;
-/// A write with a larger body counts as long from its beginning, because a body of many megabytes
-/// with new series can take seconds.
-constexpr size_t kLongBodyBytes = 1 << 20;
 
 }  // namespace
 
@@ -335,7 +332,6 @@ std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool
   auto running = services.queries.running().Begin(std::move(endpoint), std::move(client));
   if (request.on_loop) running->TryOnLoop(kStepsOnLoop);
   if (writes) running->OutliveClient(kWriteGraceMs);
-  if (writes && !request.on_loop && request.body.size() > kLongBodyBytes) out.TakesLong();
   return running;
 }
 

@@ -102,6 +102,7 @@ Status RunningRequest::Check() {
           "again later.");
   }
   if (Abandoned()) return Status::DeadlineExceeded("The client has closed its connection");
+  if (client_.takes_long && elapsed_ns() > kShortNs && !long_.exchange(true)) client_.takes_long();
   if (allowance_.timeout_ms <= 0 || answering_.load(std::memory_order_relaxed)) return {};
   const int64_t spent_ms = elapsed_ns() / 1'000'000;
   if (spent_ms <= allowance_.timeout_ms) return {};

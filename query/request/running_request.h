@@ -36,9 +36,10 @@ struct RequestClient {
   /// Returns whether the client has disconnected. RunningRequest calls this function on only one
   /// thread at a time.
   std::function<bool()> gone;
-  /// RunningRequest calls this function when it finds that the request is large. The pool of
-  /// handler threads can then start another thread, so that other requests need not wait for the
-  /// large one.
+  /// RunningRequest calls this function when it finds that the request is large or has run for
+  /// RunningRequest::kShortNs. The pool of handler threads can then start another thread, so that
+  /// other requests need not wait for this one. Several threads may call the function, and a
+  /// request may call it twice.
   std::function<void()> takes_long;
   /// Cuts the connection to the client if the response is already being sent. Another thread may
   /// call this function when it ends the request early. The function must do nothing if no part of
@@ -128,6 +129,10 @@ class RunningRequest : public RequestContext {
   /// Stores the statistics of the query, which /api/stats/query shows.
   void SetStats(QueryStats stats) { stats_ = std::move(stats); }
 
+  /// A request that runs for longer calls RequestClient::takes_long. The time matters because work
+  /// such as the creation of series shows neither in steps nor in bytes.
+  static constexpr int64_t kShortNs = 50'000'000;
+
   [[nodiscard]] uint64_t id() const { return id_; }
   [[nodiscard]] int64_t elapsed_ns() const { return clock_.MonotonicNs() - started_ns_; }
 
@@ -165,7 +170,7 @@ class RunningRequest : public RequestContext {
   std::atomic<uint64_t> steps_{0};
   std::atomic<int64_t> bytes_{0}, bytes_most_{0};
   std::atomic<Killed> killed_{Killed::kNot};
-  std::atomic<bool> answering_{false}, large_{false}, client_gone_{false};
+  std::atomic<bool> answering_{false}, large_{false}, long_{false}, client_gone_{false};
   std::atomic<int64_t> answer_began_ns_{0};  // monotonic time of BeginAnswer
   std::atomic<RequestPhase> phase_{RequestPhase::kWorking};
   std::mutex gone_mutex_;  // held during calls of client_.gone

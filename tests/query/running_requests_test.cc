@@ -446,6 +446,21 @@ TEST_CASE("large queries wait for each other, and small ones never wait") {
   CHECK(queries.running.large_queries().working() == 0);
 }
 
+TEST_CASE("a request that runs for long tells this once, even if its steps and memory are few") {
+  Queries queries;
+  int long_ones = 0;
+  RequestClient client;
+  client.takes_long = [&] { ++long_ones; };
+  auto request = queries.Begin(std::move(client));
+  queries.clock.AdvanceMs(RunningRequest::kShortNs / 1'000'000);
+  CHECK(request->Check().ok());
+  CHECK(long_ones == 0);
+  queries.clock.AdvanceMs(1);
+  CHECK(request->Check().ok());
+  CHECK(request->Check().ok());
+  CHECK(long_ones == 1);
+}
+
 TEST_CASE("a query with much memory is large too") {
   Options options;
   options.large_bytes = 1000;

@@ -116,6 +116,13 @@ TEST_CASE("queries may use a quarter of the memory limit, and one query half of 
   CHECK(ReadQueryOptions(config)->memory_bytes_max == 0);
 }
 
+TEST_CASE("the smallest query is not large, however little memory queries may use") {
+  // A query of one point has up to eight tallies. Each charges at least 64 KiB.
+  constexpr int64_t kSmallest = 8 * (64 << 10);
+  for (const char* limit : {"33554432", "134217728", "268435456"})
+    CHECK(ReadQueryOptions(With("tsd.memory.limit", limit))->large_bytes > kSmallest);
+}
+
 TEST_CASE("limits of queries reach the query options") {
   CHECK(ReadQueryOptions(With("tsd.query.timeout", "50"))->timeout_ms == 50);
   CHECK(ReadQueryOptions(With("tsd.query.limits.bytes.default", "6"))->bytes_max == 6);

@@ -121,8 +121,7 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
        ++marker) {
     if (out.changed.size() == kChangedMax) {
       out.changed.clear();
-      for (query::RolledLevel& level : out.levels)
-        level.end_s = std::min(level.end_s, kept.before);
+      for (query::RolledLevel& level : out.levels) level.end_s = std::min(level.end_s, kept.before);
       std::erase_if(out.levels, [](const auto& level) { return level.end_s <= level.begin_s; });
       break;
     }
