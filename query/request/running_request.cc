@@ -102,7 +102,7 @@ Status RunningRequest::Check() {
           "again later.");
   }
   if (Abandoned()) return Status::DeadlineExceeded("The client has closed its connection");
-  if (client_.takes_long && elapsed_ns() > kShortNs && !long_.exchange(true)) client_.takes_long();
+  if (!long_.load(std::memory_order_relaxed) && elapsed_ns() > kShortNs) TakeLong();
   if (allowance_.timeout_ms <= 0 || answering_.load(std::memory_order_relaxed)) return {};
   const int64_t spent_ms = elapsed_ns() / 1'000'000;
   if (spent_ms <= allowance_.timeout_ms) return {};
@@ -123,6 +123,10 @@ bool RunningRequest::Abandoned() {
   return now_ns - gone_since_ns_ >= after_client_ns_;
 }
 
+void RunningRequest::TakeLong() {
+  if (!long_.exchange(true) && client_.takes_long) client_.takes_long();
+}
+
 // Makes the query a large one. The first thread of the query that calls this function waits for a
 // place in LargeQueryQueue. Other threads of the query wait for the mutex, and get the same result.
 Status RunningRequest::LookLarge() {
@@ -131,7 +135,7 @@ Status RunningRequest::LookLarge() {
   RETURN_IF_ERROR(queue_failure_);  // the query has waited in vain, maybe on another thread
   if (answering_.load(std::memory_order_relaxed)) return {};
   RETURN_IF_ERROR(MayWait());
-  if (client_.takes_long) client_.takes_long();
+  TakeLong();
   phase_.store(RequestPhase::kWaiting, std::memory_order_relaxed);
   queue_failure_ = queue_.Enter(queue_client_, bytes_.load(std::memory_order_relaxed), [this] {
     owner_.EndLongAnswers();

@@ -38,8 +38,7 @@ struct RequestClient {
   std::function<bool()> gone;
   /// RunningRequest calls this function when it finds that the request is large or has run for
   /// RunningRequest::kShortNs. The pool of handler threads can then start another thread, so that
-  /// other requests need not wait for this one. Several threads may call the function, and a
-  /// request may call it twice.
+  /// other requests need not wait for this one. RunningRequest calls the function at most once.
   std::function<void()> takes_long;
   /// Cuts the connection to the client if the response is already being sent. Another thread may
   /// call this function when it ends the request early. The function must do nothing if no part of
@@ -150,6 +149,8 @@ class RunningRequest : public RequestContext {
   [[nodiscard]] bool AnswersTooLong(int64_t now_ns) const;
   [[nodiscard]] bool Abandoned();
   Status LookLarge();
+  /// Calls client_.takes_long, unless it was called before.
+  void TakeLong();
   void LeaveQueue();
   [[nodiscard]] std::string Named() const;
 
