@@ -52,10 +52,10 @@ class Backend {
   virtual void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) {
     (void)listener;
   }
-  /// Returns a counter for the memory, in bytes, of the names that the process caches outside the
-  /// store. The process updates this counter, and the store counts this memory towards its memory
-  /// limit (EmbeddedOptions::name_bytes). If too much memory is in use, the store rejects new names
-  /// (MayAddSeries). nullptr: the store does not limit names.
+  /// Returns a counter for the memory, in bytes, of the names that the process keeps outside the
+  /// store: cached names and the entries of MetricLimits. The process updates this counter, and the
+  /// store counts this memory towards its memory limit (EmbeddedOptions::name_bytes). If the memory
+  /// is full, the store rejects new names (MayAddSeries). nullptr: the store does not limit names.
   [[nodiscard]] virtual std::shared_ptr<std::atomic<uint64_t>> name_bytes() { return nullptr; }
   /// Returns OK if new names that need `name_bytes` bytes of memory may get ids now. Otherwise,
   /// returns the errors of Embedded::MayAddSeries. Call this function before you assign ids.

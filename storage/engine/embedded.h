@@ -61,7 +61,7 @@ struct EmbeddedOptions {
   /// points of an old row as one compacted cell.
   bool enable_compaction = true;
   StoreObservers observers;
-  /// Memory in bytes of the names that the process caches outside the store (uid/name_cache.h).
+  /// Memory in bytes of the names that the process keeps outside the store, such as cached names.
   /// These names count against memory_share, as series do. A null pointer means that there are no
   /// such names.
   std::shared_ptr<const std::atomic<uint64_t>> name_bytes;

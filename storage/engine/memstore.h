@@ -219,7 +219,7 @@ class Memstore {
   [[nodiscard]] uint64_t ResidentBytes() const {
     return registry_.bytes() + NameBytes() + file_set_.MemoryBytes();
   }
-  /// Returns the memory in bytes of the names that the process caches outside the store.
+  /// Returns the memory in bytes of the names that the process keeps outside the store.
   [[nodiscard]] uint64_t NameBytes() const {
     const auto& bytes = env_.options.name_bytes;
     return bytes != nullptr ? bytes->load(std::memory_order_relaxed) : 0;

@@ -1,8 +1,24 @@
 #include "tsd/ingest/metric_limits.h"
 
-#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "uid/name_cache.h"
 
 namespace hg::tsd {
+namespace {
+
+/// Returns the memory of an entry of a hash table in bytes. `text` is the longer text of the entry.
+template <typename Entry>
+uint64_t BytesOfEntry(std::string_view text) {
+  constexpr uint64_t kNodeBytes = 48;  // pointers, the hash and the overhead of malloc
+  return kNodeBytes + sizeof(Entry) + uid::HeapBytesOf(text.size());
+}
+
+/// Memory of a pointer in a deque in bytes, including the blocks of the deque.
+constexpr uint64_t kSeriesBytes = sizeof(void*) + 1;
+
+}  // namespace
 
 template <typename Visit>
 MetricLimits::Metric* MetricLimits::EachMetric(std::span<const PointEntry> batch,
@@ -51,8 +67,8 @@ Status MetricLimits::AskForValues(std::span<const Bytes> metrics, uint64_t value
   std::shared_lock lock(rates_mutex_);
   for (const Bytes& metric : metrics) {
     const auto known = by_id_.find(metric);
-    if (known != by_id_.end() && !known->second->rate.Open(now_ns))
-      return Refuse(*known->second, values);
+    if (known != by_id_.end() && !known->second.rate.Open(now_ns))
+      return Refuse(known->second, values);
   }
   return {};
 }
@@ -64,9 +80,13 @@ void MetricLimits::ChargeValue(ByteView metric, std::string_view name) {
 }
 
 MetricLimits::Metric& MetricLimits::RateOf(ByteView metric, std::string_view name) {
-  std::unique_ptr<Metric>& rate = by_id_[Bytes(metric)];
-  if (rate == nullptr) rate = std::make_unique<Metric>(name, options_.points_per_s);
-  return *rate;
+  const auto [entry, added] = by_id_.try_emplace(Bytes(metric), name, options_.points_per_s);
+  if (added) Charge(BytesOfEntry<decltype(by_id_)::value_type>(name));
+  return entry->second;
+}
+
+void MetricLimits::Charge(uint64_t bytes) {
+  if (charged_ != nullptr) charged_->fetch_add(bytes, std::memory_order_relaxed);
 }
 
 bool MetricLimits::IsUsable(const SeriesCount& count) const {
@@ -95,7 +115,9 @@ Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric,
       return Status::Busy("a name has changed while the series of the metric " + name +
                           " were counted. Please try again");
     }
-    known = series_.try_emplace(name).first;
+    bool added = false;
+    std::tie(known, added) = series_.try_emplace(name);
+    if (added) Charge(BytesOfEntry<Counts::value_type>(name));
     if (!IsUsable(known->second)) {
       known->second.series = series;
       known->second.counted_ns = clock_.MonotonicNs();
@@ -114,19 +136,27 @@ Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric,
 
 void MetricLimits::EndNewSeries(const std::string& name, bool created) {
   std::lock_guard lock(series_mutex_);
-  SeriesCount& count = series_.at(name);
+  const auto entry = series_.find(name);
+  SeriesCount& count = entry->second;
   --count.being_created;
   if (!created) --count.series;
   // A name without series is removed, because clients could send any number of such names.
-  if (count.being_created == 0 && (count.series == 0 || !count.counted_ns)) series_.erase(name);
+  if (count.being_created == 0 && (count.series == 0 || !count.counted_ns)) Remove(entry);
+}
+
+MetricLimits::Counts::iterator MetricLimits::Remove(Counts::iterator entry) {
+  Charge(0 - BytesOfEntry<Counts::value_type>(entry->first));
+  return series_.erase(entry);
 }
 
 void MetricLimits::Learn(SeriesNumber series, ByteView metric, std::string_view name) {
   if (options_.points_per_s == 0) return;
   std::unique_lock lock(rates_mutex_);
   Metric& rate = RateOf(metric, name);
-  if (series >= by_series_.size())
-    by_series_.resize(std::max<size_t>(series + size_t{1}, by_series_.size() * 2));
+  if (const size_t known = by_series_.size(); series >= known) {
+    by_series_.resize(series + size_t{1});
+    Charge((by_series_.size() - known) * kSeriesBytes);
+  }
   by_series_[series] = &rate;
 }
 
@@ -138,8 +168,10 @@ size_t MetricLimits::counted_metrics() {
 void MetricLimits::Forget() {
   std::lock_guard lock(series_mutex_);
   ++forgets_;
-  for (auto& [name, count] : series_) count.counted_ns.reset();
-  std::erase_if(series_, [](const auto& known) { return known.second.being_created == 0; });
+  for (auto known = series_.begin(); known != series_.end();) {
+    known->second.counted_ns.reset();
+    known = known->second.being_created == 0 ? Remove(known) : std::next(known);
+  }
 }
 
 }  // namespace hg::tsd

@@ -4,6 +4,7 @@
 // it would create one series more than the maximum of its metric.
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,7 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
 #include "storage/base/clock.h"
 #include "storage/base/keyed_hash.h"
@@ -33,9 +34,12 @@ struct MetricLimitOptions {
 /// Enforces the limits of each metric. The object is thread-safe.
 class MetricLimits {
  public:
-  /// The references must outlive the object.
-  MetricLimits(MetricLimitOptions options, Points& points, const Clock& clock)
-      : options_(options), points_(points), clock_(clock) {}
+  /// The references must outlive the object. The object adds the memory of its entries, in bytes,
+  /// to `charged` (Backend::name_bytes), and subtracts the memory when it removes entries. nullptr:
+  /// the memory is not counted.
+  MetricLimits(MetricLimitOptions options, Points& points, const Clock& clock,
+               std::shared_ptr<std::atomic<uint64_t>> charged = nullptr)
+      : options_(options), points_(points), clock_(clock), charged_(std::move(charged)) {}
 
   /// Returns OK if all points of a batch may be stored now. LimitExceeded: a metric has exceeded
   /// its rate limit; the error message contains the first such metric.
@@ -99,16 +103,20 @@ class MetricLimits {
   /// Returns the entry of a metric, and creates the entry if it does not exist. The caller must
   /// hold rates_mutex_ exclusively.
   Metric& RateOf(ByteView metric, std::string_view name);
+  void Charge(uint64_t bytes);  // modulo 2^64
 
   const MetricLimitOptions options_;
   Points& points_;
   const Clock& clock_;
+  const std::shared_ptr<std::atomic<uint64_t>> charged_;
   std::atomic<uint64_t> refused_points_{0}, refused_series_{0};
 
   std::shared_mutex rates_mutex_;
   /// Entries by id of the metric; guarded by rates_mutex_.
-  std::unordered_map<Bytes, std::unique_ptr<Metric>> by_id_;
-  std::vector<Metric*> by_series_;  // entries by series number; guarded by rates_mutex_
+  std::unordered_map<Bytes, Metric> by_id_;
+  /// Entries by series number; guarded by rates_mutex_. A deque, because a vector that grows would
+  /// copy the pointers of all series while event loops wait for rates_mutex_.
+  std::deque<Metric*> by_series_;
 
   std::mutex series_mutex_;
   struct SeriesCount {
@@ -120,8 +128,10 @@ class MetricLimits {
   };
   /// Returns whether TakeNewSeries can decide by this count.
   [[nodiscard]] bool IsUsable(const SeriesCount& count) const;
-  std::unordered_map<std::string, SeriesCount, keyed_hash::Hash>
-      series_;            // counts of series by name of the metric; guarded by series_mutex_
+  using Counts = std::unordered_map<std::string, SeriesCount, keyed_hash::Hash>;
+  /// Removes an entry of series_, and returns the next entry. The caller must hold series_mutex_.
+  Counts::iterator Remove(Counts::iterator entry);
+  Counts series_;         // counts of series by name of the metric; guarded by series_mutex_
   uint64_t forgets_ = 0;  // number of calls of Forget; guarded by series_mutex_
 };
 

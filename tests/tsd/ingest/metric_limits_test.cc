@@ -305,6 +305,36 @@ struct CountedMetric {
 
 constexpr StatusCode kAllowed = StatusCode::kOk, kFull = StatusCode::kInvalidArgument;
 
+TEST_CASE("the memory of metrics with limits and of their series counts as memory of names") {
+  CountedPoints points;
+  const ManualClock clock{0};
+  const auto bytes = std::make_shared<std::atomic<uint64_t>>(0);
+  MetricLimits limits(Limits(1000, 1'000'000), points, clock, bytes);
+  const std::string name(208, 'm');
+  const auto take = [&] { return limits.TakeNewSeries(name, "id", unlimited).code(); };
+  limits.Learn(999, "id", name);
+  const uint64_t learned = *bytes;
+  CHECK(learned >= 1000 * sizeof(void*) + sizeof(RateLimit) + name.size());
+  limits.Learn(998, "id", name);
+  limits.ChargeValue("id", name);
+  CHECK(*bytes == learned);
+  limits.ChargeValue("other", name);
+  const uint64_t rates = *bytes;
+  CHECK(rates >= learned + sizeof(RateLimit) + name.size());
+  REQUIRE(take() == kAllowed);
+  limits.EndNewSeries(name, true);
+  const uint64_t counted = *bytes;
+  CHECK(counted >= rates + name.size());
+  REQUIRE(take() == kAllowed);
+  limits.EndNewSeries(name, true);
+  CHECK(*bytes == counted);
+  limits.Forget();
+  CHECK(*bytes == rates);
+  REQUIRE(take() == kAllowed);
+  limits.EndNewSeries(name, false);
+  CHECK(*bytes == rates);
+}
+
 TEST_CASE("series that are created while another thread counts the metric count, too") {
   CountedMetric metric(3);
   metric.points.stored = 1;
