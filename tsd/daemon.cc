@@ -325,7 +325,15 @@ class Daemon {
   }
 
   void WarnIfOpen() const {
-    if (!options_.users_file.empty() || !server_.reached_by_strangers()) return;
+    if (!options_.users_file.empty()) return;
+    constexpr std::string_view kUsers = "tsd.core.authentication.users";
+    if (session_.config().Has(kUsers)) {
+      LogWarning("access",
+                 "the users of tsd.core.authentication.users have no effect, because "
+                 "tsd.core.authentication.enable is off",
+                 {{"path", session_.config().String(kUsers)}});
+    }
+    if (!server_.reached_by_strangers()) return;
     LogWarning("access",
                "every client that can reach this daemon may read, write and delete everything, "
                "because tsd.core.authentication.enable is off",

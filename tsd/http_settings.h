@@ -14,7 +14,9 @@ namespace hg::tsd {
 /// Returns the mode that tsd.mode selects. An unknown value means "rw", as in OpenTSDB.
 http::Mode ReadMode(const Config& config);
 Result<http::Options> ReadHttpOptions(const Config& config);
-/// Returns the path of the user file; "" = authentication is off.
+/// Returns the path of the user file; "" = authentication is off. InvalidArgument:
+/// authentication is on without a user file, or tsd.core.authentication.enable is neither true nor
+/// false.
 Result<std::string> ReadUsersFile(const Config& config);
 /// Returns InvalidArgument if authentication is on and a Graphite port is open, because Graphite's
 /// protocols have no authentication. If the setting tsd.graphite.anonymous allows this combination,

@@ -103,7 +103,8 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.core.authentication.enable", "false",
      "If `true`, every client must authenticate and may do only what the roles of its user allow "
      "(see [security](security.md)). The daemon starts with `true` only if "
-     "`tsd.core.authentication.users` is set."},
+     "`tsd.core.authentication.users` is set. `0`, `false`, `no` and an empty value turn "
+     "authentication off. The daemon does not start with any other value that does not mean true."},
     Ignored("tsd.core.authentication.plugin", "",
             "the daemon has its own authentication (`tsd.core.authentication.users`)"),
     {"tsd.core.bulk.allow_out_of_order_timestamps", "false",
@@ -494,7 +495,7 @@ constexpr KnownSetting kSettings[] = {
      "Path of the file with the users, their roles, and hashes of their passwords and tokens. The "
      "command `tsdb user` writes the user file. The daemon reads the user file again on the signal "
      "`SIGHUP`. If the new file has a mistake, the daemon logs the mistake and keeps the previous "
-     "users."},
+     "users. If this setting is not empty while authentication is off, the daemon logs a warning."},
     {"tsd.network.tls.certificate", "",
      "Path of the PEM file with the certificate of the daemon, followed by the certificates of its "
      "authorities. If this setting is not empty, HTTP and the telnet protocol use TLS 1.2 or later "

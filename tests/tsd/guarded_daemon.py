@@ -260,10 +260,21 @@ def a_daemon_that_is_open_to_others_says_so(server, tsdb, folder):
 
 
 @case
+def a_daemon_with_users_but_without_authentication_says_so(server, tsdb, folder):
+    with tempfile.TemporaryDirectory() as other:
+        plain = daemons.Daemon(tsdb, Path(other), {"tsd.core.authentication.users": folder / "users"})
+        plain.start()
+        plain.stop()
+        check("the users of tsd.core.authentication.users have no effect" in plain.log_tail(), plain.log_tail())
+    check("have no effect" not in server.log(), "with authentication")
+
+
+@case
 def a_daemon_without_its_users_does_not_start(server, tsdb, folder):
     (folder / "broken").write_text("ann:reed:\n")
     on = {"tsd.core.authentication.enable": "true"}
     for settings, word in ((on, "tsd.core.authentication.users"),
+                           ({"tsd.core.authentication.enable": "on", "tsd.core.authentication.users": folder / "users"}, "= \"on\""),
                            ({**on, "tsd.core.authentication.users": folder / "none"}, "none"),
                            ({**on, "tsd.core.authentication.users": folder / "broken"}, "line 1"),
                            ({"tsd.network.tls.certificate": folder / "server.pem"}, "tsd.network.tls.key"),

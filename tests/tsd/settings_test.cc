@@ -244,6 +244,26 @@ TEST_CASE("a daemon with authentication does not start without users") {
   CHECK(ReadUsersFile(config)->empty());
 }
 
+TEST_CASE("a daemon does not start if authentication is neither on nor off") {
+  Config config = With("tsd.core.authentication.users", "/etc/users");
+  for (const char* value : {"on", "enabled", "true # guard", "\"true\"", "off", "2"}) {
+    CAPTURE(value);
+    config.Set("tsd.core.authentication.enable", value);
+    const Status refused = ReadUsersFile(config).status();
+    CHECK(refused.code() == StatusCode::kInvalidArgument);
+    CHECK(refused.message().find("tsd.core.authentication.enable = \"" + std::string(value) +
+                                 "\"") != std::string_view::npos);
+  }
+  for (const char* value : {"1", "TRUE", "yes", " true "}) {
+    config.Set("tsd.core.authentication.enable", value);
+    CHECK(*ReadUsersFile(config) == "/etc/users");
+  }
+  for (const char* value : {"0", "False", "no", "", " "}) {
+    config.Set("tsd.core.authentication.enable", value);
+    CHECK(ReadUsersFile(config)->empty());
+  }
+}
+
 TEST_CASE("TLS settings must be complete") {
   CHECK(ReadHttpOptions(Config())->tls.certificate_file.empty());
   const auto refused = [](const Config& config, std::string_view word) {
