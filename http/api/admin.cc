@@ -1,6 +1,7 @@
 #include "http/api/admin.h"
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -350,15 +351,24 @@ Result<std::string> Merge(Store& store, const Parameters& parameters) {
   return std::string(kDone);
 }
 
+/// Returns whether the text "ADDRESS:PORT" of a client has a loopback address.
+bool IsLoopback(std::string_view remote) {
+  namespace ip = boost::asio::ip;
+  boost::system::error_code error;
+  const auto address = ip::make_address(remote.substr(0, remote.rfind(':')), error);
+  if (error) return false;
+  if (address.is_v6() && address.to_v6().is_v4_mapped())
+    return ip::make_address_v4(ip::v4_mapped, address.to_v6()).is_loopback();
+  return address.is_loopback();
+}
+
 /// Returns true if the client is on this machine. A loopback address does not prove this, because a
 /// proxy on this machine may forward requests of other machines. The result is false if a header of
 /// a proxy is present, or if Host does not name this machine.
 bool FromThisMachine(const Request& request) {
-  const std::string_view remote = request.remote;
-  const bool loopback =
-      remote.starts_with("127.") || remote.starts_with("::1:") || remote.starts_with("::ffff:127.");
   const std::string* host = request.Header("host");
-  return loopback && !WasForwarded(request) && (host == nullptr || IsThisMachine(*host));
+  return IsLoopback(request.remote) && !WasForwarded(request) &&
+         (host == nullptr || IsThisMachine(*host));
 }
 
 /// Returns true for calls that read or write files, or that wait for other calls that do.

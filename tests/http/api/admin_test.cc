@@ -68,7 +68,8 @@ TEST_CASE("only clients on this machine may use /api/admin, unless a setting all
   for (const char* here : {"127.0.0.1:51000", "127.9.9.9:1", "::1:51000", "::ffff:127.0.0.1:5"}) {
     CHECK(f.AskFrom(here, "GET", "/api/admin/tables").status == 200);
   }
-  for (const char* there : {"10.0.0.1:51000", "192.168.127.1:1", "::2:51000", "1127.0.0.1:1", ""}) {
+  for (const char* there : {"10.0.0.1:51000", "192.168.127.1:1", "::2:51000", "::1:5:6:51000",
+                            "::ffff:10.0.0.1:5", "1127.0.0.1:1", ""}) {
     CHECK(f.AskFrom(there, "GET", "/api/admin/tables").status == 403);
     CHECK(f.AskFrom(there, "POST", "/api/admin/flush").status == 403);
   }
