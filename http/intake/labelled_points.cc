@@ -12,8 +12,8 @@ namespace {
 
 /// Maximum points per batch.
 constexpr size_t kBatchPoints = 8192;
-/// Maximum bytes of the series of a batch. A batch that exceeds it is stored before more series are
-/// added.
+/// Maximum bytes of the series of a batch, and of the names of these series. A batch that exceeds
+/// it is stored before more series are added.
 constexpr size_t kBatchBytes = 8 << 20;
 /// Number of bytes of a series that can be copied, or turned into names, in the time of a step.
 constexpr uint64_t kBytesPerStep = 8;
@@ -22,12 +22,33 @@ constexpr size_t kSizesBytes = 2;
 
 }  // namespace
 
-bool LabelledPoints::HasTooManyLabels(std::span<const Label> labels) const {
-  if (refused_ == 0 || labels.size() <= tags_max_) return false;
-  size_t tags = 0;  // a label without a value does not count
-  for (const Label& label : labels)
-    if (!label.value.empty() && ++tags > tags_max_) return true;
-  return false;
+/// Series with names, and their points, which borrow the names.
+struct LabelledPoints::NamedBatch {
+  std::deque<NamedSeries> names;  // a deque, because the points borrow its elements
+  std::deque<std::vector<TagText>> tags;
+  size_t bytes = 0;  // bytes of `names` and `tags`
+  std::vector<NamedPoint> points;
+  std::vector<size_t> places;  // index in points_ of each element of `points`
+
+  void AddSeries(NamedSeries series) {
+    std::vector<TagText>& texts = tags.emplace_back();
+    const NamedSeries& name = names.emplace_back(std::move(series));
+    bytes += name.metric.size();
+    for (const auto& [key, value] : name.tags) {
+      texts.push_back({key, value});
+      bytes += sizeof(name.tags[0]) + sizeof(TagText) + key.size() + value.size();
+    }
+  }
+};
+
+std::string LabelledPoints::TooManyLabels(std::span<const Label> labels) const {
+  if (labels.size() <= tags_max_) return {};
+  // A label without a value does not count.
+  const auto tags = static_cast<size_t>(std::count_if(
+      labels.begin(), labels.end(), [](const Label& label) { return !label.value.empty(); }));
+  if (tags <= tags_max_) return {};
+  return "Too many tags: " + std::to_string(tags) +
+         " maximum allowed: " + std::to_string(tags_max_) + " (setting tsd.ingest.max_tags)";
 }
 
 bool LabelledPoints::BeginItem() {
@@ -40,8 +61,10 @@ bool LabelledPoints::BeginItem() {
 }
 
 void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> labels) {
-  too_many_labels_ = HasTooManyLabels(labels);
-  if (too_many_labels_ || !intake_.refusal().ok()) labels = {};
+  too_many_labels_ = TooManyLabels(labels);
+  // The kept labels are shown if the first rejected item belongs to the series.
+  if (!too_many_labels_.empty()) labels = labels.first(refused_ == 0 ? tags_max_ : 0);
+  if (!intake_.refusal().ok()) labels = {};
   if (!series_.empty() && !borrowed_) {  // the previous series had no points
     series_bytes_ -= series_.back().size();
     series_.pop_back();
@@ -60,7 +83,7 @@ void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> l
 
 void LabelledPoints::Add(int64_t time_ms, PointValue value) {
   if (!intake_.refusal().ok()) return;
-  if (too_many_labels_) return Refuse("has too many labels (setting tsd.ingest.max_tags)");
+  if (!too_many_labels_.empty()) return Refuse(too_many_labels_);
   const std::optional<Timestamp> time = TimestampOfMillis(time_ms);
   if (!time) return Refuse(BadInstant(std::to_string(time_ms) + " ms").message());
   if (std::isnan(value.as_double())) value = StoredNan(value.bits);
@@ -98,44 +121,43 @@ void LabelledPoints::StoreNamed() {
               .default_key = options.default_tag_key,
               .default_value = options.default_tag_value};
   }
-  std::deque<NamedSeries> names;  // a deque, because the points borrow its elements
-  std::deque<std::vector<TagText>> tags;
-  std::vector<NamedPoint> named;
-  std::vector<size_t> places;  // index in points_ of each element of `named`
-  const char* last = nullptr;  // address of the series that names.back() was made of
+  NamedBatch batch;
+  const char* last = nullptr;  // address of the series that batch.names.back() was made of
   Status last_fault;
   for (size_t i = 0; i < points_.size(); ++i) {
     const KeyedPoint& point = points_[i];
     // Points of one series are adjacent and borrow the same bytes.
     if (point.series.metric.data() != last) {
       last = point.series.metric.data();
+      if (batch.bytes > kBatchBytes) Store(&batch);
       const uint64_t bytes = point.series.metric.size() + point.series.tags.size();
       intake_.Stop(context_.Step(bytes / kBytesPerStep));
       if (!intake_.refusal().ok()) return;
       const std::vector<Label> labels = ReadLabels(point.series.tags);
       Result<NamedSeries> series = NameSeries(point.series.metric, labels, *rules_);
       last_fault = series.status();
-      if (series.ok()) {
-        names.push_back(std::move(*series));
-        std::vector<TagText>& texts = tags.emplace_back();
-        for (const auto& [key, value] : names.back().tags) texts.push_back({key, value});
-      }
+      if (series.ok()) batch.AddSeries(std::move(*series));
     }
     if (!last_fault.ok()) {
       Judge(i, last_fault);
       continue;
     }
-    NamedPoint& to = named.emplace_back();
-    to.metric = names.back().metric;
-    to.tags = tags.back();
+    NamedPoint& to = batch.points.emplace_back();
+    to.metric = batch.names.back().metric;
+    to.tags = batch.tags.back();
     to.time = point.time;
     to.value = point.value;
     to.raw_key = point.series;
-    places.push_back(i);
+    batch.places.push_back(i);
   }
+  Store(&batch);
+}
+
+void LabelledPoints::Store(NamedBatch* batch) {
   std::vector<Status> results;
-  intake_.StoreNamed(named, &results);
-  for (size_t i = 0; i < results.size(); ++i) Judge(places[i], results[i]);
+  intake_.StoreNamed(batch->points, &results);
+  for (size_t i = 0; i < results.size(); ++i) Judge(batch->places[i], results[i]);
+  *batch = {};
 }
 
 void LabelledPoints::Judge(size_t point, const Status& result) {

@@ -67,15 +67,18 @@ class LabelledPoints : public LabelledSink {
     [[nodiscard]] size_t size() const { return all.size(); }
   };
 
+  struct NamedBatch;
+
   void Flush();
   /// Stores the collected points by name.
   void StoreNamed();
+  /// Stores the points of a batch and empties the batch.
+  void Store(NamedBatch* batch);
   void Judge(size_t point, const Status& result);
   void RefuseItem(uint64_t item, std::string_view metric, ByteView labels, std::string_view reason);
-  /// Returns whether the current series has too many labels and a reason for a rejected item is
-  /// already stored. If the result is true, the caller rejects the points without reading the
-  /// labels.
-  [[nodiscard]] bool HasTooManyLabels(std::span<const Label> labels) const;
+  /// Returns the reason to reject the points of a series with too many labels. Returns "" if the
+  /// number of labels is allowed.
+  [[nodiscard]] std::string TooManyLabels(std::span<const Label> labels) const;
 
   Services& services_;
   RequestContext& context_;
@@ -84,9 +87,9 @@ class LabelledPoints : public LabelledSink {
   const size_t tags_max_;
   // Number of bytes of the raw series keys that were added since the last charge to context_.
   uint64_t raw_key_bytes_ = 0;
-  /// Whether the current series has too many labels. If true, its labels are not kept, and its
-  /// points are rejected.
-  bool too_many_labels_ = false;
+  /// The result of TooManyLabels for the current series. If it is not empty, only the first labels
+  /// of the series are kept, and its points are rejected.
+  std::string too_many_labels_;
   std::optional<NamingRules> rules_;  // naming rules; set when the first name must be escaped
   std::deque<SeriesBytes> series_;    // the series of points_ and the current series
   size_t series_bytes_ = 0;

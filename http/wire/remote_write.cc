@@ -128,15 +128,25 @@ bool ReadSample(std::string_view bytes, WrittenSeries::Sample* sample) {
   return true;
 }
 
+/// Adds a label. Sets series->fault instead if the series has too many labels.
+void AddLabel(const Label& label, WrittenSeries* series) {
+  if (series->fault.empty()) series->labels.push_back(label);
+  if (series->labels.size() <= kWriteLabelsMax) return;
+  series->labels.clear();
+  series->fault = "has more than " + std::to_string(kWriteLabelsMax) + " labels";
+}
+
 bool ReadSeries(std::string_view bytes, WrittenSeries* series) {
   std::string_view part;
   for (uint8_t tag = 0; !bytes.empty();) {
     if (!TakeTag(&bytes, &tag)) return false;
     switch (tag) {
-      case kLabels:
-        if (!TakeSized(&bytes, &part) || !ReadLabel(part, &series->labels.emplace_back()))
-          return false;
+      case kLabels: {
+        Label label;
+        if (!TakeSized(&bytes, &part) || !ReadLabel(part, &label)) return false;
+        AddLabel(label, series);
         break;
+      }
       case kSamples:
         if (!TakeSized(&bytes, &part) || !ReadSample(part, &series->samples.emplace_back()))
           return false;
@@ -181,7 +191,7 @@ void Clear(WrittenSeries* series) {
 /// Copies a series that protobuf parsed.
 void Fill(const prometheus::TimeSeries& from, WrittenSeries* series) {
   for (const prometheus::Label& label : from.labels())
-    series->labels.push_back({label.name(), label.value()});
+    AddLabel({label.name(), label.value()}, series);
   for (const prometheus::Sample& sample : from.samples())
     series->samples.push_back({sample.value(), sample.timestamp()});
   series->histograms = static_cast<size_t>(from.histograms_size());
@@ -283,7 +293,7 @@ uint64_t ResolveLabels(const SeriesRefs& refs, const Symbols& symbols, WrittenSe
   }
   if (!series->fault.empty()) return 0;
   for (size_t i = 0; i < count; i += 2)
-    series->labels.push_back({symbols[refs.labels[i]], symbols[refs.labels[i + 1]]});
+    AddLabel({symbols[refs.labels[i]], symbols[refs.labels[i + 1]]}, series);
   return bytes;
 }
 
@@ -354,8 +364,8 @@ Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
       if (ReadMetadata(sent, &description)) describe(description);
     }
     if (field != prometheus::WriteRequest::kTimeseriesFieldNumber) return {};
-    RETURN_IF_ERROR(TakeRoom(sent.size(), sizeof(Label) / 2,
-                             &room));  // an encoded label has at least two bytes
+    // An encoded sample has at least two bytes. The vector of samples doubles when it is full.
+    RETURN_IF_ERROR(TakeRoom(sent.size(), sizeof(WrittenSeries::Sample), &room));
     Clear(&series);
     if (!ReadSeries(sent, &series)) {
       if (!ParseMessage(sent, &irregular, 0, &irregular_room)) return NoRequest(kWriteRequest1);
@@ -380,8 +390,9 @@ Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
   uint64_t labels_bytes = 0;
   const auto read = [&](int field, std::string_view sent) -> Status {
     if (field != prometheus::WriteRequest2::kTimeseriesFieldNumber) return {};
-    // A reference may have only one byte, and two references become one label.
-    constexpr uint64_t kBytesPerByte = sizeof(uint32_t) + sizeof(Label) / 2;
+    // A reference may have only one byte, and a sample two bytes. The vectors double when they are
+    // full.
+    constexpr uint64_t kBytesPerByte = 2 * sizeof(uint32_t) + sizeof(WrittenSeries::Sample);
     RETURN_IF_ERROR(TakeRoom(sent.size(), kBytesPerByte, &room));
     Clear(&series);
     Clear(&refs);

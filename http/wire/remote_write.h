@@ -14,6 +14,7 @@
 #include "http/wire/request_memory.h"
 #include "http/wire/series_labels.h"
 #include "storage/base/status.h"
+#include "storage/codec/row_key.h"
 
 namespace hg::http {
 
@@ -25,6 +26,9 @@ inline constexpr std::string_view kWriteRequest2 = "io.prometheus.write.v2.Reque
 /// series. The limit is needed because parsing may need fifty times as much memory as the encoded
 /// series.
 inline constexpr size_t kWriteSeriesBytesMax = 4 << 20;
+
+/// The maximum number of labels of one series. No row key is long enough for the ids of more tags.
+inline constexpr size_t kWriteLabelsMax = codec::kRowKeyBytesMax / 2;
 
 /// A series with its samples, as the client sent it. The texts are valid only during the call of
 /// the visitor.
@@ -58,7 +62,8 @@ using DescriptionVisitor = std::function<void(const MetricDescription&)>;
 
 /// Parses a request of version 1.0. Calls `visit` for each series in order, and `describe` for the
 /// metadata of metrics. Metadata that cannot be parsed is skipped. Texts of labels may contain
-/// bytes that are not UTF-8. The memory is charged to `memory` (nullptr = no limit); if charging
+/// bytes that are not UTF-8. If a series has more than kWriteLabelsMax labels, `visit` gets the
+/// series with a fault. The memory is charged to `memory` (nullptr = no limit); if charging
 /// fails, the function returns the error of `memory`.
 ///
 /// InvalidArgument: the bytes are invalid, or a series is too long; `visit` was called for the

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/base/varint.h"
+#include "storage/codec/row_key.h"
 #include "storage/model/escaped_name.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/utf8.h"
@@ -28,10 +29,17 @@ std::string_view TakeText(ByteView* keyed) {
   return text;
 }
 
+/// Maximum bytes of a name, before and after it is escaped. A name of more bytes has more
+/// characters than can be stored, because a character that is not escaped has at most two bytes.
+constexpr size_t kNameBytesMax = 2 * codec::kRowKeyBytesMax;
+
 Result<std::string> Escaped(std::string_view text, const NameRules& rules) {
   std::string name;
-  if (AppendEscapedName(text, rules, &name)) return name;
-  return Status::InvalidArgument("has text that is not UTF-8");
+  if (text.size() <= kNameBytesMax && !AppendEscapedName(text, rules, &name))
+    return Status::InvalidArgument("has text that is not UTF-8");
+  if (std::max(text.size(), name.size()) <= kNameBytesMax) return name;
+  return Status::InvalidArgument("has a text of " + std::to_string(text.size()) +
+                                 " bytes, which is too long for a name");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ struct NamingRules {
 
 /// Converts a metric and labels to OpenTSDB's names. Characters that OpenTSDB does not allow are
 /// escaped. A label with an empty value counts as absent. InvalidArgument: the metric or a label
-/// has an empty name, or a label occurs twice.
+/// has an empty name, a label occurs twice, or a text is not UTF-8 or too long for a name.
 Result<NamedSeries> NameSeries(std::string_view metric, std::span<const Label> labels,
                                const NamingRules& rules);
 

@@ -219,6 +219,21 @@ TEST_CASE_FIXTURE(EdgeFixture,
   CHECK(Cells().empty());
 }
 
+TEST_CASE_FIXTURE(EdgeFixture, "points of series with long escaped names are stored in parts") {
+  LabelledPoints labelled(services, RequestContext::Unlimited(), nullptr);
+  constexpr int kPoints = 600;
+  const std::string value(4600, ' ');  // 32200 bytes with its escapes
+  for (int i = 0; i < kPoints; ++i) {
+    labelled.BeginItem();
+    labelled.SetSeries("m", std::vector<Label>{{"host", value}});
+    labelled.Add(1700000000000 + i, PointValue::Int(1));
+  }
+  CHECK(labelled.Finish().ok());
+  CHECK(labelled.refused() == 0);
+  CHECK(labelled.stored() == kPoints);
+  CHECK(points.appends == 3);  // names of at most 8 MiB each
+}
+
 TEST_CASE_FIXTURE(EdgeFixture,
                   "no more points are accepted once the request has done too much work") {
   FakeWatch watch;

@@ -397,6 +397,19 @@ TEST_CASE_FIXTURE(RemoteWrite2, "a partial write of 2.0 is 400 with the count of
   CHECK(counters.put_illegal_arguments == 4);
 }
 
+TEST_CASE_FIXTURE(RemoteWrite2, "2.0: only series that refer to a very long symbol are refused") {
+  Put({{"__name__", "up"}, {"job", "a"}});
+  Put({{"__name__", "up"}, {"job", std::string(4'000'000, ' ')}});
+  *request.add_timeseries() = request.timeseries(1);
+  Put({{"__name__", "up"}, {"job", "b"}});
+  const BufferResponse reply = Send2();
+  CHECK(reply.status == 400);
+  CHECK(Written(reply) == "2 0 0 ");
+  CHECK(Message(reply).starts_with("2 of 4 samples cannot be stored, the others are; the first: "));
+  CHECK(Message(reply).ends_with("has a text of 4000000 bytes, which is too long for a name"));
+  CHECK(Cells().size() == 2);
+}
+
 TEST_CASE_FIXTURE(RemoteWrite2,
                   "2.0: wrong references and native histograms are named in the error") {
   prometheus::TimeSeries2* const series = Put({{"__name__", "up"}, {"job", "a"}});

@@ -43,7 +43,7 @@ std::string Shown(std::string_view bytes) {
         for (const WrittenSeries::Sample& sample : series.samples)
           text += std::to_string(std::bit_cast<uint64_t>(sample.value)) + "@" +
                   std::to_string(sample.time_ms) + ",";
-        text += std::to_string(series.histograms) + "\n";
+        text += std::to_string(series.histograms) + series.fault + "\n";
         return Status();
       },
       [](const MetricDescription&) {}, nullptr);
@@ -233,6 +233,27 @@ TEST_CASE("a series with only empty labels is charged before it is parsed") {
   RequestMemory::Share share(memory, 0);
   CHECK(Read(request, &share).status.code() == StatusCode::kLimitExceeded);
   CHECK(share.held() == 0);
+}
+
+TEST_CASE(
+    "a series with more labels than a row key can have tags has a fault, and others are read") {
+  prometheus::WriteRequest message;
+  prometheus::WriteRequest2 second = Request2({"a"}, {});
+  for (const size_t labels : {kWriteLabelsMax + 1, kWriteLabelsMax}) {
+    prometheus::TimeSeries* const series = message.add_timeseries();
+    prometheus::TimeSeries2* const refs = second.add_timeseries();
+    for (size_t i = 0; i < labels; ++i) {
+      series->add_labels()->set_name("a");
+      refs->add_labels_refs(1);
+      refs->add_labels_refs(0);
+    }
+  }
+  second.mutable_timeseries()->DeleteSubrange(0, 1);
+  std::string expected = "0has more than 16383 labels\n";
+  for (size_t i = 0; i < kWriteLabelsMax; ++i) expected += "a=,";
+  expected += "0\n";
+  CHECK(Shown(message.SerializeAsString()) == expected);
+  CHECK(Shown2(second.SerializeAsString()) == expected);
 }
 
 TEST_CASE("series of 2.0 are read through the table of symbols, wherever it is in the request") {

@@ -62,6 +62,22 @@ TEST_CASE("the error of a series that cannot be named has the reason") {
   CHECK(Named("m\xFF", {{"a", "b"}}) == "has text that is not UTF-8");
 }
 
+TEST_CASE("a text that makes a name of more than 65534 bytes is refused") {
+  std::string longest;
+  for (int i = 0; i < 32767; ++i) longest += "é";
+  CHECK(Named(longest, {{longest, longest}}) == longest + " " + longest + "=" + longest);
+  // A blank makes seven bytes.
+  for (const size_t size : {size_t{9363}, size_t{65535}, size_t{4} << 20}) {
+    const std::string large(size, ' ');
+    const std::string error =
+        "has a text of " + std::to_string(size) + " bytes, which is too long for a name";
+    CHECK(Named(large, {{"a", "b"}}) == error);
+    CHECK(Named("m", {{large, "b"}}) == error);
+    CHECK(Named("m", {{"a", large}}) == error);
+  }
+  CHECK(Named("m", {{"a", std::string(9362, ' ')}}).size() == 4 + 7 * 9362);
+}
+
 TEST_CASE("a series is shown as a shortened text") {
   const std::vector<Label> labels = {{"a", "b"}, {"c", "d"}};
   CHECK(SeriesText("m", labels) == R"(m{a="b", c="d"})");
