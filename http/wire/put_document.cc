@@ -104,6 +104,7 @@ Status BindTags(const JsonValue& value, std::optional<std::vector<PutTag>>* out)
   if (value.is_null()) return {};
   if (!value.is_object()) return Misfit("tags", "an object of strings");
   std::vector<PutTag> tags;
+  tags.reserve(value.members.size());
   Places places;
   for (const auto& [key, member] : value.members) {
     std::optional<std::string> text;
@@ -188,6 +189,18 @@ uint64_t BytesOf(const PutPoint& point) {
   return bytes;
 }
 
+/// Returns the memory to bind an element, in addition to the memory of its point.
+uint64_t BindingBytesOf(const JsonValue& element) {
+  // BindTags has two lists of tags, and for each tag a node of Places. To sort the tags, it needs a
+  // hash and two indexes for each tag.
+  constexpr uint64_t kNodeBytes = 64, kSortBytes = 24;
+  constexpr uint64_t kTagBytes = 2 * sizeof(PutTag) + kNodeBytes + kSortBytes;
+  size_t members = 0;
+  for (const auto& [name, value] : element.members)
+    members = std::max(members, value.members.size());
+  return kTagBytes * members;
+}
+
 /// Returns true for a JSON number beyond the range of a double.
 bool IsHuge(std::string_view number) {
   double d = 0;
@@ -224,8 +237,10 @@ std::string QuoteHugeNumbers(std::string_view body) {
 
 void OrderPutTags(std::vector<PutTag>* tags) {
   std::vector<uint32_t> hashes;
+  hashes.reserve(tags->size());
   for (const PutTag& tag : *tags) hashes.push_back(JavaHashUtf8(tag.key));
   std::vector<PutTag> ordered;
+  ordered.reserve(tags->size());
   for (const size_t i : JavaMapOrder(hashes, Hash16Capacity(tags->size())))
     ordered.push_back(std::move((*tags)[i]));
   *tags = std::move(ordered);
@@ -238,6 +253,8 @@ Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemo
   Status bound;
   const auto bind = [&](const JsonValue& element) -> Status {
     PutPoint& point = points.emplace_back();
+    RequestMemory::Room room(memory);
+    RETURN_IF_ERROR(room.Grow(BindingBytesOf(element)));
     bound = BindPoint(element, kind, &point);
     if (!bound.ok() || memory == nullptr) return bound;
     const uint64_t bytes = BytesOf(point);

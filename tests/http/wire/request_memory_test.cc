@@ -32,6 +32,13 @@ std::string ArrayOf(std::string_view element, size_t count) {
   return text + "]";
 }
 
+/// Returns a point for /api/put that has only tags.
+std::string PointOfTags(size_t count) {
+  std::string tags;
+  for (size_t i = 0; i < count; ++i) tags += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
+  return R"({"tags":{)" + tags + "}}";
+}
+
 TEST_CASE("free bytes of a share are not taken from the budget, and further ones are") {
   RequestMemory memory(8 * kMiB);
   RequestMemory::Share share(memory, 1000);
@@ -285,12 +292,16 @@ TEST_CASE("points that need much more memory than bytes are charged") {
     CHECK(points.status().code() == StatusCode::kLimitExceeded);
   }
   share.GiveAll();
-  const std::string tags = R"({"tags":{)" + [] {
-    std::string all;
-    for (int i = 0; i < 60000; ++i) all += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
-    return all;
-  }() + "}}";
-  CHECK(ParsePutDocument("[" + tags + "]", &share).status().code() == StatusCode::kLimitExceeded);
+  CHECK(ParsePutDocument("[" + PointOfTags(60000) + "]", &share).status().code() ==
+        StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("two copies of the tags of a point are charged while the point is read") {
+  constexpr size_t kTags = 60000;
+  RequestMemory memory(0);
+  RequestMemory::Share share(memory, 0);
+  CHECK(ParsePutDocument(PointOfTags(kTags), &share).ok());
+  CHECK(memory.taken() > kTags * (sizeof(JsonValue) + sizeof(std::string) + 3 * sizeof(PutTag)));
 }
 
 }  // namespace
