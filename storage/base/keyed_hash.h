@@ -1,7 +1,8 @@
 #pragma once
-// Hash functions for texts that clients choose. The keys of the hash functions are drawn at random,
-// so clients cannot choose texts that collide. With std::hash, a client can compute any number of
-// texts with equal hashes, and a look-up then compares all of them.
+// Hash functions for texts and numbers that clients choose. The keys of the hash functions are
+// drawn at random, so clients cannot choose texts that collide. With std::hash, a client can
+// compute any number of texts with equal hashes, and a look-up then compares all of them. The same
+// holds for numbers: std::hash returns a number unchanged.
 
 #include <cstdint>
 #include <cstring>
@@ -82,6 +83,9 @@ struct Hash {
   size_t operator()(std::string_view text) const {
     static const Secret secret;
     return HashBytes(text, secret.words[0], secret.words);
+  }
+  size_t operator()(uint64_t number) const {
+    return (*this)(std::string_view(reinterpret_cast<const char*>(&number), sizeof number));
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "storage/base/invariant.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/points/row_codec.h"
 
 namespace hg::engine {
@@ -23,7 +24,6 @@ constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
 
 constexpr uint32_t kWalkMax = 4;
-constexpr size_t kNodeBytes = 56;  // memory of a node of by_base
 // RepeatSmaller searches this many latest entries for single cells of the same record and instant.
 // If two such cells are farther apart, the cell that arrived later is newer.
 constexpr uint32_t kLookBack = 16;
@@ -43,6 +43,12 @@ constexpr uint16_t kPageBytes[] = {72,  96,   128,  192,  256,  384, 512,
                                    768, 1024, 1536, 2048, 3072, 4096};
 
 uint64_t RowId(uint32_t series, uint32_t base) { return uint64_t{series} << 32 | base; }
+
+// Returns the map of a row. boost::unordered_flat_map uses the lowest 8 bits and the highest bits
+// of the same hash, so this function uses other bits.
+auto& MapOf(auto& maps, uint64_t row_id) {
+  return maps[(keyed_hash::Hash()(row_id) >> 8) % maps.size()];
+}
 
 bool IsPut(uint32_t op) { return op <= UINT16_MAX || op >= codec::kMillisMark; }
 
@@ -97,9 +103,10 @@ void RowHourMemory::LastChunks(std::span<const char*> chunks) const {
 
 RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) const {
   if (head->depth_ >= kWalkMax) {
-    const auto& by_base = ShardFor(head->series_).by_base;
-    const auto it = by_base.find(RowId(head->series_, base));
-    return it == by_base.end() ? nullptr : it->second;
+    const uint64_t row_id = RowId(head->series_, base);
+    const RowMap& map = MapOf(*ShardFor(head->series_).by_base, row_id);
+    const auto it = map.find(row_id);
+    return it == map.end() ? nullptr : it->second;
   }
   RowHourMemory* row = head->older_;
   while (row != nullptr && row->base_ != base) row = row->older_;
@@ -126,19 +133,28 @@ RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
   row->base_ = base;
   row->older_ = head;
   row->depth_ = head == nullptr ? 0 : static_cast<uint8_t>(std::min(head->depth_ + 1, 0xFF));
-  if (row->depth_ == kWalkMax) {
+  if (row->depth_ >= kWalkMax) {
     const std::unique_lock lock(shard.by_base_mutex);
-    for (RowHourMemory* r = row; r != nullptr; r = r->older_) {
-      shard.by_base[RowId(series, r->base_)] = r;
-    }
-    extra_bytes_.fetch_add(kNodeBytes * (kWalkMax + 1), std::memory_order_relaxed);
-  } else if (row->depth_ > kWalkMax) {
-    const std::unique_lock lock(shard.by_base_mutex);
-    shard.by_base[RowId(series, base)] = row;
-    extra_bytes_.fetch_add(kNodeBytes, std::memory_order_relaxed);
+    // If the row is the first one of its series in the maps, the older rows are added, too.
+    const RowHourMemory* const known = row->depth_ == kWalkMax ? nullptr : head;
+    for (RowHourMemory* r = row; r != known; r = r->older_) AddToMap(shard, r);
   }
   heads_.Set(series, row);
   return row;
+}
+
+void RowMemory::AddToMap(Shard& shard, RowHourMemory* row) {
+  size_t bytes = 0;
+  if (shard.by_base == nullptr) {
+    shard.by_base = std::make_unique<RowMaps>();
+    bytes = sizeof(RowMaps);
+  }
+  const uint64_t row_id = RowId(row->series_, row->base_);
+  RowMap& map = MapOf(*shard.by_base, row_id);
+  const size_t slots = map.bucket_count();
+  map.emplace(row_id, row);
+  bytes += (map.bucket_count() - slots) * (sizeof(RowMap::value_type) + 1);
+  if (bytes > 0) extra_bytes_.fetch_add(bytes, kRelaxed);
 }
 
 void RowMemory::Begin(RowHourMemory* row) {

@@ -16,12 +16,14 @@
 
 #include <array>
 #include <atomic>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "storage/base/fair_shared_mutex.h"
+#include "storage/base/keyed_hash.h"
 #include "storage/engine/arena.h"
 #include "storage/points/chunk_codec.h"
 #include "storage/points/row_codec.h"
@@ -222,19 +224,25 @@ class RowMemory {
   }
 
  private:
+  // Each row is in one map. With many small maps, a map that grows moves only few rows while its
+  // writer holds the write lock. Clients choose base times, so the hash is keyed.
+  using RowMap = boost::unordered_flat_map<uint64_t, RowHourMemory*, keyed_hash::Hash>;
+  using RowMaps = std::array<RowMap, 256>;
+
   /// The state of the writer of one shard. Each shard has one writer at a time.
   struct alignas(64) Shard {
     Arena arena;
-    // The rows of series with more than kWalkMax rows. All other rows are found by following
-    // older_. Only the writer changes the map, and takes the lock to do so. Readers take the lock,
-    // but the writer reads without it.
-    std::unordered_map<uint64_t, RowHourMemory*> by_base;
+    // The rows of series with more than kWalkMax rows, or null if the shard has no such series. All
+    // other rows are found by following older_. Only the writer changes the maps, and takes the
+    // lock to do so. Readers take the lock, but the writer reads without it.
+    std::unique_ptr<RowMaps> by_base;
     mutable FairSharedMutex by_base_mutex;
     std::atomic<uint64_t> points{0};
   };
 
   RowHourMemory* FindOlder(RowHourMemory* head, uint32_t base) const;
   RowHourMemory* Make(uint32_t series, uint32_t base);
+  void AddToMap(Shard& shard, RowHourMemory* row);
   void Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
            points::RowForm form);
   void Push(RowHourMemory* row, uint32_t op, uint64_t bits);

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "storage/base/keyed_hash.h"
 #include "storage/base/survive.h"
 #include "storage/codec/append_cell.h"
 #include "storage/codec/row_key.h"
@@ -122,7 +123,8 @@ Status PointsOverCells::AppendOperands(std::span<const PointEntry> batch) {
 
 Status PointsOverCells::PutPoints(std::span<const PointEntry> batch) {
   std::vector<RowMutation> rows;
-  std::unordered_map<uint64_t, size_t> index;  // position in `rows` by series and base
+  std::unordered_map<uint64_t, size_t, keyed_hash::Hash>
+      index;  // position in `rows` by series and base
   for (const PointEntry& entry : batch) {
     auto [at, fresh] = index.try_emplace(uint64_t{entry.series} << 32 | entry.base, rows.size());
     if (fresh) rows.push_back({RowKeyOf(entry), {}});

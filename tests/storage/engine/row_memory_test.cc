@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
@@ -13,16 +14,19 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "storage/codec/qualifier.h"
 #include "tests/support/cpu_time.h"
 
 namespace {
 std::atomic<size_t> allocations{0};
+std::atomic<size_t> largest_allocation{0};  // in bytes; only one thread may measure it
 }  // namespace
 
 void* operator new(size_t bytes) {
   ++allocations;
+  if (bytes > largest_allocation) largest_allocation = bytes;
   if (void* p = std::malloc(bytes)) return p;
   std::abort();
 }
@@ -199,6 +203,41 @@ TEST_CASE("finding an hour takes the same time, however many hours a series has 
   CHECK(seconds < 2);
   CHECK(rows.FindToRead(1, kHours * 3600) == nullptr);
   CHECK(rows.FindToRead(2, 0) == nullptr);
+}
+
+// std::hash returns the number of an hour unchanged, and std::unordered_map has 85,229 buckets for
+// these hours. Therefore, a std::unordered_map<uint64_t, …> has all of these hours in one bucket.
+TEST_CASE("finding an hour takes the same time, whichever hours a client chooses") {
+  constexpr uint32_t kBuckets = 85'229, kHours = UINT32_MAX / 3600, kRows = 70'000;
+  std::array<uint32_t, kBuckets> hour_of;  // index: base time modulo kBuckets
+  for (uint32_t hour = 0; hour < kBuckets; ++hour) {
+    hour_of[uint64_t{hour} * 3600 % kBuckets] = hour;
+  }
+  std::vector<std::pair<uint32_t, uint32_t>> chosen;  // series and base time
+  for (uint32_t series = 1; chosen.size() < kRows; ++series) {
+    const uint32_t first = hour_of[kBuckets - (uint64_t{series} << 32) % kBuckets];
+    for (uint32_t hour = first; hour < kHours; hour += kBuckets) {
+      chosen.emplace_back(series, hour * 3600);
+      REQUIRE((uint64_t{series} << 32 | hour * 3600) % kBuckets == 0);
+    }
+  }
+  RowMemory rows;
+  const double seconds = CpuSecondsOf([&] {
+    for (const auto& [series, base] : chosen) rows.FindOrMake(series, base);
+    for (const auto& [series, base] : chosen) {
+      REQUIRE(rows.FindToRead(series, base)->base() == base);
+    }
+  });
+  CHECK(seconds < 2);
+}
+
+// A writer adds hours under the write lock. A table of all hours would need an allocation of
+// several MiB, and the writer would copy all hours to this table.
+TEST_CASE("adding an hour moves only few other hours, however many are in memory") {
+  RowMemory rows;
+  largest_allocation = 0;
+  for (uint32_t hour = 0; hour < 500'000; ++hour) rows.FindOrMake(1, hour * 3600);
+  CHECK(largest_allocation <= 2 << 20);  // the rows themselves are in areas of this size
 }
 
 TEST_CASE("a reader finds every hour that it has seen before, while the writer adds hours") {
