@@ -97,7 +97,7 @@ std::unique_ptr<TlsSession> TlsContext::NewSession(int descriptor) {
   SSL* const ssl = SSL_new(context.get());  // holds a reference to the context
   if (ssl == nullptr) return nullptr;
   auto session = std::make_unique<TlsSession>(ssl);
-  if (SSL_set_fd(ssl, descriptor) != 1) return nullptr;
+  if (!session->SetSocket(descriptor)) return nullptr;
   SSL_set_accept_state(ssl);
   return session;
 }

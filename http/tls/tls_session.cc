@@ -16,10 +16,18 @@ std::string Text(const ASN1_STRING* text) {
   return result;
 }
 
-/// Clears errors that other code left in this thread's OpenSSL queue. Otherwise they would be
-/// reported as errors of this session.
-void ForgetOthersErrors() {
-  if (ERR_peek_error() != 0) ERR_clear_error();
+/// OpenSSL calls this function before and after each operation on the socket. The callback argument
+/// of the socket is the number of reads that the session may still make in this call. Further reads
+/// behave as if the socket had no bytes.
+long CountReads(BIO* socket, int operation, const char*, size_t, int, long, int result, size_t*) {
+  if (operation != BIO_CB_READ) return result;
+  int* const left = reinterpret_cast<int*>(BIO_get_callback_arg(socket));
+  if (*left > 0) {
+    --*left;
+    return result;
+  }
+  BIO_set_retry_read(socket);
+  return -1;
 }
 
 void AddCommonName(const X509* certificate, std::vector<std::string>* names) {
@@ -45,6 +53,21 @@ TlsSession::TlsSession(ssl_st* ssl) : ssl_(ssl, SSL_free) {}
 
 TlsSession::~TlsSession() = default;
 
+bool TlsSession::SetSocket(int descriptor) {
+  if (SSL_set_fd(ssl_.get(), descriptor) != 1) return false;
+  BIO* const socket = SSL_get_rbio(ssl_.get());
+  BIO_set_callback_ex(socket, CountReads);
+  BIO_set_callback_arg(socket, reinterpret_cast<char*>(&reads_left_));
+  return true;
+}
+
+void TlsSession::BeginCall() {
+  reads_left_ = kReadsAtOnce;
+  // Errors that other code left in this thread's OpenSSL queue would be reported as errors of this
+  // session.
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
 Transfer TlsSession::Verdict(int result) {
   const int error = SSL_get_error(ssl_.get(), result);
   ERR_clear_error();
@@ -60,26 +83,32 @@ Transfer TlsSession::Verdict(int result) {
   }
 }
 
+Transfer TlsSession::ReceiveVerdict(int result, size_t received) {
+  const Transfer verdict = Verdict(result);
+  receiving_waits_to_send_ = SSL_want_write(ssl_.get());
+  if (received > 0) return Transfer::kSome;
+  if (verdict != Transfer::kLater || reads_left_ > 0 || !Established()) return verdict;
+  failed_ = true;
+  return Transfer::kFailed;
+}
+
 Transfer TlsSession::Receive(char* room, size_t size, size_t* received) {
   *received = 0;
-  ForgetOthersErrors();
-  // SSL_read_ex returns one record at a time. The loop reads all records that have arrived, so that
-  // the caller does not examine a large body after each record.
+  BeginCall();
+  // SSL_read_ex returns one record at a time. The loop reads many records, so that the caller does
+  // not examine a large body after each record.
   while (*received < size) {
     size_t n = 0;
     const int result = SSL_read_ex(ssl_.get(), room + *received, size - *received, &n);
     *received += n;
-    if (result == 1) continue;
-    const Transfer verdict = Verdict(result);
-    receiving_waits_to_send_ = SSL_want_write(ssl_.get());
-    return *received > 0 ? Transfer::kSome : verdict;
+    if (result != 1) return ReceiveVerdict(result, *received);
   }
   return Transfer::kSome;
 }
 
 Transfer TlsSession::Send(std::string_view bytes, size_t* sent) {
   *sent = 0;
-  ForgetOthersErrors();
+  BeginCall();
   while (*sent < bytes.size()) {
     size_t n = 0;
     const int result = SSL_write_ex(ssl_.get(), bytes.data() + *sent, bytes.size() - *sent, &n);
@@ -95,12 +124,9 @@ Transfer TlsSession::Send(std::string_view bytes, size_t* sent) {
 Transfer TlsSession::Look() {
   char byte;
   size_t n = 0;
-  ForgetOthersErrors();
+  BeginCall();
   const int result = SSL_peek_ex(ssl_.get(), &byte, 1, &n);
-  if (result == 1) return Transfer::kSome;
-  const Transfer verdict = Verdict(result);
-  receiving_waits_to_send_ = SSL_want_write(ssl_.get());
-  return verdict;
+  return result == 1 ? Transfer::kSome : ReceiveVerdict(result, 0);
 }
 
 void TlsSession::Farewell() {

@@ -125,8 +125,8 @@ TEST_CASE("an HTTP/1.0 response over TLS that its client does not read in time e
 TEST_CASE("a request that arrives byte by byte over TLS is one request") {
   TlsServer edge;
   TlsClient client(edge.port(), edge.trusting());
-  for (const char byte : Post("/api/put", PointAt(1700000000))) client.Send({&byte, 1});
-  CHECK(client.ReadResponse().status() == 204);
+  for (const char byte : Post("/api/put?summary", Points(50))) client.Send({&byte, 1});
+  CHECK(client.ReadResponse().body == R"({"success":50,"failed":0})");
 }
 
 TEST_CASE("a client that sends a TLS close message after its request gets its response") {
@@ -192,6 +192,24 @@ TEST_CASE("with a separate port, TLS and plain connections work at the same time
   TlsClient client(edge.port(), edge.trusting());
   client.Send(kGetVersion);
   CHECK(client.ReadResponse().status() == 200);
+}
+
+TEST_CASE("each port checks host names if its own address is a loopback address") {
+  const std::string request = "GET /api/version HTTP/1.1\r\nHost: evil.example:4242\r\n\r\n";
+  for (const bool plain_is_local : {false, true}) {
+    CAPTURE(plain_is_local);
+    TlsServer edge(ClientCertificates::kNone, [&](Options& options) {
+      options.tls.port = 0;
+      options.bind = plain_is_local ? "127.0.0.1" : "0.0.0.0";
+      options.tls.bind = plain_is_local ? "0.0.0.0" : "127.0.0.1";
+    });
+    ClientSocket plain(edge.server.port());
+    plain.Send(request);
+    CHECK(plain.ReadResponse().status() == (plain_is_local ? 403 : 200));
+    TlsClient client(edge.port(), edge.trusting());
+    client.Send(request);
+    CHECK(client.ReadResponse().status() == (plain_is_local ? 200 : 403));
+  }
 }
 
 TEST_CASE("if client certificates are required, clients without a valid one are refused") {

@@ -74,6 +74,13 @@ bool TlsClient::Resumed() const { return SSL_session_reused(ssl_.get()) == 1; }
 
 std::string TlsClient::Version() const { return SSL_get_version(ssl_.get()); }
 
+void TlsClient::UpdateKeys(int times) {
+  for (int i = 0; i < times; ++i) {
+    REQUIRE(SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1);
+    REQUIRE(SSL_do_handshake(ssl_.get()) == 1);
+  }
+}
+
 void TlsClient::HalfClose() { SSL_shutdown(ssl_.get()); }
 
 ssize_t TlsClient::SendSome(std::string_view bytes) {

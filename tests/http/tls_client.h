@@ -44,6 +44,8 @@ class TlsClient : public ClientSocket {
   /// Returns the TLS version of the connection in the form "TLSv1.3".
   [[nodiscard]] std::string Version() const;
 
+  /// Sends `times` TLS 1.3 messages that announce new keys. They contain no data.
+  void UpdateKeys(int times);
   void HalfClose() override;
 
  protected:
