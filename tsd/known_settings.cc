@@ -77,8 +77,8 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.http.request.hosts", "",
      "Host names by which clients may address the daemon, separated by commas, without ports. "
      "`localhost` and IP addresses are always allowed. The value `*` allows any name. The daemon "
-     "refuses all other host names with 403 if this setting is not empty, or if the daemon listens "
-     "on loopback addresses only."},
+     "refuses all other host names with 403 on each port that has a loopback address and, if this "
+     "setting is not empty, on all ports."},
     {"tsd.http.request.cors_domains", "",
      "Origins (scheme, host and port) whose web pages may call the daemon, separated by commas. "
      "The value `*` alone allows all origins. If this setting is empty, CORS is off."},

@@ -36,11 +36,11 @@ std::string ForeignSite(const Request& request, const Options& options, Star sta
 /// Returns whether the host, which may have a port, is "localhost", a loopback address, or "".
 bool IsThisMachine(std::string_view host);
 
-/// Returns whether a request with this Host may be served by a daemon that listens only on loopback
-/// addresses. A page of a foreign site can make the name of its site resolve to 127.0.0.1, so that
-/// browsers treat the daemon as a part of that site. This attack is not possible with an IP
-/// address, with "localhost", or with a name in tsd.http.request.hosts. A request without Host ("")
-/// is allowed, because browsers always send a Host.
+/// Returns whether a request with this Host may be served on a port with a loopback address. A page
+/// of a foreign site can make the name of its site resolve to 127.0.0.1, so that browsers treat the
+/// daemon as a part of that site. This attack is not possible with an IP address, with "localhost",
+/// or with a name in tsd.http.request.hosts. A request without Host ("") is allowed, because
+/// browsers always send a Host.
 bool IsKnownHost(std::string_view host, const Options& options);
 
 }  // namespace hg::http

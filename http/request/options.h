@@ -72,10 +72,9 @@ struct Options {
   bool ui_enabled = true;
   bool diediedie_enabled = true;
 
-  /// The host names, without ports, that the Host field of requests may have if the daemon listens
-  /// only on loopback addresses. "localhost" and IP addresses are always allowed; {"*"} allows all
-  /// names. If the list is not empty, daemons that listen on other addresses check the Host field,
-  /// too.
+  /// The host names, without ports, that the Host field of requests to a port with a loopback
+  /// address may have. "localhost" and IP addresses are always allowed; {"*"} allows all names. If
+  /// the list is not empty, the server checks the Host field on ports with other addresses, too.
   std::vector<std::string> hosts;
   /// The origins that CORS allows, such as "http://web.example"; {"*"} = all; empty = CORS is off.
   std::vector<std::string> cors_domains;

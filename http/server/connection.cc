@@ -41,10 +41,11 @@ constexpr int64_t kDeafAfterS = 5;
 
 }  // namespace
 
-Connection::Connection(Stream stream, Loop& loop)
+Connection::Connection(Stream stream, Loop& loop, bool checks_hosts)
     : loop_(loop),
       edge_(loop.edge()),
       stream_(std::move(stream)),
+      checks_hosts_(checks_hosts),
       body_memory_(edge_.memory, kFreeBodyBytes),
       unfinished_memory_(edge_.memory, kFreeUnfinishedBytes),
       kept_memory_(edge_.kept_buffers, kFreeBodyBytes),

@@ -41,7 +41,9 @@ struct Request;
 /// allows other threads.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(Stream stream, Loop& loop);
+  /// `checks_hosts`: whether the Host field of a request must have a known name
+  /// (access/cross_site.h).
+  Connection(Stream stream, Loop& loop, bool checks_hosts);
   ~Connection();
 
   void Start();
@@ -183,6 +185,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Loop& loop_;
   Edge& edge_;
   Stream stream_;
+  const bool checks_hosts_;
   RequestMemory::Share body_memory_;  // charges request bytes in buffer_ and the decompressed body
   /// Charges the first bytes of an incomplete request, which body_memory_ does not charge.
   RequestMemory::Share unfinished_memory_;

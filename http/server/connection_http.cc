@@ -177,7 +177,7 @@ bool Connection::OnHead() {
     RefuseMalformed("The target of the request line does not begin with '/'");
     return false;
   }
-  if (edge_.checks_hosts && !IsKnownHost(head_.host, edge_.options)) {
+  if (checks_hosts_ && !IsKnownHost(head_.host, edge_.options)) {
     edge_.services.counters.forbidden_http.fetch_add(1, std::memory_order_relaxed);
     std::string host(head_.host);
     ReplaceInvalidUtf8(&host);

@@ -39,9 +39,6 @@ struct Edge {
   RequestMemory& kept_buffers;
   RequestMemory& unread_replies;  // budget for replies that clients have not taken
   RequestMemory& handshakes;      // budget for unfinished TLS handshakes
-  /// Whether the Host field of a request must have a known name (access/cross_site.h). The value
-  /// does not change after the server has started.
-  bool checks_hosts = false;
   std::atomic<bool> stopping{false};
   /// Whether the server is stopping and the time for running requests (Server::kRequestGraceMs) is
   /// over.

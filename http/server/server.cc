@@ -74,7 +74,6 @@ class Server::Impl {
       }
       RETURN_IF_ERROR(Adopt(std::move(*ports.tls), &tls_));
     }
-    edge_.checks_hosts = only_loopback_ || !options_.hosts.empty();
     for (auto& listener : listeners_) Accept(*listener);
     for (const int fd : ports.connections) TakeOver(fd);
     for (auto& loop : loops_) {
@@ -153,6 +152,7 @@ class Server::Impl {
     asio::steady_timer pause;
     TlsContext* const tls;  // null = plain
     uint16_t port = 0;
+    bool checks_hosts = false;  // argument of Connection
   };
 
   static Loops MakeLoops(const Options& options, Edge& edge) {
@@ -187,7 +187,7 @@ class Server::Impl {
     boost::system::error_code error;
     const bool loopback = listener->acceptor.local_endpoint(error).address().is_loopback();
     reached_by_strangers_ |= !asks && !loopback;
-    only_loopback_ &= loopback;
+    listener->checks_hosts = loopback || !options_.hosts.empty();
     listeners_.push_back(std::move(listener));
   }
 
@@ -247,9 +247,9 @@ class Server::Impl {
     auto held = std::make_shared<Stream>(std::move(socket), std::move(tls));
     loop.load().fetch_add(1, std::memory_order_relaxed);
     counters.connections_open.fetch_add(1, std::memory_order_relaxed);
-    asio::post(loop.io(), [&loop, held = std::move(held)] {
+    asio::post(loop.io(), [&loop, checks_hosts = listener.checks_hosts, held = std::move(held)] {
       const Turn turn(loop.turns(), [] { return std::string("a new connection"); });
-      std::make_shared<Connection>(std::move(*held), loop)->Start();
+      std::make_shared<Connection>(std::move(*held), loop, checks_hosts)->Start();
     });
   }
 
@@ -268,7 +268,6 @@ class Server::Impl {
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
   std::vector<std::thread> threads_;
   bool reached_by_strangers_ = false;
-  bool only_loopback_ = true;  // all listeners have loopback addresses
   bool stopped_ = false;
 };
 
