@@ -28,7 +28,8 @@ inline constexpr std::string_view kWriteRequest2 = "io.prometheus.write.v2.Reque
 inline constexpr size_t kWriteSeriesBytesMax = 4 << 20;
 
 /// The maximum number of labels of one series. No row key is long enough for the ids of more tags.
-inline constexpr size_t kWriteLabelsMax = codec::kRowKeyBytesMax / 2;
+inline constexpr size_t kWriteLabelsMax = 16383;
+static_assert(kWriteLabelsMax == codec::kRowKeyBytesMax / 2);
 
 /// A series with its samples, as the client sent it. The texts are valid only during the call of
 /// the visitor.
