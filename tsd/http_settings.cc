@@ -168,9 +168,10 @@ Status CheckBool(const Config& config, const std::string& key) {
   std::string value = LowerCase(config.String(key));
   value.erase(0, value.find_first_not_of(kBlanks));
   value.erase(value.find_last_not_of(kBlanks) + 1);
-  if (value.empty() || value == "0" || value == "false" || value == "no") return {};
+  if (value.empty() || value == "0" || value == "false" || value == "no" || value == "off")
+    return {};
   return Status::InvalidArgument("setting " + key + " = \"" + config.String(key) +
-                                 "\" is neither true (1, true, yes) nor false (0, false, no)");
+                                 "\" is neither true (1, true, yes) nor false (0, false, no, off)");
 }
 
 }  // namespace

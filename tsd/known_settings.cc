@@ -103,7 +103,7 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.core.authentication.enable", "false",
      "If `true`, every client must authenticate and may do only what the roles of its user allow "
      "(see [security](security.md)). The daemon starts with `true` only if "
-     "`tsd.core.authentication.users` is set. `0`, `false`, `no` and an empty value turn "
+     "`tsd.core.authentication.users` is set. `0`, `false`, `no`, `off` and an empty value turn "
      "authentication off. The daemon does not start with any other value that does not mean true."},
     Ignored("tsd.core.authentication.plugin", "",
             "the daemon has its own authentication (`tsd.core.authentication.users`)"),
@@ -147,7 +147,9 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.core.response.async", "true", "responses are always sent asynchronously"),
     {"tsd.core.response.worker.num", "10",
      "Number of threads that handle requests other than writes of known series. If all these "
-     "threads are busy, requests wait for a thread."},
+     "threads are busy, requests wait for a thread. Large queries, and writes that take longer "
+     "than "
+     "50 ms, have threads of their own."},
     {"tsd.core.socket.timeout", "0",
      "Time in seconds after which the daemon closes a connection that sends nothing. 0 means "
      "never."},

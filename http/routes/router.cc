@@ -310,6 +310,9 @@ constexpr size_t kShownPathBytesMax = 128;
 constexpr uint64_t kStepsOnLoop = 1 << 16;
 /// A write continues for this time after its client has closed the connection.
 constexpr int64_t kWriteGraceMs = 250;
+/// A write with a larger body takes long from its beginning. A body of many megabytes can take
+/// seconds before the first check of its time.
+constexpr size_t kLongBodyBytes = 1 << 20;
 
 }  // namespace
 
@@ -331,7 +334,8 @@ std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool
   };
   auto running = services.queries.running().Begin(std::move(endpoint), std::move(client));
   if (request.on_loop) running->TryOnLoop(kStepsOnLoop);
-  if (writes) running->OutliveClient(kWriteGraceMs);
+  if (writes) running->BecomeWrite(kWriteGraceMs);
+  if (writes && !request.on_loop && request.body.size() > kLongBodyBytes) running->TakeLong();
   return running;
 }
 

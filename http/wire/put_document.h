@@ -53,9 +53,9 @@ struct PutPoint {
 void OrderPutTags(std::vector<PutTag>* tags);
 
 /// Parses a body that begins with { or [. Unless `memory` is null, charges it for the points, for
-/// the work on each point, and for the memory that a handler needs for each point. If charging
-/// fails, returns the error of `memory`. InvalidArgument: a part of the body is invalid; the
-/// message describes the error and its place. LimitExceeded: the body is nested too deep.
+/// the memory to read each point, and for the memory that a handler needs for each point. If
+/// charging fails, returns the error of `memory`. InvalidArgument: a part of the body is invalid;
+/// the message describes the error and its place. LimitExceeded: the body is nested too deep.
 Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemory::Share* memory,
                                               PutKind kind = PutKind::kPoints);
 

@@ -364,8 +364,9 @@ Status ReadWriteRequest(std::string_view bytes, const SeriesVisitor& visit,
       if (ReadMetadata(sent, &description)) describe(description);
     }
     if (field != prometheus::WriteRequest::kTimeseriesFieldNumber) return {};
-    // An encoded sample has at least two bytes. The vector of samples doubles when it is full.
-    RETURN_IF_ERROR(TakeRoom(sent.size(), sizeof(WrittenSeries::Sample), &room));
+    // An encoded sample has at least two bytes. When the vector of samples is full, its samples are
+    // copied to a vector of twice the size.
+    RETURN_IF_ERROR(TakeRoom(sent.size(), 3 * sizeof(WrittenSeries::Sample) / 2, &room));
     Clear(&series);
     if (!ReadSeries(sent, &series)) {
       if (!ParseMessage(sent, &irregular, 0, &irregular_room)) return NoRequest(kWriteRequest1);
@@ -390,9 +391,9 @@ Status ReadWriteRequest2(std::string_view bytes, uint64_t labels_bytes_max,
   uint64_t labels_bytes = 0;
   const auto read = [&](int field, std::string_view sent) -> Status {
     if (field != prometheus::WriteRequest2::kTimeseriesFieldNumber) return {};
-    // A reference may have only one byte, and a sample two bytes. The vectors double when they are
-    // full.
-    constexpr uint64_t kBytesPerByte = 2 * sizeof(uint32_t) + sizeof(WrittenSeries::Sample);
+    // A reference may have only one byte, and a sample two bytes. When a vector is full, its
+    // elements are copied to a vector of twice the size.
+    constexpr uint64_t kBytesPerByte = 3 * sizeof(uint32_t) + 3 * sizeof(WrittenSeries::Sample) / 2;
     RETURN_IF_ERROR(TakeRoom(sent.size(), kBytesPerByte, &room));
     Clear(&series);
     Clear(&refs);

@@ -102,7 +102,8 @@ Status RunningRequest::Check() {
           "again later.");
   }
   if (Abandoned()) return Status::DeadlineExceeded("The client has closed its connection");
-  if (!long_.load(std::memory_order_relaxed) && elapsed_ns() > kShortNs) TakeLong();
+  const bool writes = after_client_ns_ > 0;
+  if (writes && !long_.load(std::memory_order_relaxed) && elapsed_ns() > kShortWriteNs) TakeLong();
   if (allowance_.timeout_ms <= 0 || answering_.load(std::memory_order_relaxed)) return {};
   const int64_t spent_ms = elapsed_ns() / 1'000'000;
   if (spent_ms <= allowance_.timeout_ms) return {};

@@ -36,9 +36,9 @@ struct RequestClient {
   /// Returns whether the client has disconnected. RunningRequest calls this function on only one
   /// thread at a time.
   std::function<bool()> gone;
-  /// RunningRequest calls this function when it finds that the request is large or has run for
-  /// RunningRequest::kShortNs. The pool of handler threads can then start another thread, so that
-  /// other requests need not wait for this one. RunningRequest calls the function at most once.
+  /// RunningRequest calls this function at most once: when it finds that the request is large, or a
+  /// write that takes longer than RunningRequest::kShortWriteNs. The pool of handler threads can
+  /// then start another thread, so that other requests need not wait for this one.
   std::function<void()> takes_long;
   /// Cuts the connection to the client if the response is already being sent. Another thread may
   /// call this function when it ends the request early. The function must do nothing if no part of
@@ -103,10 +103,13 @@ class RunningRequest : public RequestContext {
     StayOnLoop();
     small_steps_ = steps;
   }
-  /// Lets the request continue for `ms` milliseconds after its client has disconnected. Call this
-  /// function before the first Step. Writes need this function, because a client may send points
-  /// and close the connection at once, and the server must still store these points.
-  void OutliveClient(int64_t ms) { after_client_ns_ = ms * 1'000'000; }
+  /// Marks the request as a write. A write continues for `ms` milliseconds after its client has
+  /// disconnected, because a client may send points and close the connection at once, and the
+  /// server must still store these points. `ms` must be positive. Call this function before the
+  /// first Step.
+  void BecomeWrite(int64_t ms) { after_client_ns_ = ms * 1'000'000; }
+  /// Calls RequestClient::takes_long, unless it was called before.
+  void TakeLong();
   /// Registers the request as a run of `query`. From then on, the lists of running and ended
   /// queries contain the request. Call this function at most once. InvalidArgument: the same
   /// address already runs an equal query, and repeats are not allowed.
@@ -128,9 +131,9 @@ class RunningRequest : public RequestContext {
   /// Stores the statistics of the query, which /api/stats/query shows.
   void SetStats(QueryStats stats) { stats_ = std::move(stats); }
 
-  /// A request that runs for longer calls RequestClient::takes_long. The time matters because work
-  /// such as the creation of series shows neither in steps nor in bytes.
-  static constexpr int64_t kShortNs = 50'000'000;
+  /// A write that runs for longer calls RequestClient::takes_long, because the creation of series
+  /// can take seconds although it needs few steps and little memory.
+  static constexpr int64_t kShortWriteNs = 50'000'000;
 
   [[nodiscard]] uint64_t id() const { return id_; }
   [[nodiscard]] int64_t elapsed_ns() const { return clock_.MonotonicNs() - started_ns_; }
@@ -149,8 +152,6 @@ class RunningRequest : public RequestContext {
   [[nodiscard]] bool AnswersTooLong(int64_t now_ns) const;
   [[nodiscard]] bool Abandoned();
   Status LookLarge();
-  /// Calls client_.takes_long, unless it was called before.
-  void TakeLong();
   void LeaveQueue();
   [[nodiscard]] std::string Named() const;
 
@@ -192,7 +193,7 @@ class RunningRequest : public RequestContext {
 
   // The following members are used by only one thread at a time.
   uint64_t small_steps_ = UINT64_MAX;  // set by TryOnLoop; not changed after the first Step
-  int64_t after_client_ns_ = 0;        // set by OutliveClient; not changed after the first Step
+  int64_t after_client_ns_ = 0;        // set by BecomeWrite; not changed after the first Step
   bool withdrawn_ = false;
   QueryEnd end_;
   QueryStats stats_;

@@ -47,12 +47,8 @@ class RawCellTimes {
   [[nodiscard]] int64_t ShownTimeMs(uint32_t base, const PartPoint& point) const {
     const auto [begin, end] =
         std::equal_range(times_.begin(), times_.end(), Time{point.sequence}, BySequence);
-    int64_t time = DataTimeMs(base, point);
-    if (begin != end) {
-      time = std::prev(end)->time_ms;
-    } else if (begin != times_.begin()) {
-      time = std::max(time, Behind(std::prev(begin)->latest_ms));
-    }
+    int64_t time = begin != end ? std::prev(end)->time_ms : DataTimeMs(base, point);
+    if (begin != times_.begin()) time = std::max(time, Behind(std::prev(begin)->latest_ms));
     return end != times_.end() ? std::min(time, Before(end->earliest_ms)) : time;
   }
 

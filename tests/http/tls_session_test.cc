@@ -108,7 +108,7 @@ TEST_CASE("errors that other code left in the thread's OpenSSL queue do not fail
   ERR_clear_error();
 }
 
-constexpr int kRecords = 2000;
+constexpr int kRecords = 600;
 constexpr int kRecordBytesMin = 23;  // a record with one byte of data
 constexpr int kRecordsAtOnce = TlsSession::kReadsAtOnce / 2;
 

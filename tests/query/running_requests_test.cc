@@ -122,7 +122,7 @@ TEST_CASE("a write continues for a moment after its client has gone") {
   RequestClient client;
   client.gone = [&] { return gone; };
   auto write = queries.running.Begin("POST /api/put", std::move(client));
-  write->OutliveClient(250);
+  write->BecomeWrite(250);
   queries.clock.AdvanceMs(1000);
   CHECK(write->Check().ok());
   gone = true;
@@ -446,19 +446,22 @@ TEST_CASE("large queries wait for each other, and small ones never wait") {
   CHECK(queries.running.large_queries().working() == 0);
 }
 
-TEST_CASE("a request that runs for long tells this once, even if its steps and memory are few") {
-  Queries queries;
-  int long_ones = 0;
-  RequestClient client;
-  client.takes_long = [&] { ++long_ones; };
-  auto request = queries.Begin(std::move(client));
-  queries.clock.AdvanceMs(RunningRequest::kShortNs / 1'000'000);
-  CHECK(request->Check().ok());
-  CHECK(long_ones == 0);
-  queries.clock.AdvanceMs(1);
-  CHECK(request->Check().ok());
-  CHECK(request->Check().ok());
-  CHECK(long_ones == 1);
+TEST_CASE("a write that takes long tells this once, even if its steps and memory are few") {
+  for (const bool writes : {true, false}) {
+    Queries queries;
+    int long_ones = 0;
+    RequestClient client;
+    client.takes_long = [&] { ++long_ones; };
+    auto request = queries.Begin(std::move(client));
+    if (writes) request->BecomeWrite(1);
+    queries.clock.AdvanceMs(RunningRequest::kShortWriteNs / 1'000'000);
+    CHECK(request->Check().ok());
+    CHECK(long_ones == 0);
+    queries.clock.AdvanceMs(1);
+    CHECK(request->Check().ok());
+    CHECK(request->Check().ok());
+    CHECK(long_ones == (writes ? 1 : 0));
+  }
 }
 
 TEST_CASE("a query with much memory is large too") {

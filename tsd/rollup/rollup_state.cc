@@ -120,8 +120,11 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
        marker != markers_.end() && marker->first.first == metric && marker->first.second < rows.end;
        ++marker) {
     if (out.changed.size() == kChangedMax) {
-      out.changed.clear();
-      for (query::RolledLevel& level : out.levels) level.end_s = std::min(level.end_s, kept.before);
+      const uint32_t next = marker->first.second;
+      for (query::RolledLevel& level : out.levels) {
+        const auto interval = static_cast<uint32_t>(level.level->interval.interval_s);
+        level.end_s = std::min(level.end_s, std::max(next - next % interval, kept.before));
+      }
       std::erase_if(out.levels, [](const auto& level) { return level.end_s <= level.begin_s; });
       break;
     }

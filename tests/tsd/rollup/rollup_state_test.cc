@@ -102,19 +102,20 @@ TEST_CASE_FIXTURE(Known<ModelStore>,
 }
 
 TEST_CASE_FIXTURE(Known<ModelStore>,
-                  "a range in which very many hours of a metric have changed has no rollups") {
+                  "if very many hours of a metric have changed, the rollups of a range end early") {
   constexpr uint32_t kHours = RollupState::kChangedMax + 1;
-  constexpr uint32_t kFirst = kOpenDay - kHours * kHour;
+  constexpr uint32_t kLast = kOpenDay - 2 * kHour, kFirst = kLast - (kHours - 1) * kHour;
   REQUIRE(state->Advance(state->levels(), kOpenDay).ok());
-  for (uint32_t hour = kFirst; hour < kOpenDay; hour += kHour)
+  for (uint32_t hour = kFirst; hour <= kLast; hour += kHour)
     REQUIRE(state->MarkOdd("m", hour, Odd::kExtras).ok());
-  const query::RolledHours all = state->Of("m", {kFirst, kOpenDay});
-  CHECK(all.levels.empty());
-  CHECK(all.changed.empty());
-  const query::RolledHours most = state->Of("m", {kFirst + kHour, kOpenDay});
-  CHECK(most.levels.size() == 1);
-  CHECK(most.changed.size() == RollupState::kChangedMax);
-  CHECK(state->Of("other", {kFirst, kOpenDay}).levels.size() == 1);
+  const auto end_of = [&](const Bytes& metric, uint32_t begin) {
+    const query::RolledHours hours = state->Of(metric, {begin, kOpenDay});
+    CHECK(hours.changed.size() <= RollupState::kChangedMax);
+    return hours.levels.at(0).end_s;
+  };
+  CHECK(end_of("m", kFirst) == kLast);
+  CHECK(end_of("m", kFirst + kHour) == kOpenDay);
+  CHECK(end_of("other", kFirst) == kOpenDay);
 }
 
 TEST_CASE_FIXTURE(Known<ModelStore>,
