@@ -161,7 +161,7 @@ Status ReadTls(const Config& config, http::TlsOptions* tls) {
 }
 
 /// Returns InvalidArgument if the value of a setting means neither true nor false. The function is
-/// for settings that protect the daemon: for them, a mistyped value must not mean false.
+/// for settings that protect the daemon. A mistyped value of such a setting must not mean false.
 Status CheckBool(const Config& config, const std::string& key) {
   constexpr std::string_view kBlanks = " \t\r\n";
   if (config.Bool(key)) return {};

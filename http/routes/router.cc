@@ -310,8 +310,8 @@ constexpr size_t kShownPathBytesMax = 128;
 constexpr uint64_t kStepsOnLoop = 1 << 16;
 /// A write continues for this time after its client has closed the connection.
 constexpr int64_t kWriteGraceMs = 250;
-/// A write with a larger body takes long from its beginning. A body of many megabytes can take
-/// seconds before the first check of its time.
+/// A write with a larger body counts as long from its beginning, because the daemon may parse many
+/// megabytes for seconds before it first checks how long the write has run.
 constexpr size_t kLongBodyBytes = 1 << 20;
 
 }  // namespace

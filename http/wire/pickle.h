@@ -29,8 +29,8 @@ class PickledPoints {
   ~PickledPoints();
 
   /// Returns the next element of the pickle: a point, or the error of an invalid element. Returns
-  /// nullopt after the last element. The bytes of a point are valid as long as this object. The
-  /// path of a point is not too long, but may be invalid in other ways.
+  /// nullopt after the last element. The bytes of a point are valid while this object exists.
+  /// The path of a point is not too long, but may be invalid in other ways.
   std::optional<Result<GraphitePoint>> Next();
 
  private:

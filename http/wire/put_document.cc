@@ -191,8 +191,8 @@ uint64_t BytesOf(const PutPoint& point) {
 
 /// Returns the memory to bind an element, in addition to the memory of its point.
 uint64_t BindingBytesOf(const JsonValue& element) {
-  // BindTags has two lists of tags, and for each tag a node of Places. To sort the tags, it needs a
-  // hash and two indexes for each tag.
+  // For each tag, BindTags needs an element in each of two lists, and a node of Places. Sorting the
+  // tags needs a hash and two indexes for each tag.
   constexpr uint64_t kNodeBytes = 64, kSortBytes = 24;
   constexpr uint64_t kTagBytes = 2 * sizeof(PutTag) + kNodeBytes + kSortBytes;
   size_t members = 0;

@@ -31,7 +31,7 @@ std::string_view TakeText(ByteView* keyed) {
 
 /// Maximum bytes of a name, before and after it is escaped. A name of more bytes has more
 /// characters than can be stored: a character that is not escaped has at most two bytes, and an
-/// escaped character becomes at least seven.
+/// escaped character becomes at least seven bytes.
 constexpr size_t kNameBytesMax = 2 * codec::kRowKeyBytesMax;
 
 Result<std::string> Escaped(std::string_view text, const NameRules& rules) {

@@ -36,9 +36,9 @@ struct RequestClient {
   /// Returns whether the client has disconnected. RunningRequest calls this function on only one
   /// thread at a time.
   std::function<bool()> gone;
-  /// RunningRequest calls this function at most once: when it finds that the request is large, or a
-  /// write that takes longer than RunningRequest::kShortWriteNs. The pool of handler threads can
-  /// then start another thread, so that other requests need not wait for this one.
+  /// RunningRequest calls this function at most once: when it finds that the request is large, or
+  /// that a write has run for longer than RunningRequest::kShortWriteNs. The pool of handler
+  /// threads can then start another thread, so that other requests need not wait for this one.
   std::function<void()> takes_long;
   /// Cuts the connection to the client if the response is already being sent. Another thread may
   /// call this function when it ends the request early. The function must do nothing if no part of

@@ -233,8 +233,9 @@ class RowMemory {
   struct alignas(64) Shard {
     Arena arena;
     // The rows of series with more than kWalkMax rows, or null if the shard has no such series. All
-    // other rows are found by following older_. Only the writer changes the maps, and takes the
-    // lock to do so. Readers take the lock, but the writer reads without it.
+    // other rows are found by following older_. Only the writer changes the maps, and it locks
+    // by_base_mutex for each change. Readers lock the mutex, too. The writer reads without the
+    // mutex.
     std::unique_ptr<RowMaps> by_base;
     mutable FairSharedMutex by_base_mutex;
     std::atomic<uint64_t> points{0};

@@ -122,7 +122,7 @@ TEST_CASE("a call receives a limited number of records, and the next calls recei
   pair.WaitForBytes(kRecords * kRecordBytesMin);
   std::string received;
   while (received.size() < sent.size()) {
-    pair.Wait();  // what the session has not read makes the socket readable
+    pair.Wait();  // the socket is readable while it has unread bytes
     char room[2 * kRecords];
     size_t moved = 0;
     REQUIRE(pair.session->Receive(room, sizeof room, &moved) == Transfer::kSome);

@@ -117,7 +117,8 @@ TEST_CASE("queries may use a quarter of the memory limit, and one query half of 
 }
 
 TEST_CASE("the smallest query is not large, however little memory queries may use") {
-  // A query of one point has up to eight tallies. Each charges at least 64 KiB.
+  // A query of one point holds 262,609 bytes: four tallies charge at least 64 KiB each. The limit
+  // leaves room for twice as many.
   constexpr int64_t kSmallest = 8 * (64 << 10);
   for (const char* limit : {"33554432", "134217728", "268435456"})
     CHECK(ReadQueryOptions(With("tsd.memory.limit", limit))->large_bytes > kSmallest);

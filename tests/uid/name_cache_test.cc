@@ -112,7 +112,7 @@ TEST_CASE("the memory for ids whose aliases were forgotten has a limit") {
   for (int id = 1; id < kIds; ++id) forget(id);
   CHECK(KnowsId(cache, "other"));
   CHECK_FALSE(KnowsId(cache, "λ"));
-  forget(1);  // known, so it takes no memory
+  forget(1);  // the cache knows this id, so it needs no more memory
   CHECK(KnowsId(cache, "other"));
   forget(kIds);
   CHECK_FALSE(KnowsId(cache, "other"));

@@ -103,7 +103,7 @@ class MetricLimits {
   /// Returns the entry of a metric, and creates the entry if it does not exist. The caller must
   /// hold rates_mutex_ exclusively.
   Metric& RateOf(ByteView metric, std::string_view name);
-  void Charge(uint64_t bytes);  // modulo 2^64
+  void Charge(uint64_t bytes);  // adds modulo 2^64, so that Charge(0 - n) subtracts n
 
   const MetricLimitOptions options_;
   Points& points_;

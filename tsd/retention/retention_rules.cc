@@ -77,7 +77,7 @@ Result<RetentionRule> ReadRule(const rapidjson::Value& value) {
   if (rule.begins) rule.metric.pop_back();
   if (rule.metric.find('*') != std::string::npos)
     return Status::InvalidArgument("a star is allowed only at the end of a metric");
-  // Such a character is stored as '?', so the prefix would match other metrics, too.
+  // A character beyond ISO-8859-1 is stored as '?', so the prefix would match other metrics, too.
   if (rule.begins && !FitsLatin1(rule.metric)) {
     return Status::InvalidArgument("the prefix \"" + rule.metric +
                                    "*\" has characters beyond ISO-8859-1; use a shorter prefix or "

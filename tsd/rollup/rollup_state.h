@@ -46,9 +46,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// recomputes all rollups, which is cheaper than recomputing so many hours.
   static constexpr size_t kMarkersMax = 500'000;
   /// The maximum number of hours that Of returns as changed. If a metric has more changed hours in
-  /// a range, the levels that Of returns end at the first of the other changed hours, so that a
-  /// query reads raw points from there on. Otherwise each query would copy up to kMarkersMax hours
-  /// while changes wait for the lock.
+  /// a range, the levels that Of returns end at the first changed hour that Of does not return, so
+  /// that a query reads raw points from this hour on. Without the limit, each query would copy up
+  /// to kMarkersMax hours while changes wait for the lock.
   static constexpr size_t kChangedMax = 10'000;
   /// The maximum number of markers of one metric for odd hours, which are hours whose data rollups
   /// cannot represent (Odd). This limit applies only while there are at least kMarkersMax such

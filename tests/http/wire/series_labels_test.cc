@@ -66,7 +66,7 @@ TEST_CASE("a text that makes a name of more than 65534 bytes is refused") {
   std::string longest;
   for (int i = 0; i < 32767; ++i) longest += "é";
   CHECK(Named(longest, {{longest, longest}}) == longest + " " + longest + "=" + longest);
-  // A blank makes seven bytes.
+  // An escaped blank has seven bytes.
   for (const size_t size : {size_t{9363}, size_t{65535}, size_t{4} << 20}) {
     const std::string large(size, ' ');
     const std::string error =

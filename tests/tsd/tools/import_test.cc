@@ -227,23 +227,26 @@ TEST_CASE("exported points are imported again unchanged") {
   CHECK(ModelProgram().Run({"export", "1699999200"}).exit == 2);
 }
 
+/// Returns a watch that creates the series core=0 of the metric and its point at 1699995600, when
+/// the row of 1699999200 is read for the first time. Then the watch sets *created.
+RowWatch CreateSeriesAtRow(bool* created) {
+  return [created](Store& store, const Row& row) {
+    if (row.key.find("\x65\x53\xed\xe0") == Bytes::npos || std::exchange(*created, true)) return;
+    // The new series sorts before the known one, so only the second scan finds it.
+    const Bytes id("\0\0\2", 3);
+    for (const auto& [kind, text] : {std::pair{"tagk", "core"}, {"tagv", "0"}})
+      REQUIRE(store.Mutate("tsdb-uid", {{id, {PutCell("name", kind, text)}}}).ok());
+    const Bytes key = row.key.substr(0, 3) + Bytes("\x65\x53\xdf\xd0", 4) + id + id;
+    REQUIRE(store.Mutate("tsdb", {{key, {PutCell("t", Bytes("\0\0", 2), "\7")}}}).ok());
+  };
+}
+
 TEST_CASE("export leaves out a series with a tag key that was created after its first row") {
   RowWatch watch;
   const WatchedProgram program(watch);
   program.Import("m 1699999200 1 host=a\n");
   bool created = false;
-  watch = [&](Store& store, const Row& row) {
-    if (row.key.find("\x65\x53\xed\xe0") == Bytes::npos || std::exchange(created, true)) return;
-    // The new series sorts before the known one, so only the second scan finds it.
-    const Bytes id("\0\0\2", 3);
-    const auto name = [&](const char* kind, const char* text) {
-      REQUIRE(store.Mutate("tsdb-uid", {{id, {PutCell("name", kind, text)}}}).ok());
-    };
-    name("tagk", "core");
-    name("tagv", "0");
-    const Bytes key = row.key.substr(0, 3) + Bytes("\x65\x53\xdf\xd0", 4) + id + id;
-    REQUIRE(store.Mutate("tsdb", {{key, {PutCell("t", Bytes("\0\0", 2), "\7")}}}).ok());
-  };
+  watch = CreateSeriesAtRow(&created);
   const Outcome outcome = program.Run({"export", "1699990000", "sum", "m"});
   watch = nullptr;
   CHECK(created);
@@ -259,14 +262,7 @@ TEST_CASE("an export reports no new series that has no points in its time range"
   const WatchedProgram program(watch);
   program.Import("m 1699999200 1 host=a\n");
   bool created = false;
-  watch = [&](Store& store, const Row& row) {
-    if (row.key.find("\x65\x53\xed\xe0") == Bytes::npos || std::exchange(created, true)) return;
-    const Bytes id("\0\0\2", 3);
-    for (const auto& [kind, text] : {std::pair{"tagk", "core"}, {"tagv", "0"}})
-      REQUIRE(store.Mutate("tsdb-uid", {{id, {PutCell("name", kind, text)}}}).ok());
-    const Bytes key = row.key.substr(0, 3) + Bytes("\x65\x53\xdf\xd0", 4) + id + id;
-    REQUIRE(store.Mutate("tsdb", {{key, {PutCell("t", Bytes("\0\0", 2), "\7")}}}).ok());
-  };
+  watch = CreateSeriesAtRow(&created);
   const Outcome outcome = program.Run({"export", "1699995601", "sum", "m"});
   watch = nullptr;
   CHECK(created);
