@@ -111,6 +111,15 @@ bool Config::Bool(std::string_view key) const {
   return value == "1" || value == "true" || value == "yes";
 }
 
+Result<bool> Config::StrictBool(std::string_view key) const {
+  if (Bool(key)) return true;
+  const std::string value = LowerCase(Trim(String(key)));
+  if (value.empty() || value == "0" || value == "false" || value == "no" || value == "off")
+    return false;
+  return Status::InvalidArgument("setting " + std::string(key) + " = \"" + String(key) +
+                                 "\" is neither true (1, true, yes) nor false (0, false, no, off)");
+}
+
 Result<int64_t> Config::Int(std::string_view key, int64_t absent, int64_t min, int64_t max) const {
   const std::string_view text = Trim(String(key));
   if (text.empty()) return absent;

@@ -49,6 +49,10 @@ class Config {
   /// Returns whether the value, without blanks around it, is "1", "true" or "yes". The case of
   /// letters is ignored.
   [[nodiscard]] bool Bool(std::string_view key) const;
+  /// Returns the same value as Bool. InvalidArgument: the value is none of "1", "true", "yes", "0",
+  /// "false", "no", "off" and "". For settings that protect the daemon: a mistyped value of such a
+  /// setting must not mean false.
+  [[nodiscard]] Result<bool> StrictBool(std::string_view key) const;
   /// Parses the value as a decimal number in [min, max], without the blanks around it. Returns
   /// `absent` if the key has no value or an empty value. The message of InvalidArgument contains
   /// the key and the value.

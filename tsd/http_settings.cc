@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/model/letter_case.h"
 #include "storage/model/name_text.h"
 #include "tsd/setting_values.h"
 #include "tsd/settings.h"
@@ -160,20 +159,6 @@ Status ReadTls(const Config& config, http::TlsOptions* tls) {
   return {};
 }
 
-/// Returns InvalidArgument if the value of a setting means neither true nor false. The function is
-/// for settings that protect the daemon. A mistyped value of such a setting must not mean false.
-Status CheckBool(const Config& config, const std::string& key) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  if (config.Bool(key)) return {};
-  std::string value = LowerCase(config.String(key));
-  value.erase(0, value.find_first_not_of(kBlanks));
-  value.erase(value.find_last_not_of(kBlanks) + 1);
-  if (value.empty() || value == "0" || value == "false" || value == "no" || value == "off")
-    return {};
-  return Status::InvalidArgument("setting " + key + " = \"" + config.String(key) +
-                                 "\" is neither true (1, true, yes) nor false (0, false, no, off)");
-}
-
 }  // namespace
 
 http::Mode ReadMode(const Config& config) {
@@ -238,8 +223,8 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
 }
 
 Result<std::string> ReadUsersFile(const Config& config) {
-  RETURN_IF_ERROR(CheckBool(config, "tsd.core.authentication.enable"));
-  if (!config.Bool("tsd.core.authentication.enable")) return std::string();
+  ASSIGN_OR_RETURN(const bool enabled, config.StrictBool("tsd.core.authentication.enable"));
+  if (!enabled) return std::string();
   // If the settings enable authentication, the daemon must not start without users.
   if (!config.Has("tsd.core.authentication.users"))
     return Status::InvalidArgument(

@@ -128,10 +128,11 @@ bool ReadSample(std::string_view bytes, WrittenSeries::Sample* sample) {
   return true;
 }
 
-/// Adds a label. Sets series->fault instead if the series has too many labels.
-void AddLabel(const Label& label, WrittenSeries* series) {
-  if (series->fault.empty()) series->labels.push_back(label);
-  if (series->labels.size() <= kWriteLabelsMax) return;
+/// Call after each added label. If the series has too many labels, drops them and sets
+/// series->fault.
+void LimitLabels(WrittenSeries* series) {
+  if (series->labels.size() <= kWriteLabelsMax) [[likely]]
+    return;
   series->labels.clear();
   series->fault = "has more than " + std::to_string(kWriteLabelsMax) + " labels";
 }
@@ -141,12 +142,11 @@ bool ReadSeries(std::string_view bytes, WrittenSeries* series) {
   for (uint8_t tag = 0; !bytes.empty();) {
     if (!TakeTag(&bytes, &tag)) return false;
     switch (tag) {
-      case kLabels: {
-        Label label;
-        if (!TakeSized(&bytes, &part) || !ReadLabel(part, &label)) return false;
-        AddLabel(label, series);
+      case kLabels:
+        if (!TakeSized(&bytes, &part) || !ReadLabel(part, &series->labels.emplace_back()))
+          return false;
+        LimitLabels(series);
         break;
-      }
       case kSamples:
         if (!TakeSized(&bytes, &part) || !ReadSample(part, &series->samples.emplace_back()))
           return false;
@@ -190,8 +190,10 @@ void Clear(WrittenSeries* series) {
 
 /// Copies a series that protobuf parsed.
 void Fill(const prometheus::TimeSeries& from, WrittenSeries* series) {
-  for (const prometheus::Label& label : from.labels())
-    AddLabel({label.name(), label.value()}, series);
+  for (const prometheus::Label& label : from.labels()) {
+    series->labels.push_back({label.name(), label.value()});
+    LimitLabels(series);
+  }
   for (const prometheus::Sample& sample : from.samples())
     series->samples.push_back({sample.value(), sample.timestamp()});
   series->histograms = static_cast<size_t>(from.histograms_size());
@@ -292,8 +294,10 @@ uint64_t ResolveLabels(const SeriesRefs& refs, const Symbols& symbols, WrittenSe
                     std::to_string(kWriteSeriesBytesMax);
   }
   if (!series->fault.empty()) return 0;
-  for (size_t i = 0; i < count; i += 2)
-    AddLabel({symbols[refs.labels[i]], symbols[refs.labels[i + 1]]}, series);
+  for (size_t i = 0; i < count; i += 2) {
+    series->labels.push_back({symbols[refs.labels[i]], symbols[refs.labels[i + 1]]});
+    LimitLabels(series);
+  }
   return bytes;
 }
 
