@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "storage/base/sized_bytes.h"
 #include "storage/model/number_text.h"
 #include "storage/model/special_double.h"
 #include "storage/points/points.h"
@@ -101,11 +102,12 @@ class Importer {
   /// full precision, unlike in lines.
   Status AddRow(const CsvColumns& columns, const std::vector<std::string>& cells) {
     ASSIGN_OR_RETURN(const CsvPoint point, ReadCsvPoint(columns, cells));
+    // Each text follows its length, because the text can contain any bytes.
     raw_key_.clear();
-    AddToRawKey(point.metric);
+    AppendSized(&raw_key_, point.metric);
     for (const TagText& tag : point.tags) {
-      AddToRawKey(tag.key);
-      AddToRawKey(tag.value);
+      AppendSized(&raw_key_, tag.key);
+      AppendSized(&raw_key_, tag.value);
     }
     auto known = series_.find(raw_key_);
     if (known == series_.end()) {
@@ -114,12 +116,6 @@ class Importer {
       known = series_.emplace(raw_key_, number).first;
     }
     return AddValue(known->second, point.time, point.value, EntryPath::kHttp);
-  }
-
-  /// Adds a text with its length, because the text can contain any bytes.
-  void AddToRawKey(std::string_view text) {
-    AppendBig(&raw_key_, text.size(), 4);
-    raw_key_ += text;
   }
 
   Status AddValue(SeriesNumber series, Timestamp time, std::string_view text, EntryPath path) {
