@@ -24,14 +24,17 @@ uint64_t ResidentBytes() {
 
 // By default, glibc uses up to eight arenas per core, and memory freed in one arena cannot be used
 // by others. With this default, the process held three times as much memory under many large
-// queries (tests/load/everything.py). Each arena keeps a few megabytes of free memory. Otherwise
-// each larger query would request pages from the system and return them, which takes a fifth of its
-// processor time. Fast bins are off. With fast bins, pool threads would free the millions of small
-// blocks of a large request into fast bins. During a later large malloc or free, glibc merges the
-// blocks of all fast bins of an arena. On an event loop, this merge would block all connections of
-// the loop for hundreds of milliseconds.
+// queries (tests/load/everything.py). With one arena per core, event loops and pool threads would
+// often wait for the lock of an arena, because more threads than cores allocate memory. Each arena
+// keeps a few megabytes of free memory. Otherwise each larger query would request pages from the
+// system and return them, which takes a fifth of its processor time. Fast bins are off. With fast
+// bins, pool threads would free the millions of small blocks of a large request into fast bins.
+// During a later large malloc or free, glibc merges the blocks of all fast bins of an arena. On an
+// event loop, this merge would block all connections of the loop for hundreds of milliseconds.
 Heap::Heap(uint64_t memory_limit_bytes) : growth_bytes_(memory_limit_bytes / 8) {
-  mallopt(M_ARENA_MAX, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  constexpr unsigned kArenasPerCore = 2;
+  mallopt(M_ARENA_MAX,
+          static_cast<int>(kArenasPerCore * std::max(1U, std::thread::hardware_concurrency())));
   mallopt(M_MMAP_THRESHOLD, kOwnPagesBytesMin);
   mallopt(M_TRIM_THRESHOLD, kSparePagesBytesMax);
   mallopt(M_MXFAST, 0);
