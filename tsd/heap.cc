@@ -25,12 +25,15 @@ uint64_t ResidentBytes() {
 // By default, glibc uses up to eight arenas per core, and memory freed in one arena cannot be used
 // by others. With this default, the process held three times as much memory under many large
 // queries (tests/load/everything.py). With one arena per core, event loops and pool threads would
-// often wait for the lock of an arena, because more threads than cores allocate memory. Each arena
-// keeps a few megabytes of free memory. Otherwise each larger query would request pages from the
-// system and return them, which takes a fifth of its processor time. Fast bins are off. With fast
-// bins, pool threads would free the millions of small blocks of a large request into fast bins.
-// During a later large malloc or free, glibc merges the blocks of all fast bins of an arena. On an
-// event loop, this merge would block all connections of the loop for hundreds of milliseconds.
+// often wait for the lock of an arena, because more threads than cores allocate memory.
+//
+// Each arena keeps a few megabytes of free memory. If an arena kept none, each larger query would
+// request pages from the system and return them, which takes a fifth of the query's processor time.
+//
+// Fast bins are off. With fast bins, pool threads would free the millions of small blocks of a
+// large request into fast bins. During a later large malloc or free, glibc merges the blocks of all
+// fast bins of an arena. On an event loop, this merge would block all connections of the loop for
+// hundreds of milliseconds.
 Heap::Heap(uint64_t memory_limit_bytes) : growth_bytes_(memory_limit_bytes / 8) {
   constexpr unsigned kArenasPerCore = 2;
   mallopt(M_ARENA_MAX,

@@ -25,6 +25,10 @@ void WaitUntil(Condition condition) {
   while (!condition()) std::this_thread::yield();
 }
 
+void WaitUntilOneWaits(Queries& queries) {
+  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+}
+
 }  // namespace
 
 TEST_CASE("large queries wait for each other, and small ones never wait") {
@@ -44,7 +48,7 @@ TEST_CASE("large queries wait for each other, and small ones never wait") {
   auto second = queries.Begin();
   Status went;
   std::thread waits([&] { went = second->Step(kManySteps); });
-  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  WaitUntilOneWaits(queries);
   CHECK(queries.running.Running()[1].phase == RequestPhase::kWaiting);
   CHECK(queries.Begin()->Step(kManySteps / 4).ok());  // a small query
 
@@ -117,7 +121,7 @@ TEST_CASE("waiting queries can be ended like running ones, and their number is l
   CHECK(first->Charge(2000).ok());
   Status went;
   std::thread waits([&] { went = second->Charge(2000); });
-  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  WaitUntilOneWaits(queries);
   CHECK(third->Charge(2000).code() == StatusCode::kBusy);
   CHECK(queries.running.Kill(queries.running.Running()[1].id));
   waits.join();
@@ -135,7 +139,7 @@ TEST_CASE("the time for which a large query waits is limited") {
   CHECK(first->Charge(2000).ok());
   Status went;
   std::thread waits([&] { went = second->Charge(2000); });
-  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  WaitUntilOneWaits(queries);
   queries.clock.AdvanceMs(101);
   waits.join();
   CHECK(went.code() == StatusCode::kBusy);
@@ -159,7 +163,7 @@ TEST_CASE("a query that has waited in vain does not wait again, on any of its th
       if (second->Step(kManySteps).code() == StatusCode::kBusy) ++refused;
     });
   }
-  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  WaitUntilOneWaits(queries);
   queries.clock.AdvanceMs(101);
   for (std::thread& thread : threads) thread.join();
   CHECK(refused == 3);
@@ -180,7 +184,7 @@ TEST_CASE("no large query starts while half of the memory is in use") {
   first->BeginAnswer();
   Status went;
   std::thread waits([&] { went = second->Charge(2000); });
-  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  WaitUntilOneWaits(queries);
   first.reset();
   waits.join();
   CHECK(went.ok());
@@ -200,7 +204,7 @@ TEST_CASE(
   first->BeginAnswer();
   second->BeginAnswer();
   queries.clock.AdvanceMs(300'001);
-  CHECK(first->Check().ok());  // nothing waits for the memory
+  CHECK(first->Check().ok());  // no query waits for this memory
   auto third = queries.Begin({}, "3h-ago");
   Status went;
   std::thread waits([&] { went = third->Charge(2000); });
@@ -224,7 +228,7 @@ TEST_CASE("a response that holds too little memory to help large queries is sent
   CHECK(second->Charge(1500).ok());
   Status went;
   std::thread waits([&] { went = third->Charge(1100); });
-  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  WaitUntilOneWaits(queries);
   queries.clock.AdvanceMs(200'001);
   waits.join();
   CHECK(went.code() == StatusCode::kBusy);
@@ -241,7 +245,7 @@ TEST_CASE("a response that is sent within the time limit keeps its memory") {
   auto second = queries.Begin({}, "2h-ago");
   Status went;
   std::thread waits([&] { went = second->Charge(2000); });
-  WaitUntil([&] { return queries.running.large_queries().waiting() == 1; });
+  WaitUntilOneWaits(queries);
   queries.clock.AdvanceMs(101);
   waits.join();
   CHECK(went.code() == StatusCode::kBusy);

@@ -13,13 +13,14 @@
 
 namespace hg::query {
 
-inline constexpr uint64_t kManySteps = 1 << 20;  // enough steps for a check of the limits
+inline constexpr uint64_t kManySteps = 1
+                                       << 20;  // after this many steps, a request checks its limits
 
-/// Queries of one daemon.
+/// The running requests of a daemon without a store, and the clock of their time limits.
 struct Queries {
   explicit Queries(const Options& options = {}) : running(options, clock) {}
 
-  /// If `client` has no address, it gets the same address as in the other calls.
+  /// Begins a query. If `client` has no address, it gets the address 10.0.0.9:1.
   std::unique_ptr<RunningRequest> Begin(RequestClient client = {},
                                         const std::string& start = "1h-ago") {
     if (client.remote.empty()) client.remote = "10.0.0.9:1";
