@@ -39,6 +39,8 @@ SHAPES = [
 def measure_shapes(bench, running, shapes, durability):
     """Returns {shape: {server: [result of each round]}}. Each shape has its own time range, so that its points can be counted at the end."""
     rows, begin = {}, START
+    if not shapes:
+        return rows
     sent_steps = 0
     for server in running:
         for tags in {shape.options.get("tags", 4) for shape in shapes}:
@@ -64,12 +66,13 @@ def measure_shapes(bench, running, shapes, durability):
 
 
 def measure(bench):
-    shapes = [shape for shape in SHAPES if shape.quick or bench.size != "quick"]
+    shapes = [shape for shape in SHAPES if (shape.quick or bench.size != "quick") and bench.wants(shape.name)]
     with bench.running(*bench.sides(OURS, PEER), settings=TAGS_MAX) as running:
         rows = measure_shapes(bench, running, shapes, "logged")
         durability = {server.name: server.durability for server in running}
+    synced = [shape for shape in (SHAPES[:1] if bench.size == "quick" else SHAPES[:3]) if bench.wants(f"{shape.name}, synced")]
     with bench.running(*bench.sides(OURS, PEER), durability="synced") as running:
-        rows |= measure_shapes(bench, running, [SHAPES[0]] if bench.size == "quick" else SHAPES[:3], "synced")
+        rows |= measure_shapes(bench, running, synced, "synced")
     return {"durability": durability, "rows": rows}
 
 

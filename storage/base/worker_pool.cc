@@ -7,9 +7,10 @@
 
 namespace hg {
 
-WorkerPool::WorkerPool(int threads, size_t queue_max) : queue_max_(queue_max) {
+WorkerPool::WorkerPool(int threads, size_t queue_max)
+    : running_max_(static_cast<size_t>(std::max(threads, 1))), queue_max_(queue_max) {
   std::lock_guard lock(mutex_);
-  for (int i = 0; i < std::max(threads, 1); ++i) StartThread();
+  while (idle_ < running_max_) StartThread();
 }
 
 WorkerPool::~WorkerPool() { Join(); }
@@ -44,7 +45,11 @@ void WorkerPool::Join() {
 }
 
 void WorkerPool::StartThread() {
-  threads_.emplace_back([this] { Run(); });
+  threads_.emplace_back([this] {
+    while (RunNextJob()) {
+    }
+  });
+  ++idle_;
 }
 
 void WorkerPool::EndThread() {
@@ -55,50 +60,53 @@ void WorkerPool::EndThread() {
   if (self != threads_.end()) ended_.splice(ended_.end(), threads_, self);
 }
 
-void WorkerPool::JoinEndedThreads() {
-  std::list<std::thread> ended;
-  {
-    std::lock_guard lock(mutex_);
-    ended.splice(ended.end(), ended_);
-  }
-  for (std::thread& thread : ended) thread.join();
-}
-
 bool WorkerPool::Turn::GiveWay() {
+  std::list<std::thread> ended;
   {
     std::lock_guard lock(pool_.mutex_);
     if (gave_way_) return true;
     if (pool_.given_way_ == kGivenWayMax) return false;
     // If no thread can be started, the job continues on its thread as before.
-    if (!Survive([this] { pool_.StartThread(); }).ok()) return false;
+    const bool too_few = pool_.idle_ + pool_.running_ <= pool_.running_max_;
+    if (too_few && !Survive([this] { pool_.StartThread(); }).ok()) return false;
     gave_way_ = true;
     ++pool_.given_way_;
+    --pool_.running_;
+    ended.splice(ended.end(), pool_.ended_);
   }
-  pool_.JoinEndedThreads();
+  pool_.wake_.notify_one();
+  for (std::thread& thread : ended) thread.join();
   return true;
 }
 
-void WorkerPool::Run() {
-  for (;;) {
-    Job job;
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      job = std::move(queue_.front());
-      queue_.pop_front();
-    }
-    Turn turn(*this);
-    (void)Survive([&] { job(turn); });
-    job = nullptr;
-    std::lock_guard lock(mutex_);
-    INVARIANT(given_way_ <= kGivenWayMax && queue_.size() <= queue_max_);
-    if (!turn.gave_way_) continue;
-    INVARIANT(given_way_ > 0);
-    --given_way_;
-    EndThread();
-    return;
+bool WorkerPool::RunNextJob() {
+  Job job;
+  {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return queue_.empty() ? stopping_ : running_ < running_max_; });
+    INVARIANT(idle_ > 0);
+    --idle_;
+    if (queue_.empty()) return false;
+    job = std::move(queue_.front());
+    queue_.pop_front();
+    ++running_;
+    // The other threads need not wait for a further job.
+    if (stopping_ && queue_.empty()) wake_.notify_all();
   }
+  Turn turn(*this);
+  (void)Survive([&] { job(turn); });
+  job = nullptr;
+  std::lock_guard lock(mutex_);
+  INVARIANT(given_way_ <= kGivenWayMax && running_ <= running_max_ && queue_.size() <= queue_max_);
+  size_t& running = turn.gave_way_ ? given_way_ : running_;
+  INVARIANT(running > 0);
+  --running;
+  if (turn.gave_way_ && idle_ + running_ >= 2 * running_max_) {
+    EndThread();
+    return false;
+  }
+  ++idle_;
+  return true;
 }
 
 }  // namespace hg

@@ -12,6 +12,10 @@
 namespace hg {
 
 /// Runs jobs on threads of its own. Thread-safe.
+///
+/// If jobs give way, the pool starts more threads than the constructor was told. When these jobs
+/// have ended, the pool keeps at most twice the number that the constructor was told. So a job that
+/// gives way seldom costs a new thread, and thread_local memory is used again.
 class WorkerPool {
  public:
   /// A running job uses its Turn to call the pool. The Turn exists while the job runs.
@@ -21,11 +25,11 @@ class WorkerPool {
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    /// A job calls GiveWay if the job takes long or waits for something. The pool then starts
-    /// another thread for the next jobs, and the thread of this job ends when the job ends. Any
-    /// thread may call GiveWay. Only the first call for a job has an effect, and only if fewer than
-    /// kGivenWayMax running jobs have already called GiveWay. Returns whether another thread has
-    /// been started for the next jobs by this call or an earlier one.
+    /// A job calls GiveWay if the job takes long or waits for something. Another thread of the pool
+    /// then takes the next jobs. If too few are left, the pool starts one. Any thread may call
+    /// GiveWay. Only the first call for a job has an effect, and only if fewer than kGivenWayMax
+    /// running jobs have already called GiveWay. Returns whether this call or an earlier one has
+    /// had an effect.
     bool GiveWay();
 
    private:
@@ -37,8 +41,9 @@ class WorkerPool {
 
   static constexpr size_t kGivenWayMax = 512;
 
-  /// `queue_max` is the maximum number of waiting jobs. When `queue_max` jobs are waiting, Post
-  /// rejects further jobs.
+  /// `threads` is the maximum number of jobs that run at the same time, not counting jobs that gave
+  /// way. `queue_max` is the maximum number of waiting jobs. When `queue_max` jobs are waiting,
+  /// Post rejects further jobs.
   WorkerPool(int threads, size_t queue_max);
   /// The destructor calls Join.
   ~WorkerPool();
@@ -51,17 +56,19 @@ class WorkerPool {
   void Join();
 
  private:
-  void Run();
+  bool RunNextJob();   // returns false: the thread must end
   void StartThread();  // the caller must hold mutex_
   void EndThread();    // the caller must hold mutex_; moves this thread to ended_
-  void JoinEndedThreads();
 
+  const size_t running_max_;
   const size_t queue_max_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Job> queue_;           // guarded by mutex_
   bool stopping_ = false;           // guarded by mutex_
   size_t given_way_ = 0;            // guarded by mutex_; number of running jobs that called GiveWay
+  size_t running_ = 0;              // guarded by mutex_; number of the other running jobs
+  size_t idle_ = 0;                 // guarded by mutex_; number of threads without a job
   std::list<std::thread> threads_;  // guarded by mutex_
   std::list<std::thread> ended_;    // guarded by mutex_; ending threads, which must be joined
 };

@@ -72,7 +72,57 @@ TEST_CASE("a job that gives way does not delay the jobs after it") {
   CHECK(done == 6);
 }
 
-TEST_CASE("the number of threads is unchanged after jobs that gave way") {
+TEST_CASE("jobs that gave way take the next jobs, on no more threads than twice the pool's") {
+  static std::atomic<int> threads;
+  struct OfThread {
+    OfThread() { ++threads; }
+  };
+  threads = 0;
+  WorkerPool pool(2, 100);
+  std::atomic<int> done{0};
+  for (int i = 0; i < 50; ++i) {
+    REQUIRE(pool.Post([&](WorkerPool::Turn& turn) {
+      thread_local OfThread of_thread;
+      (void)of_thread;
+      turn.GiveWay();
+      ++done;
+    }));
+    WaitUntil([&] { return done == i + 1; });
+  }
+  CHECK(threads <= 4);
+}
+
+TEST_CASE("as many jobs run at the same time after jobs gave way as before") {
+  WorkerPool pool(2, 100);
+  std::atomic<int> gave_way{0}, ended{0};
+  std::atomic<bool> go_on{false};
+  for (int i = 0; i < 6; ++i) {
+    REQUIRE(pool.Post([&](WorkerPool::Turn& turn) {
+      turn.GiveWay();
+      ++gave_way;
+      WaitUntil([&] { return go_on.load(); });
+      ++ended;
+    }));
+  }
+  const auto run_two_together = [&pool] {
+    std::atomic<int> together{0}, done{0};
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE(pool.Post([&](WorkerPool::Turn&) {
+        ++together;
+        WaitUntil([&] { return together == 2; });
+        ++done;
+      }));
+    }
+    WaitUntil([&] { return done == 2; });
+  };
+  WaitUntil([&] { return gave_way == 6; });
+  run_two_together();
+  go_on = true;
+  WaitUntil([&] { return ended == 6; });
+  run_two_together();
+}
+
+TEST_CASE("no more jobs run at the same time after jobs gave way than before") {
   WorkerPool pool(1, 100);
   std::atomic<int> together{0}, most{0};
   for (int i = 0; i < 50; ++i) {
