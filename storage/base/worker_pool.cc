@@ -90,7 +90,7 @@ bool WorkerPool::RunNextJob() {
     job = std::move(queue_.front());
     queue_.pop_front();
     ++running_;
-    // The other threads need not wait for a further job.
+    // This was the last job of a pool that is stopping: the idle threads wake up and end.
     if (stopping_ && queue_.empty()) wake_.notify_all();
   }
   Turn turn(*this);

@@ -13,9 +13,11 @@ namespace hg {
 
 /// Runs jobs on threads of its own. Thread-safe.
 ///
-/// If jobs give way, the pool starts more threads than the constructor was told. When these jobs
-/// have ended, the pool keeps at most twice the number that the constructor was told. So a job that
-/// gives way seldom costs a new thread, and thread_local memory is used again.
+/// While jobs that gave way are running, the pool may have more threads than it started with. When
+/// these jobs have ended, it keeps at most twice as many threads as it started with. The kept
+/// threads run later jobs, so a job that gives way rarely has to start a thread, and what a thread
+/// keeps between jobs (thread_local variables, such as parsers with their buffers) is rarely built
+/// again.
 class WorkerPool {
  public:
   /// A running job uses its Turn to call the pool. The Turn exists while the job runs.
