@@ -96,7 +96,8 @@ void NameCache::ForgetAliases(ByteView id, uint32_t change) {
     aliases_forgotten_[Bytes(id)] = change;
     if (aliases_forgotten_.size() <= kAliasesForgottenMax) return;
   } catch (const std::bad_alloc&) {
-    // Without the entry, cached aliases of the id would be valid, so all ids are evicted.
+    // This entry would have told lookups that older names of the id are outdated. Without the
+    // entry, lookups would still find these names, so the names of all ids are evicted.
   }
   for (int generation = 0; generation < 2; ++generation) ids_.Age();
   aliases_forgotten_.clear();

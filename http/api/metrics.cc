@@ -24,7 +24,7 @@ MetricLabel LabelOf(std::string_view text) {
 /// The mapping of statistics that metric_names.h does not contain.
 constexpr StatMetric kUnnamed{};
 
-/// Returns the mapping of a statistic, which is a number or a latency.
+/// Returns the mapping (metric_names.h) of a statistic to a metric of /metrics.
 const StatMetric& MetricOf(std::string_view stat, const std::vector<StatTag>& tags) {
   const auto fits = [&](const StatMetric& known) {
     if (known.stat != stat) return false;

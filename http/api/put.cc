@@ -21,8 +21,8 @@
 namespace hg::http {
 namespace {
 
-// Number of rollups or histograms after which the code checks whether the request was cancelled.
-// Each of them is stored immediately.
+// Number of rollups or histograms after which the handler checks whether the request was cancelled.
+// They are stored one by one, not as a batch, so many of them take long.
 constexpr size_t kPointsPerCheck = 16;
 
 class PutRequest {

@@ -135,8 +135,9 @@ void Reply::AddHeader(std::string_view name, std::string_view value) {
 }
 
 bool Reply::Write(std::string_view bytes) {
-  // A large text is sent in pieces, so that the handler waits for the client, and keeps the memory
-  // that it has charged, until the client has read most of it.
+  // A large text is sent in pieces, each after the client has taken the one before. So the handler
+  // ends, and gives back the memory that was charged to the request, only when the client has read
+  // most of the text.
   while (alive_ && !bytes.empty()) {
     const size_t most = started_ ? kPieceBytes : kWholeBytesMax;
     const std::string_view piece = bytes.substr(0, most + 1 - body_.size());

@@ -304,7 +304,7 @@ bool MayAnswerOnLoop(const Request& request, const Options& options) {
 
 namespace {
 
-/// Maximum bytes of a path that is shown while its request runs.
+/// The path in the name of a running request is cut after about this many bytes.
 constexpr size_t kShownPathBytesMax = 128;
 /// Maximum work of a request on an event loop: some hundreds of microseconds.
 constexpr uint64_t kStepsOnLoop = 1 << 16;

@@ -134,8 +134,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool RefuseUnfinished();
   /// Releases the memory that was charged for a request that has ended.
   void LetGoBody();
-  /// Frees the unused memory of the receive buffer if Edge::kept_buffers has not enough memory for
-  /// the buffer. The contents of the buffer stay.
+  /// Frees the unused memory of the receive buffer if Edge::kept_buffers, the limit for the buffers
+  /// of all idle connections, has no room for it. The contents of the buffer stay.
   void LetGoBuffer();
   void ReplyInline(const Request& request, const Status& status);
   /// Sends a whole reply. The connection serves the next request after the kernel has taken the

@@ -191,7 +191,7 @@ class Server::Impl {
     listeners_.push_back(std::move(listener));
   }
 
-  /// Admits a connection of the plain port that was accepted before the server started.
+  /// Serves a connection to the port without TLS that was accepted before the server started.
   void TakeOver(int fd) {
     const bool v6 = listeners_[0]->acceptor.local_endpoint().address().is_v6();
     Loop& loop = *loops_[static_cast<size_t>(fd) % loops_.size()];

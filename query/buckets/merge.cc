@@ -301,8 +301,9 @@ class Walk {
         has_current_(series.size(), 0) {
     for (size_t s = 0; s < series.size(); ++s) {
       if (options.rate) {
-        // The first element of a rate is not a real rate. It becomes the current element
-        // immediately. A series without another element has ended.
+        // A rate needs the point before it, so the first element of a series of rates is only a
+        // placeholder. It is the current element from the start, and no instant is made of it. A
+        // series without a second element has ended.
         next_[s] = series[s]->size() > 1 ? 1 : series[s]->size();
         has_current_[s] = series[s]->size() > 1;
       }

@@ -83,7 +83,7 @@ class LargeQueryQueue {
   void RefuseOne() REQUIRES(mutex_);
   /// Removes `query` from waiting_.
   void Remove(Query* query) REQUIRES(mutex_);
-  /// Removes a client without large queries from clients_.
+  /// Removes the client from clients_ if none of its large queries waits or runs.
   void RemoveIfUnused(Clients::iterator client) REQUIRES(mutex_);
 
   const LargeQueryQueueOptions options_;

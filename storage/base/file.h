@@ -132,11 +132,11 @@ Result<Bytes> ReadWholeFile(FileSystem& files, const std::string& path);
 /// Replaces a file atomically: writes "<path>.tmp", syncs it, renames it and syncs the folder.
 Status ReplaceFile(FileSystem& files, const std::string& folder, const std::string& name,
                    ByteView content);
-/// Gives the file `to`, which must not exist, the content of the file `from`. If the file system
-/// can, LinkOrCopy creates a hard link. Otherwise it writes and syncs a temporary copy and renames
-/// the copy to `to`. Returns true for a hard link and false for a copy. The folder of `to` is not
-/// synced. During a copy, LinkOrCopy calls `watch` with the size of each copied piece. If `watch`
-/// returns false, the copy stops and LinkOrCopy returns Unavailable.
+/// Creates the file `to`, which must not exist, with the content of the file `from`. If the file
+/// system can, LinkOrCopy creates a hard link. Otherwise it writes and syncs a temporary copy and
+/// renames the copy to `to`. Returns true for a hard link and false for a copy. The folder of `to`
+/// is not synced. During a copy, LinkOrCopy calls `watch` with the size of each copied piece. If
+/// `watch` returns false, the copy stops and LinkOrCopy returns Unavailable.
 Result<bool> LinkOrCopy(FileSystem& files, const std::string& from, const std::string& to,
                         const std::function<bool(uint64_t bytes)>& watch = {});
 

@@ -51,8 +51,9 @@ RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
 }
 
 // Returns whether the scan should first read the day indexes, to skip series without rows in its
-// range. Day indexes contain all series of the store. For a small share of the series, searching
-// the files for each series costs less.
+// range. A day index lists the series of all metrics that have points on that day. If the scan
+// needs only a small share of all series, searching the files for each of them costs less than
+// reading the day indexes.
 bool MaySkip(const Engine& engine, size_t series) {
   constexpr size_t kShare = 64;
   const Registry& registry = engine.registry();

@@ -239,8 +239,8 @@ bool ToDecimals(std::span<const PointValue> values, uint8_t rule, int* exponent,
   return true;
 }
 
-// Returns the bits of the floats (32 bits under the rule for singles). Values that these bits do
-// not reproduce become exceptions.
+// Returns the bits of the values as doubles, or as floats if the rule is kFloatsSingle. A value
+// that cannot be restored from these bits is added to `exceptions`.
 std::vector<uint64_t> BitsOf(std::span<const PointValue> values, uint8_t rule,
                              std::vector<StreamException>* exceptions) {
   std::vector<uint64_t> numbers(values.size());

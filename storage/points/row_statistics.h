@@ -36,7 +36,8 @@ uint32_t GridStepMs(ByteView encoded_row);
 /// same time. The points of these rows must first be reconciled (storage/points/reconcile.h).
 bool ReadSettledStatistics(ByteView encoded_row, RowStatistics* statistics);
 
-/// Appends those statistics that cannot be derived from the times and the first bytes of the row.
+/// Appends the time of the last point, and the minimum, the maximum and the sum of the values. The
+/// other fields of RowStatistics follow from the head and the times of the encoded row.
 void AppendStatistics(const RowStatistics& statistics, Bytes* out);
 /// Reads the fields that AppendStatistics wrote. `doubles` is RowStatistics::all_double of the row.
 /// The reader is a ByteReader or an AmpleReader. Returns false if the bytes are not valid

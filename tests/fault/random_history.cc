@@ -392,7 +392,8 @@ std::optional<Difference> Run(const HistoryOptions& options, const std::vector<u
   return {};
 }
 
-// Leaves out smaller and smaller pieces as long as the rest still fails.
+// Makes a failing history shorter: leaves out pieces, first large and then small ones. A piece
+// stays left out if the rest of the history still fails.
 std::vector<uint64_t> Shrink(const HistoryOptions& options, std::vector<uint64_t> steps) {
   int runs = 0;
   for (size_t piece = steps.size() / 2; piece > 0; piece /= 2) {

@@ -27,9 +27,9 @@ struct HistoryFailure {
   std::string text;  // one line of text for each of these steps, and then the difference
 };
 
-/// Runs a history. Returns nullopt if engine and model do not differ. The operation of a step
-/// depends only on the seed and on the number of the step, so any selection of steps is also a
-/// history.
+/// Runs the operations of a history on the engine and on a model of it. Returns the first
+/// difference between the two, or nullopt. The operation of a step depends only on the seed and on
+/// the number of the step, so any selection of steps is also a history.
 std::optional<HistoryFailure> RunHistory(const HistoryOptions& options);
 
 }  // namespace hg

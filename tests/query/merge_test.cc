@@ -131,7 +131,8 @@ TEST_CASE("the instant of an infinity is reported") {
 
 TEST_CASE("integers at the limits wrap around when interpolated") {
   std::vector<PointColumns> series = {OfInts({{0, INT64_MIN}, {2, INT64_MAX}}), OfInts({{1, 0}})};
-  // (x - x0) · (y1 - y0) = 1000 · -1, divided by 2000: 0.
+  // The difference of the two values overflows to -1. So (x - x0) · (y1 - y0) is 1000 · -1, and the
+  // integer division by 2000 gives 0.
   CHECK(Text(*Merge("sum", series)) ==
         "0:-9223372036854775808 1:-9223372036854775808 2:9223372036854775807");
 }

@@ -62,7 +62,7 @@ class SeriesResolver {
   /// Returns the maximum number of tags of a point in this protocol.
   [[nodiscard]] size_t TagsMax(Dialect dialect) const;
 
-  /// Computes the raw series keys of all series (Ingest::RecallRawKeys).
+  /// Implements Ingest::RecallRawKeys, with the same parameter and result.
   Result<bool> Recall(const std::atomic<bool>& stop);
   /// Records the tag format of a client.
   void NoteTagFormat(const RawKey& raw_key);

@@ -9,7 +9,7 @@
 namespace hg {
 namespace {
 
-/// A copy of exactly the size, so that a sanitizer finds reads beyond it.
+/// Returns a copy without spare bytes behind the text, so that a sanitizer finds reads beyond it.
 std::unique_ptr<char[]> Copy(const std::string& text) {
   auto copy = std::make_unique<char[]>(text.size());
   std::copy(text.begin(), text.end(), copy.get());

@@ -32,7 +32,7 @@ std::vector<PartPoint> Grid(size_t n, uint32_t step_s, const auto& value) {
   return points;
 }
 
-// Decodes in both ways and compares bit for bit.
+// Checks that DecodeRow and AppendColumns both return exactly the bits of `points`.
 void CheckDecodes(const Bytes& encoded, const std::vector<PartPoint>& points, RowTraits traits) {
   traits.dups = std::adjacent_find(points.begin(), points.end(), [](const auto& a, const auto& b) {
                   return a.offset_ms() == b.offset_ms();
