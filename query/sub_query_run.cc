@@ -23,7 +23,7 @@ Status SubQueryRun::Open() {
   RETURN_IF_ERROR(plan_->Resolve());
   info_.filter_keys = plan_->filter->filtered_keys();
   info_.stats.filter_ns = Lap();
-  rollups_.emplace(&*plan_);
+  automatic_rollups_.emplace(&*plan_);
   if (tables_.any()) return {};
   ASSIGN_OR_RETURN(const bool any, plan_->ChooseSeries());
   return any ? OpenSource(RowSourceKind::kAutomaticRollups) : Status();
@@ -58,7 +58,7 @@ Status SubQueryRun::OpenSource(RowSourceKind first) {
   source_.reset();
   const auto may_use = [&](RowSourceKind kind) { return source_ == nullptr && first <= kind; };
   if (may_use(RowSourceKind::kAutomaticRollups)) {
-    ASSIGN_OR_RETURN(source_, rollups_->Open());
+    ASSIGN_OR_RETURN(source_, automatic_rollups_->Open());
   }
   if (may_use(RowSourceKind::kExtremes)) {
     ASSIGN_OR_RETURN(source_, OpenExtremes(&*plan_));
@@ -80,7 +80,7 @@ Status SubQueryRun::ReadSource() {
       next = *source_->fallback();
     } else {
       RETURN_IF_ERROR(read);
-      if (!rollups_->Changed()) return source_->Finish(&read_);
+      if (!automatic_rollups_->Changed()) return source_->Finish(&read_);
     }
     read_.Clear();
     RETURN_IF_ERROR(OpenSource(next));
@@ -93,7 +93,7 @@ void SubQueryRun::FreeWorkingMemory() {
   source_.reset();
   plan_->FreeGrid();
   if (context_.query.request.delete_rows) return;
-  rollups_.reset();
+  automatic_rollups_.reset();
   plan_.reset();
 }
 

@@ -102,7 +102,7 @@ class SubQueryRun {
   std::optional<SubQueryPlan> plan_;  // nullopt before Open, and after the plan is no longer needed
   /// The state of the automatic rollups at the time when the sub-query was planned. Refers to
   /// plan_.
-  std::optional<AutomaticRollups> rollups_;
+  std::optional<AutomaticRollups> automatic_rollups_;
   /// The source of the rows. nullptr: there is nothing to read, or the sub-query reads tables_
   /// instead.
   std::unique_ptr<RowSource> source_;

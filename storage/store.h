@@ -1,15 +1,15 @@
 #pragma once
 // The interface of the cell store: tables of ordered rows and cells (region-store.md §11). The cell
-// store holds names and ids, metadata, annotations and trees, and serves dump and load.
+// store holds names and ids, metadata, annotations and trees, and shows points as cells.
 // Implementations are engine/embedded_store, hbase/hbase_store, local/local_store, and, for tests,
 // tests/support/model_store. Code above storage/ does not depend on which implementation is used.
 //
 // Threads: every function of the cell store is thread-safe and blocks. Call these functions from
 // thread pools, not from a network loop.
 //
-// Errors: functions may return NotFound (table or family), InvalidArgument, Busy, Unavailable,
-// Corruption, IoError and Unsupported. If a write returns ok, it is durable at the level of the
-// store (region-store.md §11.4).
+// Errors: functions may return NotFound (table or family), InvalidArgument, Conflict, Busy,
+// Unavailable, Exhausted, LimitExceeded, Corruption, IoError and Unsupported. If a write returns
+// ok, it is durable at the level of the store (region-store.md §11.4).
 
 #include <cstdint>
 #include <limits>

@@ -98,9 +98,9 @@ enum class StoreUse : uint8_t {
   kLook,  // the process changes files of the store only when a caller requests it
 };
 
-/// A function that opens the configured store, with all tables of tsd/tables.h. `words` describe
-/// this process to other processes that find the data directory in use. Busy: another process uses
-/// the data directory; the error message contains the process id and the words of that process.
+/// A function that opens the configured store; without kLook, it has all tables of tsd/tables.h.
+/// `words` describe this process to other processes that find the data directory in use. Busy:
+/// another process uses the data directory; the error message contains its process id and words.
 using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(
     const Config&, const std::string& words, StoreUse use)>;
 

@@ -130,7 +130,8 @@ bool ChangesNames(const RowMutation& row) {
   return row.changes.empty() || std::any_of(row.changes.begin(), row.changes.end(), of_name);
 }
 
-/// All layers of the daemon, built from the bottom up. Each member uses only members before it.
+/// All layers of the daemon, built from the bottom up. Each member is constructed from members
+/// before it only.
 class Daemon {
  public:
   Daemon(Session& session, const Clock& clock, DaemonOptions options)
@@ -162,29 +163,33 @@ class Daemon {
         query_log_(clock, options_.slow_query_ms),
         client_limits_(options_.limits.client, clock),
         services_{
-            options_.http,
-            settings_,
-            clock,
-            session.cells(),
-            session.points(),
-            session.names(),
-            annotations_,
-            metadata_,
-            queries_,
-            tracker_.enabled() ? static_cast<PointSink&>(tracking_ingest_) : ingest_,
-            counters_,
-            notes_,
-            [this](const StatVisitor& visit) { CollectStats(visit); },
-            options_.http.histogram_codec_id ? &histogram_ingest_ : nullptr,
-            options_.rollups ? static_cast<RollupSink*>(&rollup_ingest_) : &no_rollups_,
-            RecentLogLines,
-            SetLogLevelByName,
-            options_.users_file.empty() ? nullptr : &access_,
-            options_.limits.client.any() ? &client_limits_ : nullptr,
-            session.backend().maintenance(),
-            highest_ids_.get(),
-            [](const std::string& text) { LogWarning("http", text); },
-            [&session](const LatencyVisitor& visit) { session.backend().CollectLatencies(visit); }},
+            .options = options_.http,
+            .settings = settings_,
+            .clock = clock,
+            .cells = session.cells(),
+            .points = session.points(),
+            .names = session.names(),
+            .annotations = annotations_,
+            .metadata = metadata_,
+            .queries = queries_,
+            .sink = tracker_.enabled() ? static_cast<PointSink&>(tracking_ingest_) : ingest_,
+            .counters = counters_,
+            .notes = notes_,
+            .collect_stats = [this](const StatVisitor& visit) { CollectStats(visit); },
+            .histograms = options_.http.histogram_codec_id ? &histogram_ingest_ : nullptr,
+            .rollups = options_.rollups ? static_cast<RollupSink*>(&rollup_ingest_) : &no_rollups_,
+            .recent_log = RecentLogLines,
+            .set_log_level = SetLogLevelByName,
+            .access = options_.users_file.empty() ? nullptr : &access_,
+            .client_limits = options_.limits.client.any() ? &client_limits_ : nullptr,
+            .maintenance = session.backend().maintenance(),
+            .highest_ids = highest_ids_.get(),
+            .warn = [](const std::string& text) { LogWarning("http", text); },
+            .collect_latencies =
+                [&session](const LatencyVisitor& visit) {
+                  session.backend().CollectLatencies(visit);
+                },
+        },
         server_(options_.http, services_),
         graphite_(options_.http, services_) {
     if (options_.row_queue) {

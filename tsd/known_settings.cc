@@ -18,8 +18,8 @@ constexpr KnownSetting Ignored(std::string_view key, std::string_view default_va
   return {key, default_value, {}, why};
 }
 
-// The settings are in the order of opentsdb-schema.md §19.2. Some defaults differ from OpenTSDB's
-// intentionally.
+// First the settings of OpenTSDB, in the order of docs/internals/opentsdb-schema.md §19.2, then
+// those of Hourglass. Some defaults differ from OpenTSDB's intentionally.
 constexpr KnownSetting kSettings[] = {
     {"tsd.mode", "rw",
      "Mode of the daemon. With `rw`, clients may read and write. With `ro`, clients cannot write "
@@ -386,7 +386,8 @@ constexpr KnownSetting kSettings[] = {
      "reaches the log file within a second. With `none`, the daemon does not log points, and "
      "points that are not flushed to files are lost when the process is killed."},
     {"tsd.storage.sync_interval", "1000",
-     "Time in milliseconds between two syncs of the log if `tsd.storage.durability` is `logged`."},
+     "Time in milliseconds between two syncs of the log in the background. If "
+     "`tsd.storage.durability` is `buffered`, the time is at most 1000."},
     {"tsd.storage.log.max", "536870912",
      "Size of the log in bytes at which the daemon flushes its memory to files."},
     {"tsd.storage.ttl", "",

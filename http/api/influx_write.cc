@@ -1,4 +1,4 @@
-// The slow path of the endpoints /write and /api/v2/write (influx.h).
+// The slow path of the endpoints /write and /api/v2/write (influx_line.h).
 
 #include <map>
 #include <vector>

@@ -11,7 +11,7 @@ constexpr double kMillis = 0.001;  // seconds
 
 constexpr std::string_view kQueries = "Queries by outcome.";
 
-// The mappings are in the order of docs/statistics.md.
+// Mappings of related statistics are together.
 constexpr StatMetric kMetrics[] = {
     {"connectionmgr.connections", "type=open", "hourglass_connections_open", kGauge,
      "Open connections."},
@@ -232,8 +232,8 @@ constexpr StatMetric kMetrics[] = {
     {"storage.replayed_records", "", "hourglass_storage_replayed_records", kGauge,
      "Log records that were replayed at the start."},
     {"storage.background_errors", "", "hourglass_storage_background_errors", kGauge,
-     "1 if the last flush failed or the last merge of a region failed, else 0. The log has the "
-     "reason."},
+     "1 if the last flush, merge of a region or search for series without rows failed, else 0. The "
+     "log has the reason."},
 
     {"hbase.gateway.calls", "", "hourglass_hbase_calls_total", kCounter,
      "Calls to HBase's gateways."},

@@ -20,7 +20,7 @@ enum class Failure : uint8_t {
   kDamaged,  // damaged data in the store affects the point, or the store does not support the point
   // The following failures may be over at the next attempt to store the point.
   kNewSeries,  // memory is too short for new series; points of known series are stored
-  kRate,       // the client or the metric has reached a limit of points per second
+  kRate,       // a limit, usually of the points per second of the client or the metric, is reached
   kBusy,       // the store rejects all points for now, or the request was ended early
   kStorage,    // reading or writing the store failed
 };
@@ -28,8 +28,8 @@ enum class Failure : uint8_t {
 /// Returns the failure class of a result that the store returned for a point, a batch or a commit.
 Failure FailureOf(const Status& result);
 
-/// Returns whether a failure affects all points of a client, so that the store would not store
-/// further points either. This is so for kRate and kBusy. Telnet lines wait until the failure is
+/// Returns whether further points of the client would probably fail, too. This is so for kBusy and
+/// for kRate, even if only one metric has reached its limit. Telnet lines wait until the failure is
 /// over.
 constexpr bool RefusesAll(Failure failure) {
   return failure == Failure::kRate || failure == Failure::kBusy;

@@ -1,6 +1,6 @@
 #pragma once
 // Measures the turns of an event loop. A turn is one callback that the event loop runs. All other
-// clients of the event loop wait until the callback returns. Only the server uses this file.
+// clients of the event loop wait until the callback returns. Only http/server uses this file.
 
 #include <cstdint>
 #include <functional>

@@ -57,7 +57,7 @@ class Loop {
   boost::asio::io_context& io() { return io_; }
   Edge& edge() { return edge_; }
   /// Returns the object that measures the turns of this loop. Each callback of a socket or a timer,
-  /// and each posted function, is one turn.
+  /// and each posted function, is one turn. ServeBacklog has one turn for each connection.
   TurnWatch& turns() { return turns_; }
   /// Returns the number of open connections of this loop. Any thread may call this function.
   std::atomic<size_t>& load() { return load_; }
@@ -73,7 +73,7 @@ class Loop {
   void Remove(Connection* connection) { connections_.erase(connection); }
 
   /// Calls connection->Committed after all points up to `position` are durable. One
-  /// PointSink::Commit serves all connections that appended points in the same turn of the loop.
+  /// PointSink::Commit serves all connections whose callbacks were ready at the same time.
   void CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position);
 
   /// Calls connection->Continue later. The loop calls Continue for such connections in the order of

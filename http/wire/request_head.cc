@@ -138,8 +138,8 @@ void ReadContentEncoding(std::string_view value, RequestHead* head) {
   }
 }
 
-/// Fields that must not occur twice, because a proxy could use one of them and this server the
-/// other.
+/// Whether a field was seen. A second one is refused, because a proxy could use one of them and
+/// this server the other. Of several Content-Encoding fields, the first counts.
 struct Singles {
   bool host = false, length = false, transfer = false, authorization = false,
        content_coding = false;

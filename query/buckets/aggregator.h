@@ -56,8 +56,8 @@ double RunDouble(const Aggregator& aggregator, std::span<const double> values,
 /// Computes the same result as RunDouble, but uses `values` as working memory. The function may
 /// reorder `values` and remove NaNs from it. `values` must not be empty.
 double RunDoubleInPlace(const Aggregator& aggregator, std::vector<double>* values);
-/// Computes the aggregate of integers. `values` must not be empty. Functions that sort the values
-/// use `scratch` as working memory.
+/// Computes the aggregate of integers. `values` must not be empty. `scratch` is working memory of
+/// the function; its contents do not matter.
 int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,
                std::vector<double>* scratch);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The list of PromQL functions, with the types of their arguments and results. The functions are
-// implemented in range_functions.h, math_functions.h, date_functions.h and call_*.cc.
+// The list of PromQL functions, with the types of their arguments and results. The files
+// range_functions, rate_functions, math_functions, date_functions and call_* implement them.
 
 #include <cstddef>
 #include <string_view>

@@ -5,8 +5,8 @@
 // memory than it may use, if it keeps memory that other requests need, if an administrator ends it,
 // or if the server stops.
 //
-// RunningRequests::Begin creates the object before the body of the request is read. The object
-// exists until the response has been sent, so that the memory of the response is charged as well.
+// The object exists from before the body of the request is decompressed or parsed until the
+// response has been sent, so that the memory of all documents and of the response is charged.
 
 #include <atomic>
 #include <cstdint>

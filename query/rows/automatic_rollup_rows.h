@@ -19,9 +19,9 @@ class AutomaticRollups {
   explicit AutomaticRollups(SubQueryPlan* plan) : plan_(*plan) {}
 
   /// Stores the current state of the rollups, and opens a source of rows. Returns nullptr if no
-  /// hour can be read from rollups. The source must not outlive `plan`, which was passed to the
-  /// constructor. Read of the returned source fails with Conflict if the buckets do not start at
-  /// rollup intervals.
+  /// hour can be read from rollups, or if rollups and raw points would alternate too often. The
+  /// source must not outlive `plan`, which was passed to the constructor. Read of the returned
+  /// source fails with Conflict if the buckets do not start at rollup intervals.
   Result<std::unique_ptr<RowSource>> Open();
   /// Returns true if retention or rollups have changed since Open so that the rows that were read
   /// may be incomplete. This is so in two cases. Either retention has deleted raw points and kept

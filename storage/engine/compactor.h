@@ -91,10 +91,10 @@ class Compactor {
   enum class MergePool : uint8_t { kAny, kSmall, kLarge };  // kLarge: above merge.large_bytes
   /// Removes the series that have no rows in memory or in files from the registry
   /// (Registry::Forget). Keeps series whose registration was not flushed yet. Rollups count as
-  /// rows. Deleted or expired rows also count as rows until a merge removes them. Reads at most one
-  /// block per series and points file, and all cell files of tables whose row keys contain series.
-  /// Stops as soon as rows of all series are found. Writes the list of series again if many of its
-  /// series were removed.
+  /// rows. Deleted or expired rows also count as rows until a merge removes them. First reads
+  /// the day indexes of files. For files without one, reads at most one block per series and points
+  /// file, and the cell files of tables whose row keys contain series. Stops as soon as rows of all
+  /// series are found. Writes the list of series again if many of its series were removed.
   Status SweepSeries() EXCLUDES(sweep_mutex_);
   Status FlushIfNeeded() EXCLUDES(regions_mutex_);
   Status MergePending(MergePool pool);

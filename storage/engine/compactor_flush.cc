@@ -376,7 +376,8 @@ Status Compactor::Flush() {
 }
 
 // Flushes at half the threshold of the background flush. Other writers then still have memory, even
-// if a reader keeps the flushed memtable. If the flush fails, the caller gets Busy.
+// if a reader keeps the flushed memtable. If the flush fails, the caller gets Unavailable if the
+// flush returned that, and Busy otherwise.
 Status Compactor::LeaveRoom() {
   if (memstore_.active_bytes() <= env_.memory_max / 8) return {};
   const Status flushed = Flush();

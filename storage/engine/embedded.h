@@ -45,7 +45,7 @@ struct EmbeddedOptions {
   // added, so that stores that were started together do not flush together.
   int64_t flush_age_ms = 3'600'000;
   /// The maximum time in milliseconds for which a flush is postponed. A flush is postponed while a
-  /// region has merge.parts_blocking parts or more, unless memory is scarce.
+  /// row of some region may be in merge.parts_blocking parts or more, unless memory is scarce.
   int64_t flush_put_off_max_ms = 90'000;
   /// Whether background threads flush, merge and split. If `background` is false, the store does
   /// this work only on request, so that a tool can read a store without changing its files.
@@ -55,7 +55,7 @@ struct EmbeddedOptions {
   uint64_t open_files_max = UINT64_MAX;  // maximum number of files that the process may open
   int64_t check_interval_ms = 60'000;    // interval in ms of the checks for due merges and splits
   /// Interval in milliseconds of the searches for series that have no rows any more. The first
-  /// search starts check_interval_ms after the store is opened. 0 = no searches.
+  /// search starts check_interval_ms after the opening. 0 = only Compactor::Compact searches.
   int64_t sweep_interval_ms = 3'600'000;
   /// The value of tsd.storage.enable_compaction. It controls whether the cell store may return the
   /// points of an old row as one compacted cell.

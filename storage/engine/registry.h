@@ -78,8 +78,7 @@ class Registry {
   /// Returns the TSUIDs of all series that are not forgotten yet. Series that are registered later
   /// are added to the returned table until the next call of Forget.
   [[nodiscard]] std::shared_ptr<const TsuidTable> tsuids() const;
-  /// Returns the TSUID of the series with this number. Returns "" if no series has this number, or
-  /// if the series has left the registry (Forget).
+  /// Returns the TSUID of the series with this number, or "" if there is none or Forget removed it.
   [[nodiscard]] Bytes TsuidOf(uint32_t number) const;
   /// Allocates memory for `series` more series.
   void Reserve(size_t series);

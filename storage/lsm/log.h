@@ -24,14 +24,14 @@ namespace hg::lsm {
 struct LogOptions {
   std::string folder;
   uint64_t file_bytes = uint64_t{64} << 20;
-  // Whether Commit writes records to the file. If false, the background thread writes records at
-  // least once per second.
+  // Whether Commit writes records to the file. If false, the sync thread writes records at least
+  // once per second.
   bool write_on_commit = true;
-  bool sync_on_commit = false;  // whether Commit waits for fdatasync
-  int sync_interval_ms = 1000;  // interval of background fdatasync calls, in ms
+  bool sync_on_commit = false;  // whether Commit calls `done` only after fdatasync
+  int sync_interval_ms = 1000;  // interval of fdatasync calls of the sync thread, in ms
   int retry_ms = 1000;          // interval of retries after a failed write, in ms
   /// A function that durably records that these log files must exist. The log calls it on its
-  /// background thread. At the time of the call, the files, their names and their first records are
+  /// sync thread. At the time of the call, the files, their names and their first records are
   /// durable, but no record in the files is reported as synced. If the function fails, threads that
   /// wait for this sync get the failure, and the log calls the function again at the next sync. The
   /// function may be empty.
@@ -47,7 +47,7 @@ struct LogStart {
 
 /// The write-ahead log. Thread-safe. A thread in Commit writes its records and the records of other
 /// waiting threads, but only a few times in a row. After that, the log's writer thread continues
-/// the writing. A third thread calls fdatasync.
+/// the writing. The log's sync thread calls fdatasync.
 ///
 /// After a failed write, for example on a full disk, Commit, WaitSynced and WaitWritten fail with
 /// the error of the write until the log has written the same bytes. The log retries the write by

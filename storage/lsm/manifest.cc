@@ -21,7 +21,7 @@ constexpr int kVersion = 7;
 constexpr int kVersionBefore = 6;
 
 // Flags of a PartEntry.
-constexpr uint64_t kReference = 1, kTombstones = 2, kLoose = 4, kInNamespace = 8, kChunkFlags = 15;
+constexpr uint64_t kReference = 1, kTombstones = 2, kLoose = 4, kInNamespace = 8, kPartFlags = 15;
 
 constexpr uint64_t kKeepDeleted = 1, kNewVersions = 2, kInMemory = 4, kUncached = 8, kBloom = 16;
 constexpr uint64_t kFamilyFlags = 31;
@@ -225,7 +225,7 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     part.cells_crc = static_cast<uint32_t>(r.Number());
     part.points_crc = static_cast<uint32_t>(r.Number());
     const uint64_t flags = r.Number();
-    if (flags > kChunkFlags) return false;
+    if (flags > kPartFlags) return false;
     part.reference = (flags & kReference) != 0;
     part.tombstones = (flags & kTombstones) != 0;
     part.made_ms = UnZigZag(r.Number());

@@ -70,11 +70,11 @@ struct PartEntry {
   // than a points table, no key identifies an hour of a series.
   bool loose = true;
   uint32_t rewrites = 0;  // number of merges that rewrote the oldest bytes of the part
-  /// The namespace whose folder has the files. "" means the default namespace, whose files are in
-  /// the data directory itself.
+  /// The namespace whose folder has the files; "" = the default namespace, whose files are in the
+  /// data directory itself. The manifest stores only whether this is "" or the table's namespace.
   std::string space = {};
 
-  /// Copies from `other` all members that describe the files of the part.
+  /// Copies the numbers, sizes and checksums of the files from `other`, not their namespace.
   void TakeFilesOf(const PartEntry& other) {
     number = other.number;
     cells_bytes = other.cells_bytes;

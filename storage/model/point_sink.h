@@ -19,8 +19,8 @@
 
 namespace hg {
 
-/// The format in which a client wrote a series. The same bytes may mean different series in
-/// different formats.
+/// The format in which a client wrote a series: the same bytes may mean different series in two of
+/// them. The file of tag formats contains these numbers, so a new value must be the last one.
 enum class Dialect : uint8_t { kJson, kWords, kInflux, kLabels, kGraphite };
 
 /// The raw series key: the bytes that name a series in a request. The object does not own the

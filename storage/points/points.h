@@ -177,8 +177,7 @@ class PointScan {
 
   // The following functions are for callers that read a series twice.
 
-  /// Returns whether the scan returns all rows of a series one after the other, so that
-  /// RepeatSeries can go back to the first of them.
+  /// Returns whether rows of a series are neighbours, and RepeatSeries can return to the first.
   [[nodiscard]] virtual bool RepeatsSeries() const { return false; }
   /// Goes back to the beginning of the current series. Next returns the rows of the series again,
   /// from the first row on. Only allowed if RepeatsSeries returns true.

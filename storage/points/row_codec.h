@@ -24,8 +24,7 @@ inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
 /// Properties of a row that are stored together with its points.
 struct RowTraits {
   RowForm form = RowForm::kNone;
-  // Whether the file or memtable also has cells of this row in the form in which they were written
-  // (raw cells), such as a tombstone, which may hide or replace points of the encoding.
+  // Whether the file or memtable also has raw cells (RawCell) that may change the row's points.
   bool has_raw = false;
   bool dups = false;  // whether two points have the same time; set by the encoder
 

@@ -98,7 +98,7 @@ void Settle(RowPart* part);
 /// Sorts a RowPart that a caller has filled in any order, and removes duplicates. Points are sorted
 /// by time; among points with equal times, later entries are newer. Among points with equal
 /// qualifiers, the last entry is kept; this also applies to `raw` and `gone`. Raw cells that are
-/// canonical points become points and are the newest points of their time. Points that have the
+/// canonical points become points, the newest of their time and sequence. Points that have the
 /// qualifier of a raw cell are removed. Qualifiers of cells in the RowPart are removed from `gone`.
 void Normalize(RowPart* part);
 

@@ -36,8 +36,7 @@ uint32_t GridStepMs(ByteView encoded_row);
 /// same time. The points of these rows must first be reconciled (storage/points/reconcile.h).
 bool ReadSettledStatistics(ByteView encoded_row, RowStatistics* statistics);
 
-/// Appends the time of the last point, and the minimum, the maximum and the sum of the values. The
-/// other fields of RowStatistics follow from the head and the times of the encoded row.
+/// Appends last_offset_ms, least, most and sum. The encoded row also has the other statistics.
 void AppendStatistics(const RowStatistics& statistics, Bytes* out);
 /// Reads the fields that AppendStatistics wrote. `doubles` is RowStatistics::all_double of the row.
 /// The reader is a ByteReader or an AmpleReader. Returns false if the bytes are not valid

@@ -107,9 +107,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// hour. `odd` is the reason; it must not be kNo. Recomputing the hour does not help until the
   /// hour changes.
   Status MarkOdd(const Bytes& metric, uint32_t base, Odd odd);
-  /// Returns whether the hour counts as one that rollups cannot represent (an odd hour) although it
-  /// has no marker, because its metric has too many odd hours (kOddOfMetric). Such an hour counts
-  /// as odd until all rollups are recomputed.
+  /// Returns whether an hour without a marker counts as odd (not representable by rollups), because
+  /// its metric has too many odd hours (kOddOfMetric). This ends when all rollups are recomputed.
   [[nodiscard]] bool CountsAsOdd(const Bytes& metric, uint32_t base) const;
 
   [[nodiscard]] bool complete() const;
