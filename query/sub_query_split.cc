@@ -70,10 +70,15 @@ Status SubQueryRun::RunParts(int64_t split_ms) {
   SubQueryRun rollups(context_, index_, start_ms_, split_ms, TablesAllowed::kRollups);
   SubQueryRun raw(context_, index_, split_ms, end_ms_, TablesAllowed::kRaw);
   RETURN_IF_ERROR(rollups.Run());
-  RETURN_IF_ERROR(raw.Run());
   info_ = rollups.info();
-  Add(raw.info().stats, &info_.stats);
-  groups_ = Joined(std::move(rollups.groups()), std::move(raw.groups()));
+  // If the first part failed, its groups precede the failure, and those of the second part do not.
+  if (info_.failure.ok()) {
+    RETURN_IF_ERROR(raw.Run());
+    info_.failure = raw.info().failure;
+    Add(raw.info().stats, &info_.stats);
+  }
+  if (info_.failure.ok() || context_.on_failure == OnFailure::kLeaveWhatPrecedes)
+    groups_ = Joined(std::move(rollups.groups()), std::move(raw.groups()));
   tsuids_ = std::move(rollups.tsuids_);
   return {};
 }

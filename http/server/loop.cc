@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "http/server/connection.h"
+#include "storage/base/survive.h"
 
 namespace hg::http {
 namespace {
@@ -50,19 +51,26 @@ void Loop::Commit() {
 }
 
 void Loop::PostTell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status) {
-  boost::asio::post(io_, [this, waiting, from, status] {
-    const Turn turn(turns_, [&] {
-      return "the replies to " + std::to_string(waiting->size()) + " writes, the last of them " +
-             waiting->back()->Doing();
+  const auto post = [&] {
+    boost::asio::post(io_, [this, waiting, from, status] {
+      const Turn turn(turns_, [&] {
+        return "the replies to " + std::to_string(waiting->size()) + " writes, the last of them " +
+               waiting->back()->Doing();
+      });
+      Tell(waiting, from, status);
     });
-    Tell(waiting, from, status);
-  });
+  };
+  while (!Survive(post).ok()) std::this_thread::sleep_for(kBreath);
 }
 
 void Loop::Tell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status) {
   const int64_t end_ns = edge_.services.clock.MonotonicNs() + kSliceNs;
   for (size_t i = from; i < waiting->size(); ++i) {
-    (*waiting)[i]->Committed(status);
+    Connection& connection = *(*waiting)[i];
+    if (!Survive([&] { connection.Committed(status); }).ok()) {
+      edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
+      connection.Close();
+    }
     if (edge_.services.clock.MonotonicNs() < end_ns) continue;
     if (i + 1 < waiting->size()) PostTell(waiting, i + 1, status);
     return;

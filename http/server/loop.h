@@ -100,7 +100,9 @@ class Loop {
 
   void Commit();
   /// Passes the result of a commit to the waiting connections, beginning with the connection at
-  /// index `from`. If this takes long, the rest is posted to the loop.
+  /// index `from`. If this takes long, the rest is posted to the loop. The log calls these
+  /// functions and cannot handle exceptions: a connection that runs out of memory is closed, and
+  /// PostTell tries again until there is memory, because the clients wait for their replies.
   void Tell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status);
   void PostTell(const std::shared_ptr<Waiting>& waiting, size_t from, const Status& status);
   void Tick();

@@ -171,10 +171,7 @@ void Compactor::ReleaseRegions(const std::vector<RegionPlace>& places) {
 }
 
 void Compactor::AfterRepair() {
-  {
-    MutexLock lock(work_mutex_);
-    ForgetMended(*file_set_.Pin());
-  }
+  ForgetMended();
   WakeMerges();
 }
 

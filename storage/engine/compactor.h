@@ -222,7 +222,9 @@ class Compactor {
   // The following functions are in compactor_merge_failed.cc.
   /// Records the result of a merge. After a failure, the region is not merged for some time.
   void NoteMerge(const MergeJob& job, const Status& status) EXCLUDES(work_mutex_);
-  void ForgetMended(const Version& version) REQUIRES(work_mutex_);
+  /// Forgets the failures of merges whose input parts are gone.
+  void ForgetMended() EXCLUDES(work_mutex_);
+  void ForgetMendedIn(const Version& version) REQUIRES(work_mutex_);
   [[nodiscard]] bool MergeFailed(RegionPlace place) const EXCLUDES(work_mutex_);
   /// Returns the error of the first region whose last merge failed. Returns ok if no last merge
   /// failed.

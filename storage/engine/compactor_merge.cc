@@ -66,9 +66,11 @@ Status Compactor::MergePending(MergePool pool) {
 bool Compactor::PickMerge(MergePool pool, MergeJob* job) {
   const int64_t now_ms = env_.clock.NowMs(), monotonic_ms = env_.MonotonicMs();
   const uint64_t free_bytes = env_.files.FreeBytes(env_.options.path);
+  // Released after the lock, because the last reference to a version deletes files.
+  std::shared_ptr<const Version> version;
   MutexLock lock(work_mutex_);
-  const auto version = file_set_.Pin();
-  ForgetMended(*version);
+  version = file_set_.Pin();
+  ForgetMendedIn(*version);
   bool best_references = false;
   size_t best_parts = 0;
   for (const auto& [place, parts] : version->parts) {
@@ -290,8 +292,7 @@ Status Compactor::CompactRegion(RegionPlace place) {
     return job.parts.empty() ? Status() : MergeJobParts(job);
   });
   if (!status.ok()) return Prepend(status, NameOf(place));
-  MutexLock lock(work_mutex_);
-  ForgetMended(*file_set_.Pin());
+  ForgetMended();
   return {};
 }
 

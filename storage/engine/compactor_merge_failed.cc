@@ -13,10 +13,7 @@ constexpr int64_t kWaitMaxMs = 3'600'000;
 }  // namespace
 
 void Compactor::NoteMerge(const MergeJob& job, const Status& status) {
-  if (status.ok()) {
-    MutexLock lock(work_mutex_);
-    return ForgetMended(*file_set_.Pin());
-  }
+  if (status.ok()) return ForgetMended();
   const Status why = Prepend(status, NameOf(job.place));
   std::set<uint64_t> numbers;
   uint64_t bytes = 0;
@@ -35,9 +32,17 @@ void Compactor::NoteMerge(const MergeJob& job, const Status& status) {
   failed.why = why;
 }
 
+void Compactor::ForgetMended() {
+  // Released after the lock, because the last reference to a version deletes files.
+  std::shared_ptr<const Version> version;
+  MutexLock lock(work_mutex_);
+  version = file_set_.Pin();
+  ForgetMendedIn(*version);
+}
+
 // Forgets a failure if its region was split, merged or dropped, or if at least one of its input
 // parts is no longer in the region. A successful merge of other parts does not matter.
-void Compactor::ForgetMended(const Version& version) {
+void Compactor::ForgetMendedIn(const Version& version) {
   std::erase_if(failed_merges_, [&](const auto& failed) {
     const auto at = version.parts.find(failed.first);
     if (at == version.parts.end()) return true;

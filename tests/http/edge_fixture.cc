@@ -91,7 +91,13 @@ void GatedPoints::Commit(LogPosition, std::function<void(Status)> done) {
     std::lock_guard lock(mutex_);
     if (holding_) return held_.push_back(std::move(done));
   }
-  done({});
+  if (before_done) before_done();
+  try {
+    done({});
+  } catch (...) {
+    thrown_by_done.fetch_add(1);
+    throw;
+  }
 }
 
 Result<std::unique_ptr<PointScan>> GatedPoints::Scan(const PointScanSpec& spec,

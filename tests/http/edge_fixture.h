@@ -67,8 +67,13 @@ class GatedPoints : public points::PointsOverCells {
   /// A function that the store calls before each Append. The member may be empty. Set it only while
   /// no thread writes.
   std::function<void()> before_append;
+  /// A function that the store calls, on the thread that commits, before it reports a commit as
+  /// done. The member may be empty. Set it only while no thread writes.
+  std::function<void()> before_done;
 
   std::atomic<int> appends{0}, commits{0}, lists{0};
+  std::atomic<int> thrown_by_done{
+      0};  // callbacks of Commit that threw; a log could not handle this
   std::atomic<bool> reads_ask{false}, scans_wait{false};
   std::atomic<int> scans_on_loop{0}, scans{0};
 

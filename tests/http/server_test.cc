@@ -6,6 +6,7 @@
 #include <new>
 #include <thread>
 
+#include "tests/fault/starve.h"
 #include "tests/http/running_server.h"
 
 namespace hg::http {
@@ -116,6 +117,34 @@ TEST_CASE("a request that runs out of memory gets 500, and the daemon continues"
   }
   web.Send(Post("/api/put", PointAt(1700000002)));
   CHECK(web.ReadResponse().status() == 204);
+}
+
+TEST_CASE(
+    "if memory runs out while a commit is reported, at most the connection of the write closes") {
+  RunningServer edge;
+  ClientSocket web(edge.server.port());
+  web.Send(Post("/api/put", PointAt(1700000000)));
+  CHECK(web.ReadResponse().status() == 204);
+  SUBCASE("on the event loop") {
+    edge.points.before_done = [] { internal::AllocationsLeft() = 0; };
+    web.Send(Post("/api/put?details", PointAt(1700000001)));
+    CHECK(web.ReadAll().empty());
+    CHECK(edge.counters.exceptions_unknown.load() == 1);
+  }
+  SUBCASE("on another thread, which cannot tell the event loop at once") {
+    edge.points.Hold();
+    web.Send(Post("/api/put", PointAt(1700000001)));
+    while (edge.points.held() == 0) std::this_thread::yield();
+    internal::AllocationsLeft() = 0;
+    edge.points.Release({});
+    internal::AllocationsLeft() = -1;
+    CHECK(web.ReadResponse().status() == 204);
+  }
+  edge.points.before_done = nullptr;
+  CHECK(edge.points.thrown_by_done.load() == 0);
+  ClientSocket next(edge.server.port());
+  next.Send(Post("/api/put", PointAt(1700000002)));
+  CHECK(next.ReadResponse().status() == 204);
 }
 
 TEST_CASE("connections above the limit are closed without a reply") {

@@ -134,6 +134,32 @@ TEST_CASE("a query that reaches into delaySla reads raw points from there") {
   }
 }
 
+TEST_CASE(
+    "a split query reports the failure of its raw part, and leaves no groups or those before") {
+  RollupFixture f(2 * kAnHour);
+  for (int hour = 0; hour < 4; ++hour) f.PutRollup("a", kSum, hour, 100);
+  for (const std::string host : {"a", "b"})
+    f.Put("m", {{"host", host}}, kMidnight + 4 * kAnHour, PointValue::Double(1.7e308));
+  Request request;
+  request.start = std::to_string(kMidnight);
+  request.end = std::to_string(kMidnight + 5 * kAnHour);
+  request.queries = {f.Downsampled("1h-sum")};
+  const ValidQuery query = *f.engine.Validate(request, RequestContext::Unlimited());
+  CHECK(f.engine.Run(query, {}).status().code() == StatusCode::kInvalidArgument);
+  RunOptions run;
+  run.on_failure = OnFailure::kLeaveNothing;
+  const Result<Answer> nothing = f.engine.Run(query, run);
+  REQUIRE(nothing.ok());
+  CHECK(nothing->queries[0].failure.code() == StatusCode::kInvalidArgument);
+  CHECK(nothing->groups.empty());
+  run.on_failure = OnFailure::kLeaveWhatPrecedes;
+  const Result<Answer> before = f.engine.Run(query, run);
+  REQUIRE(before.ok());
+  CHECK(before->queries[0].failure.code() == StatusCode::kInvalidArgument);
+  REQUIRE(before->groups.size() == 1);
+  CHECK(before->groups[0].points.size() == 4);
+}
+
 TEST_CASE("an interval without a delay is not split") {
   RollupFixture f(0);
   f.PutRollup("a", kSum, 1, 100);

@@ -56,6 +56,7 @@ class Importer {
       ASSIGN_OR_RETURN(const bool more, lines.Next(&line));
       if (!more) return {};
       RETURN_IF_ERROR(Judge(AddLine(line), path, number));
+      RETURN_IF_ERROR(FlushIfFull());
     }
   }
 
@@ -72,6 +73,7 @@ class Importer {
       if (more.ok() && !*more) return {};
       const Status added = more.ok() ? AddRow(*columns, cells) : more.status();
       RETURN_IF_ERROR(Judge(added, path, rows.number()));
+      RETURN_IF_ERROR(FlushIfFull());
     }
   }
 
@@ -133,7 +135,10 @@ class Importer {
     if (!time.in_range())
       return Status::InvalidArgument("invalid time: " + std::to_string(time.raw));
     RETURN_IF_ERROR(CheckOrder(series, time));
-    return Add(MakePointEntry(series, time, value));
+    batch_.push_back(MakePointEntry(series, time, value));
+    if (++points_ % kPointsPerReport == 0)
+      Report("so far", points_, call_.clock.MonotonicNs() - began_ns_);
+    return {};
   }
 
   Result<SeriesNumber> FindSeries(const ImportLine& parts) {
@@ -169,12 +174,9 @@ class Importer {
     return {};
   }
 
-  Status Add(const PointEntry& entry) {
-    batch_.push_back(entry);
-    if (++points_ % kPointsPerReport == 0)
-      Report("so far", points_, call_.clock.MonotonicNs() - began_ns_);
-    return batch_.size() < kBatchPoints ? Status() : Flush();
-  }
+  // A failure to store a batch is not about one line, so Judge does not get it and it always ends
+  // the import.
+  Status FlushIfFull() { return batch_.size() < kBatchPoints ? Status() : Flush(); }
 
   Status Flush() {
     if (batch_.empty()) return {};

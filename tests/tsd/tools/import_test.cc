@@ -45,6 +45,35 @@ Result<std::unique_ptr<Backend>> OpenFullStore(const Config& config, const std::
   });
 }
 
+/// Refuses all points as invalid, as a table of HBase with other rules may do.
+class RefusingStore : public CountedStore {
+ public:
+  using CountedStore::CountedStore;
+
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override {
+    if (table != "tsdb") return CountedStore::MutateRows(table, rows);
+    return std::vector<Status>(rows.size(), Status::InvalidArgument("this table takes no points"));
+  }
+};
+
+TEST_CASE("a batch that the store refuses ends an import, also with --skip-errors") {
+  const ToolProgram program(
+      [](const Config& config, const std::string& /*words*/, StoreUse /*use*/) {
+        return OpenModelBackendThrough(config, [&](Store& model) -> Result<std::shared_ptr<Store>> {
+          RETURN_IF_ERROR(CreateTables(config, model));
+          return std::shared_ptr<Store>(std::make_shared<RefusingStore>(model));
+        });
+      },
+      "");
+  std::string lines;
+  for (int i = 0; i < 2000; ++i) lines += "m " + std::to_string(1699999200 + i) + " 1 host=a\n";
+  const Outcome outcome = program.Run({"import", "--skip-errors", "--", "-"}, lines);
+  CHECK(outcome.exit == 1);
+  CHECK(outcome.err.find("this table takes no points") != std::string::npos);
+  CHECK(outcome.err.find("skipped") == std::string::npos);
+}
+
 TEST_CASE("imported points are printed as lines that import accepts") {
   const ModelProgram program;
   const std::string lines =
