@@ -26,8 +26,8 @@ struct SeriesTrackerOptions {
   std::function<Status(const Bytes& tsuid, RequestContext& context)> stored = {};
 };
 
-/// Updates the meta table. Thread-safe. Calls block on the store for one or two writes per point,
-/// as in OpenTSDB.
+/// Updates the meta table. Thread-safe. Calls block on the store: they read or write a row for each
+/// point, as in OpenTSDB.
 class SeriesTracker {
  public:
   /// `store` and `clock` must outlive the object.

@@ -23,9 +23,9 @@ struct ChangedRows {
   auto operator<=>(const ChangedRows&) const = default;
 };
 
-/// A listener for changes of old rows. Its functions must be thread-safe. The threads that write,
-/// including network loops, call these functions outside of the engine's locks. The functions must
-/// be fast, must not wait for a disk and must not throw.
+/// A listener for changes of old rows. Threads that write, including network loops, call it without
+/// locks of the engine; a large read-modify-write holds Memstore::large_changes_ in BeforeChange.
+/// The functions must be thread-safe and fast, and must not wait for a disk or throw.
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
