@@ -80,6 +80,7 @@ Status SubQueryRun::RunParts(int64_t split_ms) {
   if (info_.failure.ok() || context_.on_failure == OnFailure::kLeaveWhatPrecedes)
     groups_ = Joined(std::move(rollups.groups()), std::move(raw.groups()));
   tsuids_ = std::move(rollups.tsuids_);
+  tsuids_.insert(tsuids_.end(), raw.tsuids_.begin(), raw.tsuids_.end());
   return {};
 }
 

@@ -9,8 +9,10 @@
 namespace hg::tsd {
 namespace {
 
-/// Returns the tables of all intervals. The table of the default interval is the data table.
-Result<std::set<std::string>> RollupTables(const Config& config) {
+/// Returns the tables that these fields of the intervals name. The table of the default interval is
+/// the data table, and not returned.
+Result<std::set<std::string>> RollupTables(const Config& config,
+                                           std::initializer_list<const char*> fields) {
   std::set<std::string> names;
   if (!config.Bool("tsd.rollups.enable")) return names;
   ASSIGN_OR_RETURN(const std::string text, config.JsonText("tsd.rollups.config"));
@@ -22,7 +24,7 @@ Result<std::set<std::string>> RollupTables(const Config& config) {
                                    "\" is not a JSON object with a list of \"intervals\"");
   for (const auto& interval : document["intervals"].GetArray()) {
     if (!interval.IsObject()) continue;
-    for (const char* field : {"table", "preAggregationTable"})
+    for (const char* field : fields)
       if (auto it = interval.FindMember(field); it != interval.MemberEnd() && it->value.IsString())
         names.insert(it->value.GetString());
   }
@@ -39,12 +41,17 @@ Result<std::vector<TableDescriptor>> DescribeTables(const Config& config) {
       {config.String("tsd.storage.hbase.tree_table"), {{"t"}}, false},
       {config.String("tsd.storage.hbase.meta_table"), {{"name"}}, false},
   };
-  ASSIGN_OR_RETURN(const std::set<std::string> rollups, RollupTables(config));
+  ASSIGN_OR_RETURN(const std::set<std::string> rollups,
+                   RollupTables(config, {"table", "preAggregationTable"}));
   for (const std::string& name : rollups) tables.push_back({name, {{"t"}}, false});
   if (config.Bool("tsd.rollups.automatic"))
     tables.push_back(
         {RollupStateTable(config.String("tsd.storage.hbase.data_table")), {{"t"}}, false});
   return tables;
+}
+
+Result<std::set<std::string>> PreAggregateTables(const Config& config) {
+  return RollupTables(config, {"preAggregationTable"});
 }
 
 Status EnsureTable(const TableDescriptor& table, Store& store) {

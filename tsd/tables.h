@@ -1,6 +1,8 @@
 #pragma once
 // The tables of OpenTSDB (opentsdb-schema.md §2), with the names that the settings give them.
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "storage/base/status.h"
@@ -13,6 +15,10 @@ namespace hg::tsd {
 /// has the tables of the rollups. For automatic rollups, it also has the table of their state.
 /// InvalidArgument: tsd.rollups.config is invalid.
 Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
+
+/// Returns the names of the tables of pre-aggregates, which only clients write. InvalidArgument:
+/// tsd.rollups.config is invalid.
+Result<std::set<std::string>> PreAggregateTables(const Config& config);
 
 /// Creates the table if the store has no table with this name.
 Status EnsureTable(const TableDescriptor& table, Store& store);

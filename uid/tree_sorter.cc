@@ -72,12 +72,6 @@ int64_t Strip(Tree* tree) {
   return static_cast<int64_t>(bytes);
 }
 
-// Returns whether the error comes from the rules of a tree and the series, not from the store.
-bool RulesRefuse(StatusCode code) {
-  return code == StatusCode::kLimitExceeded || code == StatusCode::kInvalidArgument ||
-         code == StatusCode::kUnsupported;
-}
-
 // Returns whether the tree has rules about custom fields. Only these rules read more of an id than
 // its name.
 bool ReadsIdObjects(const Tree& tree) {
@@ -176,7 +170,7 @@ Status TreeSorter::Sort(const Bytes& tsuid, RequestContext& context) {
     RETURN_IF_ERROR(context.Check());
     SortLimits limits(kStepsMax / enabled->trees.size(), &all_steps, context);
     Status sorted = store_.Sort(tree, meta, false, limits);
-    if (!sorted.ok() && !RulesRefuse(sorted.code())) return sorted;
+    if (!sorted.ok() && !RulesRefuse(sorted)) return sorted;
   }
   return {};
 }

@@ -25,6 +25,13 @@ using TreeFailures = std::map<Bytes, std::string>;
 
 enum class TreeFailure { kCollision, kNotMatched };
 
+/// Returns whether TreeStore::Sort failed because the rules of a tree do not fit a series, not
+/// because the store failed. Other series can still be sorted.
+inline bool RulesRefuse(const Status& sorted) {
+  return sorted.code() == StatusCode::kLimitExceeded ||
+         sorted.code() == StatusCode::kInvalidArgument || sorted.code() == StatusCode::kUnsupported;
+}
+
 /// Reads and writes trees. Thread-safe. The object has no state of its own, so callers may create
 /// it for each use. Calls block on the store. Each call charges its work to `context`, and returns
 /// the errors of `context`. The memory of results stays charged to `context`. Writes return

@@ -29,6 +29,13 @@ constexpr size_t kKeptBytesMax = 4096;
 /// Bytes of a query that can be printed in the time of one step.
 constexpr size_t kShownBytesPerStep = 16;
 
+size_t BytesOf(const codec::Annotation& note) {
+  size_t bytes = note.tsuid.size() + note.description.size() + note.notes.size();
+  if (!note.custom) return bytes;
+  for (const auto& [key, value] : *note.custom) bytes += key.size() + value.size();
+  return bytes;
+}
+
 // Reads the body. If it is invalid, sends an error and returns nullopt.
 std::optional<query::Request> FromBody(const Request& request, Services& services,
                                        query::FilterSet* filters, ResponseWriter& out) {
@@ -103,10 +110,12 @@ void Answer(query::ValidQuery query, const Request& request, Services& services,
   if (const Status begun = BeginQuery(request, query.request, true); !begun.ok())
     return SendQueryFailure(request, services, begun, out);
   Result<query::Answer> answer = services.queries.Run(query, {.trim = true, .request = &running});
-  if (answer.ok() && query.request.show_query) {
-    // The response repeats the query in each result. Printing these texts counts as work, too.
-    const size_t query_bytes = request.target.size() + request.body.size();
-    const Status shown = running.Step(answer->groups.size() * query_bytes / kShownBytesPerStep);
+  if (answer.ok()) {
+    // The response repeats the query and the global annotations in each result. Printing these
+    // texts counts as work, too.
+    size_t repeated = query.request.show_query ? request.target.size() + request.body.size() : 0;
+    for (const codec::Annotation& note : answer->global_annotations) repeated += BytesOf(note);
+    const Status shown = running.Step(answer->groups.size() * repeated / kShownBytesPerStep);
     if (!shown.ok()) answer = shown;
   }
   if (running.refused()) {

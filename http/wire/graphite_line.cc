@@ -16,8 +16,14 @@ namespace {
 constexpr size_t kShownPathBytesMax = 200;
 constexpr std::string_view kBlanks = " \t\r\v\f";
 
+// Escapes quotes, so that the text cannot end its quotes and forge fields of a line in the log.
 std::string QuotedPart(std::string_view text) {
-  return "\"" + Shortened(text, kShownPathBytesMax) + "\"";
+  std::string quoted = "\"";
+  for (const char c : Shortened(text, kShownPathBytesMax)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
 }
 
 std::string_view TakeWord(std::string_view* rest) {

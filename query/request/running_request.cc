@@ -130,7 +130,9 @@ void RunningRequest::TakeLong() {
 
 // Makes the query a large one. The first thread of the query that calls this function waits for a
 // place in LargeQueryQueue. Other threads of the query wait for the mutex, and get the same result.
+// Writes never wait for queries: their bodies limit their work.
 Status RunningRequest::LookLarge() {
+  if (after_client_ns_ > 0) return {};
   std::lock_guard lock(queue_mutex_);
   if (large_.load(std::memory_order_relaxed)) return {};
   RETURN_IF_ERROR(queue_failure_);  // the query has waited in vain, maybe on another thread

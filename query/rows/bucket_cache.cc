@@ -98,44 +98,50 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
   return out;
 }
 
-void BucketCache::Keep(const Bytes& shape, uint64_t generation, BucketHour hour) {
-  hour.ShrinkToFit();
-  const int64_t bytes = BytesOf(hour);
+void BucketCache::Keep(const Bytes& shape, std::vector<NewHour> hours) {
   const int64_t shape_bytes = 2 * static_cast<int64_t>(shape.size()) + kShapeBytes;
-  if (bytes + shape_bytes > bytes_max_ / kShare) return;
-  const uint32_t base = hour.base();
-  // The list node is allocated here and spliced later, so nothing is allocated after the tables
+  // The list nodes are allocated here and spliced later, so nothing is allocated after the tables
   // have changed.
   ByUse added, gone;
-  added.push_back(
-      {nullptr, generation, bytes, std::make_shared<const BucketHour>(std::move(hour))});
-  const ByUse::iterator newest = added.begin();
+  for (NewHour& one : hours) {
+    one.hour.ShrinkToFit();
+    const int64_t bytes = BytesOf(one.hour);
+    if (bytes + shape_bytes > bytes_max_ / kShare) continue;
+    added.push_front(
+        {nullptr, one.generation, bytes, std::make_shared<const BucketHour>(std::move(one.hour))});
+  }
+  if (added.empty()) return;
   std::lock_guard lock(mutex_);
   const auto [known, first] = shapes_.try_emplace(shape);
   Shape* const place = &known->second;
-  ByUse::iterator other = newest;
-  try {
-    const auto [hours, fresh] = place->hours.try_emplace(base, newest);
-    if (!fresh) other = std::exchange(hours->second, newest);
-  } catch (...) {
-    if (first) shapes_.erase(known);
-    throw;
-  }
-  newest->shape = place;
-  by_use_.splice(by_use_.end(), added);
-  stats_.bytes += bytes;
-  ++stats_.hours;
   if (first) {
     place->name = &known->first;
     place->bytes = shape_bytes;
     stats_.bytes += shape_bytes;
   }
-  if (other != newest) {
-    stats_.bytes -= other->bytes;
-    --stats_.hours;
-    gone.splice(gone.end(), by_use_, other);
+  try {
+    while (!added.empty()) {
+      const ByUse::iterator newest = added.begin();
+      const auto [at, fresh] = place->hours.try_emplace(newest->hour->base(), newest);
+      newest->shape = place;
+      stats_.bytes += newest->bytes;
+      by_use_.splice(by_use_.end(), added, newest);
+      if (fresh) {
+        ++stats_.hours;
+        continue;
+      }
+      const ByUse::iterator other = std::exchange(at->second, newest);
+      stats_.bytes -= other->bytes;
+      gone.splice(gone.end(), by_use_, other);
+    }
+  } catch (...) {
+    if (place->hours.empty()) {
+      stats_.bytes -= shape_bytes;
+      shapes_.erase(known);
+    }
+    throw;
   }
-  while (stats_.bytes > bytes_max_ && by_use_.begin() != newest) {
+  while (stats_.bytes > bytes_max_ && by_use_.size() > 1) {
     ++stats_.evicted;
     Erase(by_use_.begin(), &gone);
   }

@@ -61,12 +61,18 @@ class BucketCache : public ChangeListener {
   /// sub-query: it encodes everything on which the buckets depend, except the hour. The result is
   /// empty if `rows` has too many old hours for the cache.
   OldHours Find(const Bytes& shape, ByteView metric, const RowRange& rows);
-  /// Puts `hour` into the cache. `shape` is the cache key that was passed to Find. `generation` is
-  /// the element of OldHours::generations for this hour; the caller must have called Find before it
-  /// read the hour. If the hour has changed since that call of Find, a later Find ignores the
-  /// cached hour. An hour that is larger than share() is not cached. Throws bad_alloc if memory is
-  /// exhausted; the cache is then unchanged.
-  void Keep(const Bytes& shape, uint64_t generation, BucketHour hour);
+  /// An hour for the cache. `generation` is the element of OldHours::generations for this hour; the
+  /// caller must have called Find before it read the hour.
+  struct NewHour {
+    uint64_t generation;
+    BucketHour hour;
+  };
+  /// Puts hours into the cache; the first becomes the most recently used one. `shape` is the cache
+  /// key that was passed to Find. It may have megabytes, so it is looked up once for all hours. If
+  /// an hour has changed since that call of Find, a later Find ignores the cached hour. An hour
+  /// that is larger than share() is not cached. Throws bad_alloc if memory is exhausted; the hours
+  /// after the failure are then not in the cache.
+  void Keep(const Bytes& shape, std::vector<NewHour> hours);
   /// Returns the number of bytes that `hour` would use in the cache.
   [[nodiscard]] static int64_t BytesOf(const BucketHour& hour);
   /// Returns the maximum number of bytes that one sub-query may use in the cache. The hours that

@@ -189,7 +189,7 @@ Status CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
   // hours in order and stops at the first missing one.
   int64_t room = cache_.share();
   for (const auto& hour : old_.found) room -= BucketCache::BytesOf(*hour);
-  std::vector<BucketHour> kept;
+  std::vector<BucketCache::NewHour> kept;
   for (size_t i = 0; i < hours.size(); ++i) {
     if (spoiled[i]) continue;
     RETURN_IF_ERROR(CheckedSort(&hours[i], by_order, &memory));
@@ -208,13 +208,9 @@ Status CachedHours::KeepHours(std::deque<SeriesSet>* sets) {
     const int64_t bytes = BucketCache::BytesOf(hour);
     if ((room -= bytes) < 0) break;
     RETURN_IF_ERROR(memory.Add(bytes));
-    kept.push_back(std::move(hour));
+    kept.push_back({old_.generations[i], std::move(hour)});
   }
-  // The last hour is added first, so that the first hour becomes the most recently used one.
-  for (; !kept.empty(); kept.pop_back()) {
-    const uint64_t generation = old_.generations[hour_of(kept.back().base())];
-    cache_.Keep(shape_, generation, std::move(kept.back()));
-  }
+  cache_.Keep(shape_, std::move(kept));
   return {};
 }
 

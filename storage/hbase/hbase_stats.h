@@ -19,7 +19,7 @@ struct SpoolStats {
   // Time in ms since HBase began to reject the first waiting write; 0 if HBase does not reject it.
   int64_t stuck_ms = 0;
   uint64_t rows_taken = 0, rows_replayed = 0;  // number of rows since the start of the daemon
-  uint64_t rows_refused = 0;       // rows rejected since the start because the spool was full
+  uint64_t rows_refused = 0;       // rows rejected since the start: the spool was full or failed
   uint64_t replay_rows_per_s = 0;  // recent rate of replay; 0 = no write waits
   std::string failure;             // why replay makes no progress; "" = replay makes progress
   uint64_t rows_set_aside = 0;     // number of rows that HBase rejected permanently

@@ -231,6 +231,7 @@ Status Spool::Hold(SpoolRecord record) {
     // Data added to a failed log would stay in memory.
     if (Status failure = log_->Failure(); !failure.ok()) {
       log_failed_ = true;
+      stats_.rows_refused += record.rows.size();
       changed_.notify_all();
       return failure;
     }

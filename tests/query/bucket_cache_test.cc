@@ -24,6 +24,7 @@
 #include "tests/fault/starve.h"
 #include "tests/query/same_answers.h"
 #include "tests/storage/engine/temp_folder.h"
+#include "tests/support/cpu_time.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
@@ -565,6 +566,21 @@ TEST_CASE_FIXTURE(ManySeries,
   CHECK(watch.steps == kSeries);
 }
 
+TEST_CASE_FIXTURE(Fixture, "a long cache key is looked up once for all hours of a query") {
+  const auto cache = BucketCache::Make(64 << 20, store->watched(), clock);
+  constexpr size_t kHours = 1000;
+  const Bytes shape(4 << 20, 'a');  // the TSUIDs of some hundred thousand series
+  const double cpu_s = CpuSecondsOf([&] {
+    std::vector<BucketCache::NewHour> hours;
+    for (size_t i = 0; i < kHours; ++i)
+      hours.push_back(
+          {0, BucketHour(static_cast<uint32_t>(kStart + static_cast<int64_t>(i) * kHour))});
+    cache->Keep(shape, std::move(hours));
+  });
+  CHECK(cache->Stats().hours == kHours);
+  CHECK(cpu_s < 0.5);  // one look-up for each hour took several seconds
+}
+
 TEST_CASE_FIXTURE(Fixture, "if there is no memory to cache an hour, the cache stays unchanged") {
   constexpr int64_t kBytes = 8000;
   const auto cache = BucketCache::Make(kBytes, store->watched(), clock);
@@ -574,7 +590,9 @@ TEST_CASE_FIXTURE(Fixture, "if there is no memory to cache an hour, the cache st
       CAPTURE(n);
       const BucketCacheStats before = cache->Stats();
       const bool ok = Starve(n, &failed, [&] {
-        cache->Keep(shape, 0, BucketHour(static_cast<uint32_t>(base_s)));
+        std::vector<BucketCache::NewHour> hours;
+        hours.push_back({0, BucketHour(static_cast<uint32_t>(base_s))});
+        cache->Keep(shape, std::move(hours));
         return Status();
       });
       CHECK(ok != failed);

@@ -60,6 +60,21 @@ TEST_CASE("large queries wait for each other, and small ones never wait") {
   CHECK(queries.running.large_queries().working() == 0);
 }
 
+TEST_CASE("a write never waits for large queries and takes no place of theirs") {
+  Options options = WithLittleMemory(1);
+  options.large_steps = kManySteps / 2;
+  options.large_queries.width = 1;
+  Queries queries(options);
+  auto query = queries.Begin();
+  CHECK(query->Step(kManySteps).ok());
+  CHECK(queries.running.large_queries().working() == 1);
+  auto write = queries.Begin();
+  write->BecomeWrite(1);
+  CHECK(write->Step(kManySteps).ok());
+  CHECK(write->Charge(2000).ok());
+  CHECK(queries.running.large_queries().working() == 1);
+}
+
 TEST_CASE("a write that takes long tells this once, even if its steps and memory are few") {
   for (const bool writes : {true, false}) {
     Queries queries;

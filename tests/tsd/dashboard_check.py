@@ -108,6 +108,18 @@ HOST = [
               (354, "HourglassCertificateExpiresSoon"): ({**CRITICAL, **OF_TLS}, "a TLS certificate expires in 1d 22h 0m 0s")})]
 
 
+# Of the queries, 10 % fail in the first hour, and 4 % in the next two hours.
+QUERIES_FAIL = {
+    "interval": "1m",
+    "input_series": [{"series": 'hourglass_queries_total{instance="a:1", result="failed"}', "values": "0+6x60 362+2x120"},
+                     {"series": 'hourglass_queries_total{instance="a:1", result="success"}', "values": "0+54x60 3288+48x120"}],
+    "alert_rule_test": [
+        {"eval_time": "55m", "alertname": "HourglassQueriesFail", "exp_alerts": [
+            {"exp_labels": {"instance": "a:1", "severity": "warning"},
+             "exp_annotations": {"summary": "a:1: more than 5 % of the queries fail"}}]},
+        {"eval_time": "170m", "alertname": "HourglassQueriesFail", "exp_alerts": []}]}
+
+
 def differences(tests):
     """What promtool reports when it evaluates the rules on the given series; "" if all alerts are as expected."""
     test = {"rule_files": [str(ROOT / "docs/alerts.yml")], "tests": tests}
@@ -135,7 +147,7 @@ def main():
                           check=False)
     if said.returncode != 0:
         wrong.append(f"promtool: {said.stdout}{said.stderr}")
-    if said := differences([SERIES_REFUSED, *HOST]):
+    if said := differences([SERIES_REFUSED, QUERIES_FAIL, *HOST]):
         wrong.append(f"promtool: {said}")
     page = (ROOT / "docs/operations.md").read_text()
     wrong += unlisted(rules, page)

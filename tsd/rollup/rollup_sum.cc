@@ -54,7 +54,9 @@ void RollupSum::AddInt(int64_t v) {
 
 void RollupSum::AddDouble(double v) {
   ints_ = false;
-  if (std::isnan(v)) return;
+  // Of an hour with infinities, rollups have only the finite numbers. While its points exist,
+  // queries read the points.
+  if (!std::isfinite(v)) return;
   if (count_ == 0) least_ = most_ = v;
   if (v < least_) least_ = v;
   if (v > most_) most_ = v;

@@ -14,6 +14,7 @@
 #include "tsd/tools/import_line.h"
 #include "tsd/tools/line_source.h"
 #include "tsd/tools/tools.h"
+#include "tsd/tools/with_room.h"
 
 namespace hg::tsd {
 namespace {
@@ -160,7 +161,8 @@ class Importer {
     point.metric = metric;
     point.tags = tags;
     point.time = Timestamp{1};  // any valid time; the time of each line is checked later
-    return WithRoom([&] { return ingest_.Resolve(point, WriteContext::Unlimited()); });
+    return WithRoom(call_.session.cells(),
+                    [&] { return ingest_.Resolve(point, WriteContext::Unlimited()); });
   }
 
   Status CheckOrder(SeriesNumber series, Timestamp time) {
@@ -180,8 +182,9 @@ class Importer {
 
   Status Flush() {
     if (batch_.empty()) return {};
-    ASSIGN_OR_RETURN(const LogPosition position,
-                     WithRoom([this] { return call_.session.points().Append(batch_); }));
+    ASSIGN_OR_RETURN(const LogPosition position, WithRoom(call_.session.cells(), [this] {
+                       return call_.session.points().Append(batch_);
+                     }));
     batch_.clear();
     // Starts writing the log to its file, but does not wait for it. Finish waits.
     if (++batches_ % kBatchesPerCommit == 0) {
@@ -193,22 +196,6 @@ class Importer {
     }
     const std::lock_guard lock(failure_->mutex);
     return failure_->status;
-  }
-
-  /// Runs `work`. If the store refuses it because memory is full (for new series or for all
-  /// points), waits for a flush and repeats it. `work` must be repeatable and return a Result.
-  template <typename Work>
-  auto WithRoom(const Work& work) -> decltype(work()) {
-    auto result = work();
-    for (int i = 0; i < kBusyRetries && (result.status().code() == StatusCode::kBusy ||
-                                         result.status().code() == StatusCode::kExhausted);
-         ++i) {
-      const Status flushed = call_.session.cells().Flush();
-      if (flushed.code() == StatusCode::kUnsupported) return result;
-      RETURN_IF_ERROR(flushed);
-      result = work();
-    }
-    return result;
   }
 
   void Report(const std::string& what, uint64_t points, int64_t ns) {

@@ -5,6 +5,7 @@
 #include "tsd/tables.h"
 #include "tsd/tools/cell_line.h"
 #include "tsd/tools/tools.h"
+#include "tsd/tools/with_room.h"
 
 namespace hg::tsd {
 namespace {
@@ -30,16 +31,21 @@ class Loader {
 
   Status Flush() {
     if (rows_.empty()) return {};
-    const std::vector<Status> statuses = store_.MutateRows(table_, rows_);
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      if (!statuses[i].ok())
-        return Prepend(statuses[i], "row " + ToHex(rows_[i].key) + " of " + table_);
-    }
+    RETURN_IF_ERROR(WithRoom(store_, [this] { return Write(); }));
     rows_.clear();
     return {};
   }
 
  private:
+  Status Write() {
+    const std::vector<Status> statuses = store_.MutateRows(table_, rows_);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (!statuses[i].ok())
+        return Prepend(statuses[i], "row " + ToHex(rows_[i].key) + " of " + table_);
+    }
+    return {};
+  }
+
   Store& store_;
   std::string table_;
   std::vector<RowMutation> rows_;

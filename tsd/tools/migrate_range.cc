@@ -99,21 +99,6 @@ Result<RangeReport> RangeWriter::Rows(const SourceRows& source) const {
   return found.report;
 }
 
-// Runs a write. If the store refuses it because the memory for series or for points is full,
-// flushes the store and repeats the write. The write must be repeatable.
-Status RangeWriter::WithRoom(const std::function<Status()>& write) const {
-  Status written = write();
-  for (int i = 0; i < kBusyRetries &&
-                  (written.code() == StatusCode::kBusy || written.code() == StatusCode::kExhausted);
-       ++i) {
-    const Status flushed = there_.Flush();
-    if (flushed.code() == StatusCode::kUnsupported) return written;
-    RETURN_IF_ERROR(flushed);
-    written = write();
-  }
-  return written;
-}
-
 Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
   if (work_ == RangeWork::kCompare) return {};
   if (work_ == RangeWork::kWriteBeside) {
@@ -123,10 +108,10 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
     return {};
   }
   for (const Bytes& key : found->unwanted) {
-    RETURN_IF_ERROR(WithRoom([&] { return there_.DeleteRow(table_, key); }));
+    RETURN_IF_ERROR(WithRoom(there_, [&] { return there_.DeleteRow(table_, key); }));
   }
   if (found->mutations.empty()) return {};
-  RETURN_IF_ERROR(WithRoom([&] { return there_.Mutate(table_, found->mutations); }));
+  RETURN_IF_ERROR(WithRoom(there_, [&] { return there_.Mutate(table_, found->mutations); }));
   ASSIGN_OR_RETURN(std::vector<size_t> different, StillDifferent(source, found->changed));
   if (different.empty()) return {};
   // Some rows still differ, because a delete in the target is newer than the source's cells and
@@ -139,7 +124,7 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
     RowDifference rest = CompareRows(source.rows[i], row, now);
     if (!rest.changes.empty()) mutations.push_back({row.key, std::move(rest.changes)});
   }
-  RETURN_IF_ERROR(WithRoom([&] { return there_.Mutate(table_, mutations); }));
+  RETURN_IF_ERROR(WithRoom(there_, [&] { return there_.Mutate(table_, mutations); }));
   ASSIGN_OR_RETURN(different, StillDifferent(source, different));
   if (different.empty()) return {};
   return Status::Corruption("row " + ToHex(source.rows[different[0]].key) + " of table " + table_ +
@@ -178,7 +163,7 @@ Result<bool> RangeWriter::ChangeAsItWas(const Row& there,
     std::copy_if(there.cells.begin(), there.cells.end(), std::back_inserter(cells),
                  [&wanted = family](const Cell& cell) { return cell.family == wanted; });
     bool unchanged = false;
-    RETURN_IF_ERROR(WithRoom([&, &family = family, &mutation = mutation]() -> Status {
+    RETURN_IF_ERROR(WithRoom(there_, [&, &family = family, &mutation = mutation]() -> Status {
       ASSIGN_OR_RETURN(unchanged, there_.MutateIfUnchanged(family, cells, table_, mutation));
       return {};
     }));

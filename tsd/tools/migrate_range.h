@@ -68,9 +68,6 @@ class RangeWriter {
  private:
   struct Found;
 
-  /// Runs `write`. If `write` fails because the memory of a local store is full, flushes the store
-  /// and runs `write` again, at most kBusyRetries times.
-  Status WithRoom(const std::function<Status()>& write) const;
   Status Settle(const SourceRows& source, Found* found) const;
   Status SettleBeside(const Row& source, Row there) const;
   Result<bool> ChangeAsItWas(const Row& there, const std::vector<CellChange>& changes) const;

@@ -112,8 +112,13 @@ class Restoring {
           "create them again");
       return {};
     }
-    if (!by_ids && !table.points && to_.config().Bool("tsd.rollups.automatic")) {
-      Say("table " + table.name + " is left out, because the daemon computes its rollups itself");
+    ASSIGN_OR_RETURN(const std::set<std::string> of_clients, PreAggregateTables(from_.config()));
+    if (!by_ids && !table.points && !of_clients.contains(table.name) &&
+        to_.config().Bool("tsd.rollups.automatic")) {
+      Say("table " + table.name +
+          " is left out, because the daemon computes its rollups itself; to get the rollups of "
+          "points "
+          "that retention deleted, restore the backup into an empty directory");
       return {};
     }
     return BringRows(table, table.name == to_.uid_table() ? nullptr : &ids);

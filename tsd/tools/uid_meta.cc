@@ -186,8 +186,10 @@ Status RunTreeSync(Session& session) {
         meta.status().code() == StatusCode::kCorruption)
       return {};
     RETURN_IF_ERROR(meta.status());
-    for (const uid::Tree& tree : enabled)
-      RETURN_IF_ERROR(trees.Sort(tree, *meta, true, RequestContext::Unlimited()));
+    for (const uid::Tree& tree : enabled) {
+      const Status sorted = trees.Sort(tree, *meta, true, RequestContext::Unlimited());
+      if (!sorted.ok() && !uid::RulesRefuse(sorted)) return sorted;
+    }
     return {};
   });
 }

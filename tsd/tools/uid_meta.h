@@ -21,8 +21,9 @@ Status RunMetaSync(Session& session);
 /// ids of tags, too, as in OpenTSDB.
 Status RunMetaPurge(Session& session);
 
-/// Adds every series that has a TSMeta to the enabled trees, if the settings enable trees. If a
-/// tree stores failures, collisions are recorded.
+/// Adds every series that has a TSMeta to the enabled trees, if the settings enable trees. Leaves
+/// out series that do not fit the rules of a tree. If a tree stores failures, collisions are
+/// recorded.
 Status RunTreeSync(Session& session);
 
 /// Deletes the branches, leaves, collisions and unmatched series of a tree. If `definition` is
