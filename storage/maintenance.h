@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/base/request_context.h"
 #include "storage/base/status.h"
 
 namespace hg {
@@ -65,8 +66,8 @@ class Maintenance {
   /// the last backup. The result does not say whether a backup is running.
   [[nodiscard]] virtual CopyProgress BackupProgress() const = 0;
   /// Reads and verifies all current files. The report lists the damage. An error means that the
-  /// check could not be completed.
-  virtual Result<CheckReport> Check() = 0;
+  /// check could not be completed. Errors of `context` (RequestContext::Check) end it.
+  virtual Result<CheckReport> Check(RequestContext* context = nullptr) = 0;
   /// Flushes memtables to files and verifies every file as Check does. Rewrites damaged files
   /// without the damaged data, and moves the original files to the folder "lost" in the folder of
   /// the store. If Repair fails, the files that were not processed yet are unchanged.

@@ -286,12 +286,14 @@ class Store {
   virtual Result<std::vector<Bytes>> RegionStarts(const std::string& table);
   /// Writes all unflushed data to files before it returns. HBase returns Unsupported.
   virtual Status Flush() = 0;
-  /// Merges the files of each region into one file. HBase returns Unsupported.
-  virtual Status Compact() = 0;
+  /// Merges the files of each region into one file. HBase returns Unsupported. `context` is that of
+  /// the request; its errors (RequestContext::Check) end this function, CompactTable and
+  /// MergeRegions, which then change nothing further.
+  virtual Status Compact(RequestContext* context = nullptr) = 0;
 
   // The following functions are for one table. An engine without regions of its own returns
   // Unsupported.
-  virtual Status CompactTable(const std::string& table) {
+  virtual Status CompactTable(const std::string& table, RequestContext* /*context*/ = nullptr) {
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }
   /// Splits the region that contains `key_of_region`, at the key `at` or in the middle of the
@@ -305,7 +307,8 @@ class Store {
   }
   /// Merges the region that begins with `boundary` with the region before it. Returns
   /// InvalidArgument if no region begins with `boundary`, or if the two regions must stay separate.
-  virtual Status MergeRegions(const std::string& table, const Bytes& boundary) {
+  virtual Status MergeRegions(const std::string& table, const Bytes& boundary,
+                              RequestContext* /*context*/ = nullptr) {
     (void)boundary;
     return Status::Unsupported("the regions of " + table + " are not this store's");
   }

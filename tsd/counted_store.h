@@ -69,14 +69,17 @@ class CountedStore : public Store {
     return store_.RegionStarts(table);
   }
   Status Flush() override { return store_.Flush(); }
-  Status Compact() override { return store_.Compact(); }
-  Status CompactTable(const std::string& table) override { return store_.CompactTable(table); }
+  Status Compact(RequestContext* context) override { return store_.Compact(context); }
+  Status CompactTable(const std::string& table, RequestContext* context) override {
+    return store_.CompactTable(table, context);
+  }
   Result<Bytes> Split(const std::string& table, ByteView key_of_region,
                       const std::optional<Bytes>& at) override {
     return store_.Split(table, key_of_region, at);
   }
-  Status MergeRegions(const std::string& table, const Bytes& boundary) override {
-    return store_.MergeRegions(table, boundary);
+  Status MergeRegions(const std::string& table, const Bytes& boundary,
+                      RequestContext* context) override {
+    return store_.MergeRegions(table, boundary, context);
   }
   Store& CommittedLater() override { return later_ ? *later_ : *this; }
   Status Sync() override { return store_.Sync(); }

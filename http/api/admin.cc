@@ -282,14 +282,22 @@ Result<TableDescriptor> FindTable(Store& store, const Parameters& parameters) {
   return table;
 }
 
+// Removes splits that CreateTable would refuse. A region that was split at such a key is joined
+// with the region before it when the table is created again.
+void RemoveLongSplits(TableDescriptor* table) {
+  std::erase_if(table->splits, [](const Bytes& key) { return key.size() > kSplitKeyBytesMax; });
+}
+
 Result<std::string> Describe(Store& store, const Parameters& parameters) {
-  ASSIGN_OR_RETURN(const TableDescriptor table, FindTable(store, parameters));
+  ASSIGN_OR_RETURN(TableDescriptor table, FindTable(store, parameters));
+  const auto regions = static_cast<int64_t>(table.splits.size() + 1);
+  RemoveLongSplits(&table);
   std::string text;
   JsonWriter json(&text);
   json.BeginObject();
   json.Member("table", table.name);
   json.Member("points", table.points);
-  json.Member("regions", static_cast<int64_t>(table.splits.size() + 1));
+  json.Member("regions", regions);
   json.Key("families");
   json.BeginArray();
   for (const FamilyDescriptor& family : table.families) {
@@ -318,12 +326,13 @@ Result<std::string> Drop(Store& store, const Parameters& parameters) {
 // Deletes all rows and keeps the regions. A table of HBase is refused, because it has attributes
 // that the descriptor does not contain, so it could not be created again from its descriptor.
 Result<std::string> Truncate(Store& store, const Parameters& parameters) {
-  ASSIGN_OR_RETURN(const TableDescriptor table, FindTable(store, parameters));
+  ASSIGN_OR_RETURN(TableDescriptor table, FindTable(store, parameters));
   if (!store.Capabilities().region_admin) {
     return Status::Unsupported("table '" + table.name +
                                "' is not in the embedded store: use 'tsdb table truncate' with the "
                                "settings of the daemon, or truncate_preserve of HBase's shell");
   }
+  RemoveLongSplits(&table);
   RETURN_IF_ERROR(store.DropTable(table.name));
   RETURN_IF_ERROR(Prepend(store.CreateTable(table),
                           "table '" + table.name + "' was dropped but not created again"));
@@ -343,11 +352,11 @@ Result<std::string> Split(Store& store, const Parameters& parameters) {
   return text;
 }
 
-Result<std::string> Merge(Store& store, const Parameters& parameters) {
+Result<std::string> Merge(Store& store, const Parameters& parameters, RequestContext& watch) {
   ASSIGN_OR_RETURN(const std::string table, Required(parameters, "table"));
   ASSIGN_OR_RETURN(const auto at, OptionalKey(parameters, "at"));
   if (!at) return Status::InvalidArgument("Missing parameter at");
-  RETURN_IF_ERROR(store.MergeRegions(table, *at));
+  RETURN_IF_ERROR(store.MergeRegions(table, *at, &watch));
   return std::string(kDone);
 }
 
@@ -385,13 +394,14 @@ Result<std::string> Backup(const Request& request, Maintenance& store, ResponseW
   if (!folder.starts_with('/') || folder.find('\0') != std::string::npos) {
     return Status::InvalidArgument("folder = \"" + folder + "\" is no absolute path");
   }
-  ASSIGN_OR_RETURN(const CopyProgress done,
-                   store.Backup(folder, [&out](const CopyProgress&) { return !out.Cancelled(); }));
+  ASSIGN_OR_RETURN(const CopyProgress done, store.Backup(folder, [&](const CopyProgress&) {
+    return !out.Cancelled() && request.running->Check().ok();
+  }));
   return ProgressJson(done);
 }
 
-Result<std::string> Check(Maintenance& store) {
-  ASSIGN_OR_RETURN(const CheckReport report, store.Check());
+Result<std::string> Check(Maintenance& store, RequestContext& watch) {
+  ASSIGN_OR_RETURN(const CheckReport report, store.Check(&watch));
   return ReportJson(report);
 }
 
@@ -414,14 +424,14 @@ Result<std::string> RunAdminCall(Store& store, std::string_view call, const Para
   if (call == "drop") return Drop(store, parameters);
   if (call == "truncate") return Truncate(store, parameters);
   if (call == "split") return Split(store, parameters);
-  if (call == "merge") return Merge(store, parameters);
+  if (call == "merge") return Merge(store, parameters, watch);
   if (call == "flush") {
     RETURN_IF_ERROR(store.Flush());
     return std::string(kDone);
   }
   if (call == "compact") {
     const std::string* table = parameters.Find("table");
-    RETURN_IF_ERROR(table != nullptr ? store.CompactTable(*table) : store.Compact());
+    RETURN_IF_ERROR(table != nullptr ? store.CompactTable(*table, &watch) : store.Compact(&watch));
     return std::string(kDone);
   }
   return Status::NotFound("no such call: \"" + std::string(call) +
@@ -463,9 +473,12 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
     }
     out.TakesLong();
   }
+  // The work of an administrator has no time limit. The end of its client, a kill and a stop end
+  // it.
+  if (AdminChanges(call)) request.running->BeginAnswer();
   const auto result =
       call == "backup"  ? Backup(request, *services.maintenance, out)
-      : call == "check" ? Check(*services.maintenance)
+      : call == "check" ? Check(*services.maintenance, *request.running)
                         : RunAdminCall(services.cells, call, request.parameters, *request.running);
   slot.reset();  // while a slow client reads, other clients may make this call
   SendAnswer(result, request, out);

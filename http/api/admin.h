@@ -28,7 +28,7 @@ bool AdminChanges(std::string_view call);
 /// - for `alter`: families
 ///
 /// NotFound: the call or the table is unknown. InvalidArgument: a parameter is missing or invalid.
-/// `watch` can end `count`, `regions` and `sizes` early.
+/// `watch` can end `count`, `regions`, `sizes`, `compact` and `merge` early.
 Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters,
                                  RequestContext& watch);
 

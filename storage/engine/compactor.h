@@ -68,8 +68,9 @@ class Compactor {
   /// the flush failed, and Unavailable if it returned Unavailable.
   Status LeaveRoom();
   /// Removes expired parts, merges all parts of each region of all tables, and sweeps series.
-  Status Compact();
-  Status Compact(const Table& table);
+  /// Errors of `context` end the merges. nullptr = only closing the store ends them.
+  Status Compact(RequestContext* context = nullptr);
+  Status Compact(const Table& table, RequestContext* context = nullptr);
   /// Removes files as Points::DropFiles describes. Skips regions that other work has locked.
   Status DropFiles(const EndOfRows& end_of);
 
@@ -84,7 +85,7 @@ class Compactor {
   /// Merges the region that begins with `boundary` with the region before it. Returns
   /// InvalidArgument if no region begins at `boundary`, or if the two regions belong to different
   /// salt buckets.
-  Status MergeRegions(const Table& table, const Bytes& boundary);
+  Status MergeRegions(const Table& table, const Bytes& boundary, RequestContext* context = nullptr);
 
   // Each of the following functions does the work of one round of a background thread. Tests
   // without background threads call these functions directly.
@@ -183,9 +184,10 @@ class Compactor {
   // region. Dropping files also locks the region, but merges that already run continue.
   struct MergeJob {
     RegionPlace place;
-    Parts parts;          // the parts to merge, newest first
-    bool bottom = false;  // whether no older part has rows in common with `parts`
-    bool paced = false;   // whether pace_ limits the write rate
+    Parts parts;                        // the parts to merge, newest first
+    bool bottom = false;                // whether no older part has rows in common with `parts`
+    bool paced = false;                 // whether pace_ limits the write rate
+    RequestContext* context = nullptr;  // its errors end the merge
   };
   struct RegionWork {
     std::set<uint64_t> merging;  // numbers of the parts that merges have reserved
@@ -214,11 +216,11 @@ class Compactor {
   void EndMerge(const MergeJob& job) EXCLUDES(work_mutex_);
   Status MergeJobParts(const MergeJob& job);
   Status WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom, bool paced,
-                     std::vector<lsm::PartEntry>* written);
+                     RequestContext* context, std::vector<lsm::PartEntry>* written);
   struct MergePressure;
   void WaitForPace(MergePressure* pressure, uint64_t bytes);
-  Status CompactRegions(const std::vector<RegionPlace>& places);
-  Status CompactRegion(RegionPlace place);
+  Status CompactRegions(const std::vector<RegionPlace>& places, RequestContext* context);
+  Status CompactRegion(RegionPlace place, RequestContext* context);
   // The following functions are in compactor_merge_failed.cc.
   /// Records the result of a merge. After a failure, the region is not merged for some time.
   void NoteMerge(const MergeJob& job, const Status& status) EXCLUDES(work_mutex_);
@@ -246,7 +248,8 @@ class Compactor {
   class SeriesSearch;
   // The following functions are in compactor_region.cc.
   Result<Bytes> SplitHeld(const Table& table, RegionPlace place, const std::optional<Bytes>& at);
-  Status MergeHeld(const Table& table, RegionPlace left, RegionPlace right);
+  Status MergeHeld(const Table& table, RegionPlace left, RegionPlace right,
+                   RequestContext* context);
   std::vector<region::GroupWeight> WeightsOf(const Table& table, const Parts& parts,
                                              const Bytes& start, const Bytes& stop,
                                              Status* failed) const;

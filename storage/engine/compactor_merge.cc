@@ -145,7 +145,7 @@ Status Compactor::MergeJobParts(const MergeJob& job) {
   Edit edit;
   edit.remove = job.parts;
   edit.forget_cached = true;
-  RETURN_IF_ERROR(WriteMerged(job.place, inputs, job.bottom, job.paced, &edit.add));
+  RETURN_IF_ERROR(WriteMerged(job.place, inputs, job.bottom, job.paced, job.context, &edit.add));
   RETURN_IF_ERROR(Prepend(file_set_.Apply(edit), "merge"));
   for (const lsm::PartEntry& entry : edit.add) {
     ++work.parts_written;
@@ -165,7 +165,8 @@ struct Compactor::MergePressure {
 // Writes the merged parts and appends their entries to `written`, which must be empty. A points
 // table gets one part per window. After a failure, `written` is empty and the files are removed.
 Status Compactor::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
-                              bool paced, std::vector<lsm::PartEntry>* written) {
+                              bool paced, RequestContext* context,
+                              std::vector<lsm::PartEntry>* written) {
   INVARIANT(!inputs.empty() && written->empty());
   lsm::PartEntry like;
   like.table = place.first;
@@ -206,6 +207,7 @@ Status Compactor::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs,
   task.now_ms = like.made_ms;
   task.between = [&]() -> Status {
     if (env_.closed()) return Status::Unavailable("the store is closed");
+    if (context != nullptr) RETURN_IF_ERROR(context->Check());
     if (!paced || writer.bytes() - seen_bytes < kPaceBytes) return {};
     WaitForPace(&pressure, writer.bytes() - seen_bytes);
     seen_bytes = writer.bytes();
@@ -247,20 +249,20 @@ void Compactor::WaitForPace(MergePressure* pressure, uint64_t bytes) {
 
 // Checks for each region whether the store is still open. If the merge of a region fails, the other
 // regions are still merged. The first error is returned at the end.
-Status Compactor::Compact() {
+Status Compactor::Compact(RequestContext* context) {
   RETURN_IF_ERROR(env_.CheckOpen());
   const Status dropped = DropExpired();
   std::vector<RegionPlace> places;
   for (const auto version = file_set_.Pin(); const auto& [place, parts] : version->parts) {
     places.push_back(place);
   }
-  const Status compacted = CompactRegions(places);
+  const Status compacted = CompactRegions(places, context);
   RETURN_IF_ERROR(dropped);
   RETURN_IF_ERROR(compacted);
   return SweepSeries();
 }
 
-Status Compactor::Compact(const Table& table) {
+Status Compactor::Compact(const Table& table, RequestContext* context) {
   RETURN_IF_ERROR(env_.CheckOpen());
   std::vector<RegionPlace> places;
   {
@@ -269,14 +271,15 @@ Status Compactor::Compact(const Table& table) {
     const region::RegionMap& regions = version->RegionsOf(table.id);
     for (size_t i = 0; i < regions.count(); ++i) places.emplace_back(table.id, regions.Id(i));
   }
-  return CompactRegions(places);
+  return CompactRegions(places, context);
 }
 
 // The caller must not keep a version meanwhile, because a version keeps its memtables.
-Status Compactor::CompactRegions(const std::vector<RegionPlace>& places) {
+Status Compactor::CompactRegions(const std::vector<RegionPlace>& places, RequestContext* context) {
   Status first;
   for (const RegionPlace& place : places) {
-    const Status status = CompactRegion(place);
+    if (context != nullptr) RETURN_IF_ERROR(context->Check());
+    const Status status = CompactRegion(place, context);
     if (first.ok()) first = status;
   }
   return first;
@@ -284,11 +287,12 @@ Status Compactor::CompactRegions(const std::vector<RegionPlace>& places) {
 
 // Even a single part is rewritten: it may hold tombstones, or compacted cells that can become
 // points.
-Status Compactor::CompactRegion(RegionPlace place) {
+Status Compactor::CompactRegion(RegionPlace place, RequestContext* context) {
   const Status status = WhileHeld({place}, [&]() -> Status {
     // If the region was split or merged meanwhile, it has no parts. Later merges of its successors
     // handle their files.
-    const MergeJob job{place, file_set_.Pin()->PartsOf(place.first, place.second), true, false};
+    const MergeJob job{place, file_set_.Pin()->PartsOf(place.first, place.second), true, false,
+                       context};
     return job.parts.empty() ? Status() : MergeJobParts(job);
   });
   if (!status.ok()) return Prepend(status, NameOf(place));

@@ -215,7 +215,7 @@ Result<Bytes> Compactor::SplitHeld(const Table& table, RegionPlace place,
   return key;
 }
 
-Status Compactor::MergeRegions(const Table& table, const Bytes& boundary) {
+Status Compactor::MergeRegions(const Table& table, const Bytes& boundary, RequestContext* context) {
   const auto salt_width = static_cast<size_t>(layout().salt_width);
   if (table.descriptor.points && salt_width > 0 && boundary.size() == salt_width &&
       ReadBig(boundary.data(), layout().salt_width) <
@@ -242,7 +242,7 @@ Status Compactor::MergeRegions(const Table& table, const Bytes& boundary) {
       there = std::all_of(places.begin(), places.end(), [&](const RegionPlace& place) {
         return now->RegionsOf(table.id).IndexOfId(place.second).has_value();
       });
-      return there ? MergeHeld(table, places[0], places[1]) : Status();
+      return there ? MergeHeld(table, places[0], places[1], context) : Status();
     });
     if (there || !status.ok()) return status;
   }
@@ -251,7 +251,8 @@ Status Compactor::MergeRegions(const Table& table, const Bytes& boundary) {
 // Rewrites the files of both regions. Meanwhile, flushes may add small parts. These parts are
 // rewritten afterwards, while flushes wait, so that the sequence numbers of the new region's parts
 // never overlap.
-Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace right) {
+Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace right,
+                            RequestContext* context) {
   const auto before = file_set_.Pin();
   const region::RegionMap& regions = before->RegionsOf(table.id);
   const size_t index = *regions.IndexOfId(left.second);
@@ -275,7 +276,7 @@ Status Compactor::MergeHeld(const Table& table, RegionPlace left, RegionPlace ri
   const auto write = [&](std::vector<MergeInput> inputs, bool bottom,
                          std::vector<lsm::PartEntry>* written) -> Status {
     if (inputs.empty()) return {};
-    return WriteMerged(joined, std::move(inputs), bottom, false, written);
+    return WriteMerged(joined, std::move(inputs), bottom, false, context, written);
   };
   RETURN_IF_ERROR(write(inputs_of(*before, nullptr), true, &edit.add));
 

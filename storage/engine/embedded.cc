@@ -36,7 +36,7 @@ class EmbeddedImpl : public Embedded, private Maintenance {
     std::lock_guard lock(progress_mutex_);
     return progress_;
   }
-  Result<CheckReport> Check() override { return engine_->Check(); }
+  Result<CheckReport> Check(RequestContext* context) override { return engine_->Check(context); }
   Result<RepairReport> Repair() override { return engine_->Repair(); }
 
   const std::unique_ptr<engine::Engine> engine_;

@@ -519,9 +519,9 @@ Result<std::vector<Bytes>> EmbeddedStore::RegionStarts(const std::string& name) 
   return starts;
 }
 
-Status EmbeddedStore::CompactTable(const std::string& name) {
+Status EmbeddedStore::CompactTable(const std::string& name, RequestContext* context) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
-  return engine_.Compact(*table);
+  return engine_.Compact(*table, context);
 }
 
 Result<Bytes> EmbeddedStore::Split(const std::string& name, ByteView key_of_region,
@@ -530,9 +530,10 @@ Result<Bytes> EmbeddedStore::Split(const std::string& name, ByteView key_of_regi
   return engine_.Split(*table, key_of_region, at);
 }
 
-Status EmbeddedStore::MergeRegions(const std::string& name, const Bytes& boundary) {
+Status EmbeddedStore::MergeRegions(const std::string& name, const Bytes& boundary,
+                                   RequestContext* context) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
-  return engine_.MergeRegions(*table, boundary);
+  return engine_.MergeRegions(*table, boundary, context);
 }
 
 }  // namespace hg::engine

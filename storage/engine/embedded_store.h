@@ -46,11 +46,12 @@ class EmbeddedStore : public Store {
                                           RequestContext* context) override;
   Result<std::vector<Bytes>> RegionStarts(const std::string& table) override;
   Status Flush() override { return engine_.Flush(); }
-  Status Compact() override { return engine_.Compact(); }
-  Status CompactTable(const std::string& table) override;
+  Status Compact(RequestContext* context) override { return engine_.Compact(context); }
+  Status CompactTable(const std::string& table, RequestContext* context) override;
   Result<Bytes> Split(const std::string& table, ByteView key_of_region,
                       const std::optional<Bytes>& at) override;
-  Status MergeRegions(const std::string& table, const Bytes& boundary) override;
+  Status MergeRegions(const std::string& table, const Bytes& boundary,
+                      RequestContext* context) override;
   Store& CommittedLater() override { return later_ ? *later_ : *this; }
   Status Sync() override { return engine_.Sync(); }
 

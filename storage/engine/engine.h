@@ -106,14 +106,17 @@ class Engine {
   // The following functions call the functions of Compactor with the same names.
   Status Flush() { return compactor_.Flush(); }
   Status LeaveRoom() { return compactor_.LeaveRoom(); }
-  Status Compact() { return compactor_.Compact(); }
-  Status Compact(const Table& table) { return compactor_.Compact(table); }
+  Status Compact(RequestContext* context = nullptr) { return compactor_.Compact(context); }
+  Status Compact(const Table& table, RequestContext* context = nullptr) {
+    return compactor_.Compact(table, context);
+  }
   Status DropFiles(const EndOfRows& end_of) { return compactor_.DropFiles(end_of); }
   Result<Bytes> Split(const Table& table, ByteView key_of_region, const std::optional<Bytes>& at) {
     return compactor_.Split(table, key_of_region, at);
   }
-  Status MergeRegions(const Table& table, const Bytes& boundary) {
-    return compactor_.MergeRegions(table, boundary);
+  Status MergeRegions(const Table& table, const Bytes& boundary,
+                      RequestContext* context = nullptr) {
+    return compactor_.MergeRegions(table, boundary, context);
   }
   using MergePool = Compactor::MergePool;
   Status FlushIfNeeded() { return compactor_.FlushIfNeeded(); }
@@ -122,7 +125,7 @@ class Engine {
   Status SweepSeries() { return compactor_.SweepSeries(); }
 
   /// Check and Repair are described in storage/maintenance.h.
-  Result<CheckReport> Check();  // defined in engine_check.cc
+  Result<CheckReport> Check(RequestContext* context = nullptr);  // defined in engine_check.cc
   Result<RepairReport> Repair();
   // Maintenance::Backup describes Backup, which is defined in engine_backup.cc.
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch);

@@ -122,8 +122,8 @@ Status CheckLog(FileSystem& files, const std::string& folder, const lsm::Manifes
 
 }  // namespace
 
-void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& layout,
-               const StoredFile& file, CheckReport* report) {
+Status CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& layout,
+                 const StoredFile& file, CheckReport* report, RequestContext& context) {
   const std::string path = folder + "/" + file.name;
   ++report->files;
   const auto opened = OpenStored(files, folder, file);
@@ -131,7 +131,7 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
     Damage damage = DamageOf(opened.status(), path);
     damage.lost = "all of the file";
     report->damages.push_back(std::move(damage));
-    return;
+    return {};
   }
   report->bytes += file.bytes;
   const lsm::BlockFile& blocks = **opened;
@@ -158,6 +158,7 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
   uint64_t entries = 0;
   bool whole = true;
   for (size_t block = 0; block < blocks.blocks(); ++block) {
+    RETURN_IF_ERROR(context.Check());
     const Status read = blocks.ReadEntries(block, [&](ByteView key, ByteView value) {
       const bool piece = blocks.continues(block);
       if (piece ? key != last_key : entries++ > 0 && key <= last_key) {
@@ -175,6 +176,7 @@ void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& la
   if (whole && entries != blocks.entries()) {
     report->damages.push_back({path, 0, "number of entries differs from the trailer", ""});
   }
+  return {};
 }
 
 Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder) {
@@ -207,7 +209,10 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
     return report;
   }
   const std::vector<StoredFile> list = FilesOf(manifest.parts);
-  for (const StoredFile& file : list) CheckFile(files, folder, manifest.layout, file, &report);
+  for (const StoredFile& file : list) {
+    RETURN_IF_ERROR(
+        CheckFile(files, folder, manifest.layout, file, &report, RequestContext::Unlimited()));
+  }
   CheckSeries(files, folder, manifest, list, &report);
   if (!backup) RETURN_IF_ERROR(CheckLog(files, folder, manifest, &report));
   ASSIGN_OR_RETURN(const auto foreign, ForeignFilesIn(files, folder));
@@ -219,13 +224,14 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
   return report;
 }
 
-Result<CheckReport> Engine::Check() {
+Result<CheckReport> Engine::Check(RequestContext* context) {
   const Parts held = Pin()->AllParts();  // keeps the files on disk while they are checked
   std::vector<lsm::PartEntry> parts;
   for (const auto& part : held) parts.push_back(part->entry());
   CheckReport report;
   for (const StoredFile& file : FilesOf(parts)) {
-    CheckFile(env_.files, env_.options.path, env_.layout(), file, &report);
+    RETURN_IF_ERROR(CheckFile(env_.files, env_.options.path, env_.layout(), file, &report,
+                              context != nullptr ? *context : RequestContext::Unlimited()));
   }
   return report;
 }

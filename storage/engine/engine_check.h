@@ -11,8 +11,9 @@
 namespace hg::engine {
 
 /// Verifies one file in `folder`: length, day index, each block and row. Adds damage to `report`.
-void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& layout,
-               const StoredFile& file, CheckReport* report);
+/// Only errors of `context` end it.
+Status CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& layout,
+                 const StoredFile& file, CheckReport* report, RequestContext& context);
 
 /// Verifies the manifest, every file, the series and (of a data directory) the log. Returns Busy if
 /// another process has the directory open, InvalidArgument if `folder` is neither a data directory

@@ -63,7 +63,7 @@ class PointsOfRegion {
 // The points and the cells of one input. The cells are read twice: first the cells that are merged
 // with points, later all cells.
 struct Input {
-  uint32_t sequence = 0;
+  uint64_t sequence = 0;
   std::unique_ptr<PointsOfRegion> points;
   bool has_points = false;
   std::unique_ptr<lsm::RowSource> point_cells;

@@ -59,7 +59,7 @@ std::map<uint64_t, std::vector<Damage>> FindDamage(FileSystem& files, const std:
   std::map<uint64_t, std::vector<Damage>> damaged;
   for (const StoredFile& file : FilesOf(parts)) {
     CheckReport report;
-    CheckFile(files, folder, layout, file, &report);
+    (void)CheckFile(files, folder, layout, file, &report, RequestContext::Unlimited());
     if (report.damages.empty()) continue;
     std::vector<Damage>& damages = damaged[file.part.number];
     damages.insert(damages.end(), report.damages.begin(), report.damages.end());

@@ -304,7 +304,7 @@ Status HbaseStore::Flush() {
   return Status::Unsupported("HBase's gateway cannot flush; in HBase's shell: flush 'TABLE'");
 }
 
-Status HbaseStore::Compact() {
+Status HbaseStore::Compact(RequestContext* /*context*/) {
   return Status::Unsupported(
       "HBase's gateway cannot compact; in HBase's shell: major_compact 'TABLE'");
 }

@@ -84,7 +84,7 @@ class HbaseStore : public Store {
   Result<std::vector<RegionInfo>> Regions(const std::string& table,
                                           RequestContext* context) override;
   Status Flush() override;
-  Status Compact() override;
+  Status Compact(RequestContext* context) override;
   /// Syncs the log of the spool, so that writes that wait in the spool survive a power failure.
   Status Sync() override;
 

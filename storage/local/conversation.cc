@@ -82,9 +82,9 @@ std::optional<Bytes> Conversation::Answer(ByteView frame) {
     case Call::kFlush:
       return Packed(store_().Flush());
     case Call::kCompact:
-      return Packed(store_().Compact());
+      return Packed(store_().Compact(&reads_));
     case Call::kCompactTable:
-      return OfName(&in, &Store::CompactTable);
+      return CompactTable(&in);
     case Call::kSplit:
       return Split(&in);
     case Call::kMergeRegions:
@@ -242,10 +242,16 @@ std::optional<Bytes> Conversation::Split(Unpacker* in) {
   if (!in->Get(&table, &key, &at)) return {};
   return Packed(store_().Split(table, key, at));
 }
+std::optional<Bytes> Conversation::CompactTable(Unpacker* in) {
+  std::string table;
+  if (!in->Get(&table)) return {};
+  return Packed(store_().CompactTable(table, &reads_));
+}
+
 std::optional<Bytes> Conversation::MergeRegions(Unpacker* in) {
   std::string table, boundary;
   if (!in->Get(&table, &boundary)) return {};
-  return Packed(store_().MergeRegions(table, boundary));
+  return Packed(store_().MergeRegions(table, boundary, &reads_));
 }
 
 std::optional<Bytes> Conversation::Backup(Unpacker* in) {
@@ -266,7 +272,7 @@ std::optional<Bytes> Conversation::BackupProgress() {
 }
 std::optional<Bytes> Conversation::Check() {
   if (options_.maintenance == nullptr) return Packed(NoFiles());
-  return Packed(options_.maintenance->Check());
+  return Packed(options_.maintenance->Check(&reads_));
 }
 std::optional<Bytes> Conversation::Repair() {
   if (options_.maintenance == nullptr) return Packed(NoFiles());

@@ -47,6 +47,7 @@ class Conversation {
   std::optional<Bytes> Next();
   std::optional<Bytes> Regions(Unpacker* in);
   std::optional<Bytes> Split(Unpacker* in);
+  std::optional<Bytes> CompactTable(Unpacker* in);
   std::optional<Bytes> MergeRegions(Unpacker* in);
   std::optional<Bytes> Backup(Unpacker* in);
   std::optional<Bytes> BackupProgress();

@@ -32,7 +32,7 @@ CopyProgress LocalMaintenance::BackupProgress() const {
   return progress;
 }
 
-Result<CheckReport> LocalMaintenance::Check() {
+Result<CheckReport> LocalMaintenance::Check(RequestContext* /*context*/) {
   ASSIGN_OR_RETURN(LocalClient daemon, LocalClient::Connect(folder_, {}));
   CheckReport report;
   RETURN_IF_ERROR(ReadAnswer(daemon.Ask(Request(Call::kCheck)), &report));

@@ -18,7 +18,7 @@ class LocalMaintenance : public Maintenance {
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) override;
   /// Returns the progress of the daemon's backup. If no daemon responds, the progress is empty.
   [[nodiscard]] CopyProgress BackupProgress() const override;
-  Result<CheckReport> Check() override;
+  Result<CheckReport> Check(RequestContext* context) override;
   Result<RepairReport> Repair() override;
 
  private:

@@ -158,15 +158,16 @@ Result<std::vector<Bytes>> LocalStore::RegionStarts(const std::string& table) {
   return AskFor<std::vector<Bytes>>(Call::kRegionStarts, table);
 }
 Status LocalStore::Flush() { return AskStatus(Call::kFlush); }
-Status LocalStore::Compact() { return AskStatus(Call::kCompact); }
-Status LocalStore::CompactTable(const std::string& table) {
+Status LocalStore::Compact(RequestContext* /*context*/) { return AskStatus(Call::kCompact); }
+Status LocalStore::CompactTable(const std::string& table, RequestContext* /*context*/) {
   return AskStatus(Call::kCompactTable, table);
 }
 Result<Bytes> LocalStore::Split(const std::string& table, ByteView key_of_region,
                                 const std::optional<Bytes>& at) {
   return AskFor<Bytes>(Call::kSplit, table, key_of_region, at);
 }
-Status LocalStore::MergeRegions(const std::string& table, const Bytes& boundary) {
+Status LocalStore::MergeRegions(const std::string& table, const Bytes& boundary,
+                                RequestContext* /*context*/) {
   return AskStatus(Call::kMergeRegions, table, boundary);
 }
 Status LocalStore::Sync() { return AskStatus(Call::kSync); }

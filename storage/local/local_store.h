@@ -51,11 +51,12 @@ class LocalStore : public Store {
                                           RequestContext* context) override;
   Result<std::vector<Bytes>> RegionStarts(const std::string& table) override;
   Status Flush() override;
-  Status Compact() override;
-  Status CompactTable(const std::string& table) override;
+  Status Compact(RequestContext* context) override;
+  Status CompactTable(const std::string& table, RequestContext* context) override;
   Result<Bytes> Split(const std::string& table, ByteView key_of_region,
                       const std::optional<Bytes>& at) override;
-  Status MergeRegions(const std::string& table, const Bytes& boundary) override;
+  Status MergeRegions(const std::string& table, const Bytes& boundary,
+                      RequestContext* context) override;
   Status Sync() override;
 
  private:

@@ -50,7 +50,7 @@ class ModelStore : public Store {
                                           RequestContext* context) override;
   /// The following three functions do nothing, because the model has no files.
   Status Flush() override { return {}; }
-  Status Compact() override { return {}; }
+  Status Compact(RequestContext* /*context*/) override { return {}; }
   Status Sync() override { return {}; }
 
   /// Writes the whole content, including tombstones, to a file, as lines of hexadecimal text.

@@ -14,8 +14,10 @@ template <typename Write>
 auto WithRoom(Store& store, const Write& write) -> decltype(write()) {
   const auto refused = [](const auto& result) {
     const StatusCode code = [&] {
-      if constexpr (requires { result.status(); }) return result.status().code();
-      else return result.code();
+      if constexpr (requires { result.status(); })
+        return result.status().code();
+      else
+        return result.code();
     }();
     return code == StatusCode::kBusy || code == StatusCode::kExhausted;
   };

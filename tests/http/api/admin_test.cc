@@ -30,7 +30,7 @@ class IdleMaintenance : public Maintenance {
   [[nodiscard]] CopyProgress BackupProgress() const override { return {}; }
   std::function<void()> in_check;
 
-  Result<CheckReport> Check() override {
+  Result<CheckReport> Check(RequestContext* /*context*/) override {
     if (in_check) in_check();
     CheckReport report;
     report.files = 3;

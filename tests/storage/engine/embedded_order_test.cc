@@ -49,6 +49,14 @@ Status PutCompacted(Embedded& store, char first) {
   return store.cells().Mutate("tsdb", {{Key(), {PutCell("t", qualifier, value)}}});
 }
 
+// Changes the manifest of a closed store as if so many records had been written.
+void SkipRecords(FileSystem& disk, uint64_t records) {
+  auto manifest = lsm::LoadManifest(disk, "d");
+  REQUIRE(manifest.ok());
+  manifest->flushed += records;
+  REQUIRE(lsm::SaveManifest(disk, "d", *manifest).ok());
+}
+
 std::string Values(Embedded& store) {
   PointScanSpec spec;
   AppendBig(&spec.metric, 1, 3);
@@ -92,11 +100,7 @@ TEST_CASE(
           REQUIRE(store->cells().Flush().ok());
           REQUIRE(store->Close().ok());
         }
-        // Changes the manifest as if `apart` records had been written in between.
-        auto manifest = lsm::LoadManifest(disk, "d");
-        REQUIRE(manifest.ok());
-        manifest->flushed += apart;
-        REQUIRE(lsm::SaveManifest(disk, "d", *manifest).ok());
+        SkipRecords(disk, apart);
         auto store = Open(disk, clock);
         if (point_last) {
           AppendPoint(*store, kBase, 7);
@@ -109,6 +113,24 @@ TEST_CASE(
       }
     }
   }
+}
+
+TEST_CASE("a merge keeps the order of a cell and a later point beyond 2^32 records") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(int64_t{kBase} * 1000);
+  REQUIRE(Open(disk, clock)->Close().ok());
+  SkipRecords(disk, (uint64_t{1} << 32) - 10);
+  auto store = Open(disk, clock);
+  REQUIRE(PutCompacted(*store, 5).ok());
+  REQUIRE(store->cells().Flush().ok());
+  REQUIRE(store->Close().ok());
+  SkipRecords(disk, 100);
+  store = Open(disk, clock);
+  AppendPoint(*store, kBase, 7);
+  REQUIRE(store->cells().Flush().ok());
+  CHECK(Values(*store) == "7 2 ");
+  REQUIRE(store->cells().Compact().ok());
+  CHECK(Values(*store) == "7 2 ");
 }
 
 TEST_CASE("Of several points of one batch at one time the last one is the newest, in any form") {

@@ -307,6 +307,28 @@ TEST_CASE("a forced split uses a key within the region, cut to a whole group of 
   CHECK(cells.Split("none", "", Key(3)).status().code() == StatusCode::kNotFound);
 }
 
+TEST_CASE("the end of its request ends a compaction, a merge of regions and a check of the files") {
+  TempFolder folder;
+  auto store = Embedded::Open(Options(folder.path()));
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  WriteRows((*store)->points(), {1, 5}, 100, 30);
+  REQUIRE(cells.Flush().ok());
+  REQUIRE(cells.Split("tsdb", "", Key(5)).ok());
+  const size_t points = CountPoints((*store)->points(), 5);
+  FakeWatch ended;
+  ended.checks_max = 0;
+  CHECK(cells.Compact(&ended).code() == StatusCode::kDeadlineExceeded);
+  CHECK(cells.CompactTable("tsdb", &ended).code() == StatusCode::kDeadlineExceeded);
+  CHECK(cells.MergeRegions("tsdb", Key(5), &ended).code() == StatusCode::kDeadlineExceeded);
+  CHECK((*store)->maintenance().Check(&ended).status().code() == StatusCode::kDeadlineExceeded);
+  CHECK(Regions(cells).size() == 2);
+  REQUIRE(cells.Compact().ok());
+  REQUIRE(cells.MergeRegions("tsdb", Key(5)).ok());
+  CHECK((*store)->maintenance().Check()->damages.empty());
+  CHECK(CountPoints((*store)->points(), 5) == points);
+}
+
 TEST_CASE("a computed split halves the files, and a single group of rows is refused") {
   TempFolder folder;
   auto store = Embedded::Open(Options(folder.path()));

@@ -371,7 +371,7 @@ class ThreeFiles : public Maintenance {
     return progress_;
   }
   [[nodiscard]] CopyProgress BackupProgress() const override { return progress_; }
-  Result<CheckReport> Check() override {
+  Result<CheckReport> Check(RequestContext* /*context*/) override {
     CheckReport report;
     report.files = 3;
     report.damages.push_back({"data/000000001.points", 40, "checksum of a block differs", "rows"});

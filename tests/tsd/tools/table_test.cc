@@ -115,6 +115,14 @@ TEST_CASE("a table is altered: attributes, new families, removed families") {
   CHECK(Has(program.Refusal({"alter", "none", "a"}), "none"));
 }
 
+TEST_CASE("truncate keeps a table that was split at a key longer than a key of --splits may be") {
+  const TableProgram program;
+  program.Table({"create", "t", "--family=f"});
+  REQUIRE(program.Run({"admin", "split", "t", "--at", std::string(1100, 'k')}).exit == 0);
+  program.Table({"truncate", "t", "--yes"});
+  CHECK(program.Starts("t") == "|");
+}
+
 TEST_CASE("drop and truncate need --yes without a terminal; truncate keeps families and regions") {
   const TableProgram program;
   program.Load("tsdb-meta\t6b\tname\t71\t76\n");
