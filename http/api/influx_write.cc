@@ -129,7 +129,10 @@ class InfluxWrite {
       if (line.empty()) continue;
       ++lines_;
       line_number_ = reader->number();
-      if (const Status taken = TakeLine(line); !taken.ok()) Blame(line_number_, taken.message());
+      if (const Status taken = TakeLine(line); !taken.ok()) {
+        intake_.Judge(taken);  // counts the line
+        Blame(line_number_, taken.message());
+      }
       if (points_.points().size() >= kInfluxBatchPoints || points_.bytes() >= kInfluxBatchBytes)
         Append();
       if (!intake_.refusal().ok()) break;

@@ -73,8 +73,10 @@ class PutRequest {
     if (body[first] != '{' && body[first] != '[') {
       return Refuse(400, "The JSON must start as an object or an array"), false;
     }
-    auto points = ParsePutDocument(body, request_.memory, kind_);
+    auto points = ParsePutDocument(body, request_.memory, kind_, *request_.running);
     if (!points.ok()) {
+      if (const Status ended = request_.running->Check(); !ended.ok())
+        return SendWriteRefusal(out_, request_, ended), false;
       return Refuse(400, "Unable to parse the given JSON", points.status().message()), false;
     }
     result_.points = std::move(*points);

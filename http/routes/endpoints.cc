@@ -94,9 +94,26 @@ std::span<const Endpoint> Endpoints() {
   return table;
 }
 
-const Endpoint* FindEndpoint(const Request& request, const Options& options) {
+namespace {
+
+std::string_view PathOf(const Request& request) {
   const std::string_view target = request.target;
-  std::string_view path = target.substr(0, target.find('?'));
+  return target.substr(0, target.find('?'));
+}
+
+}  // namespace
+
+bool IsWholePath(const Request& request) {
+  std::string_view path = PathOf(request);
+  if (path.ends_with('/')) path.remove_suffix(1);
+  const auto& all = Endpoints();
+  return std::any_of(all.begin(), all.end(), [path](const Endpoint& endpoint) {
+    return endpoint.place == Place::kPath && endpoint.name == path;
+  });
+}
+
+const Endpoint* FindEndpoint(const Request& request, const Options& options) {
+  std::string_view path = PathOf(request);
   if (const Endpoint* const found = FindEndpoint(path, Place::kWatch, options)) return found;
   if (path.ends_with('/')) path.remove_suffix(1);
   if (const Endpoint* const found = FindEndpoint(path, Place::kPath, options)) return found;

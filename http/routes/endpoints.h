@@ -70,6 +70,9 @@ struct Endpoint {
 /// Returns all endpoints. The result does not change while the process runs.
 std::span<const Endpoint> Endpoints();
 
+/// Returns whether the path is one of Place::kPath, whatever the options say.
+bool IsWholePath(const Request& request);
+
 /// Finds the endpoint of a request. Returns nullptr if no endpoint has the path of the request, or
 /// if the mode of the daemon or an option disables the endpoint.
 const Endpoint* FindEndpoint(const Request& request, const Options& options);

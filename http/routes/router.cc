@@ -342,8 +342,9 @@ std::unique_ptr<query::RunningRequest> BeginRequest(const Request& request, bool
 void Dispatch(Request& request, Services& services, ResponseWriter& out) {
   if (RefuseCallback(request, out)) return;
   const Endpoint* const endpoint = FindEndpoint(request, services.options);
-  // Paths of other products have no versions and serializers.
-  if (endpoint == nullptr || endpoint->place == Place::kApi || endpoint->place == Place::kRoot) {
+  // Paths of other products have no versions and serializers, even if this mode does not have them.
+  if (endpoint == nullptr ? !IsWholePath(request)
+                          : endpoint->place == Place::kApi || endpoint->place == Place::kRoot) {
     if (request.api_version >= 0 && RefuseVersion(request, out)) return;
     if (RefuseSerializer(request, out)) return;
   }

@@ -37,6 +37,8 @@ constexpr size_t kReadBytes = 65536;
 constexpr size_t kFrameHeadBytes = 4;
 /// Number of refused points and frames after which the turn of a connection ends.
 constexpr size_t kRefusedMax = 256;
+/// Maximum frames of a turn, which may have no points.
+constexpr size_t kFramesMax = 1024;
 constexpr auto kSweepInterval = std::chrono::seconds(1);
 
 enum class Form : uint8_t { kLines, kPickle };
@@ -254,7 +256,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   bool TakeFrames() {
     bool ends = false;
     refused_ = 0;
-    while (!ends && HasFrame()) {
+    for (size_t frames = 0; !ends && HasFrame(); ends = ends || ++frames == kFramesMax) {
       const size_t size = ReadBig32(buffer_.view().data());
       if (size > GraphiteServer::kFrameBytesMax) break;
       if (!frame_) {

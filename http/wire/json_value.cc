@@ -290,8 +290,9 @@ Result<JsonValue> ParseJson(std::string_view text, RequestMemory::Share* memory,
   return std::move(builder.root);
 }
 
-Status ParseJsonElements(std::string_view text, const Visit& visit, RequestMemory::Share* memory) {
-  Builder builder(&visit, memory, RequestContext::Unlimited());
+Status ParseJsonElements(std::string_view text, const Visit& visit, RequestMemory::Share* memory,
+                         RequestContext& context) {
+  Builder builder(&visit, memory, context);
   RETURN_IF_ERROR(Build(text, memory, &builder));
   return builder.root.is_array() ? Status() : visit(builder.root);
 }

@@ -96,6 +96,7 @@ bool IsHalfSurrogatePair(const Status& status);
 /// Before the function finds a syntax error, it may have called `visit` for earlier elements.
 Status ParseJsonElements(std::string_view text,
                          const std::function<Status(const JsonValue&)>& visit,
-                         RequestMemory::Share* memory);
+                         RequestMemory::Share* memory,
+                         RequestContext& context = RequestContext::Unlimited());
 
 }  // namespace hg::http

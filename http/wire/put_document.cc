@@ -247,7 +247,7 @@ void OrderPutTags(std::vector<PutTag>* tags) {
 }
 
 Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemory::Share* memory,
-                                              PutKind kind) {
+                                              PutKind kind, RequestContext& context) {
   std::deque<PutPoint> points;
   uint64_t held = 0;
   Status bound;
@@ -262,12 +262,12 @@ Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemo
     held += bytes;
     return {};
   };
-  Status parsed = ParseJsonElements(body, bind, memory);
+  Status parsed = ParseJsonElements(body, bind, memory, context);
   if (parsed.code() == StatusCode::kInvalidArgument && bound.ok()) {
     points.clear();
     if (memory != nullptr) memory->Give(held);
     if (memory != nullptr && !memory->Take(body.size())) return memory->refusal();
-    const Status again = ParseJsonElements(QuoteHugeNumbers(body), bind, memory);
+    const Status again = ParseJsonElements(QuoteHugeNumbers(body), bind, memory, context);
     if (again.code() != StatusCode::kInvalidArgument || !bound.ok()) parsed = again;
   }
   if (!bound.ok() && body[body.find_first_not_of(" \t\r\n")] == '[')

@@ -56,7 +56,9 @@ void OrderPutTags(std::vector<PutTag>* tags);
 /// the memory to read each point, and for the memory that a handler needs for each point. If
 /// charging fails, returns the error of `memory`. InvalidArgument: a part of the body is invalid;
 /// the message describes the error and its place. LimitExceeded: the body is nested too deep.
-Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, RequestMemory::Share* memory,
-                                              PutKind kind = PutKind::kPoints);
+/// Errors of `context` end the parsing.
+Result<std::deque<PutPoint>> ParsePutDocument(
+    std::string_view body, RequestMemory::Share* memory, PutKind kind = PutKind::kPoints,
+    RequestContext& context = RequestContext::Unlimited());
 
 }  // namespace hg::http

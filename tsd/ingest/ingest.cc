@@ -153,6 +153,7 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, Writ
   std::span<const TagText> tags;
   Status against_tags;
   bool refused = false;  // whether a point with these tags was rejected
+  Status limited;        // the error of a point that exceeds a rate
   for (const NamedPoint& point : points) {
     if (over.ok() && results->size() % kPointsPerCheck == 0) over = context.request().Check();
     if (point.tags.data() != tags.data() || point.tags.size() != tags.size()) {
@@ -165,11 +166,17 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points, Writ
     const Result<SeriesNumber> number = known.ok() ? resolver_.Resolve(point, context) : known;
     if (number.status().code() == StatusCode::kUnavailable) over = number.status();
     refused = number.status().code() == StatusCode::kInvalidArgument;
+    if (number.status().code() == StatusCode::kLimitExceeded) limited = number.status();
     if (number.ok()) {
       places.push_back(results->size());
       entries.push_back(MakePointEntry(*number, point.time, point.value));
     }
     results->push_back(number.status());
+  }
+  // A batch is stored or refused as a whole, as in Store, so that its client can send it again.
+  if (!limited.ok()) {
+    for (size_t place : places) (*results)[place] = limited;
+    return 0;
   }
   while (!entries.empty()) {
     const Result<LogPosition> position = Store(entries, context);

@@ -82,8 +82,10 @@ class Importer {
   Status Judge(Status added, const std::string& path, uint64_t number) {
     if (added.ok()) return {};
     added = Prepend(added, path + ":" + std::to_string(number));
-    const bool about_the_line =
-        added.code() == StatusCode::kInvalidArgument || added.code() == StatusCode::kNotFound;
+    // Conflict: another name has the same bytes as a name of the line, or no id is left.
+    const bool about_the_line = added.code() == StatusCode::kInvalidArgument ||
+                                added.code() == StatusCode::kNotFound ||
+                                added.code() == StatusCode::kConflict;
     if (!skip_errors_ || !about_the_line) {
       // The points before the invalid line are stored, although the import fails.
       RETURN_IF_ERROR(Flush());

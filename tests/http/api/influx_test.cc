@@ -265,7 +265,14 @@ TEST_CASE("requests that InfluxDB clients make before they write are answered") 
   CHECK(ask("GET", "/query").status == 400);
   CHECK(ask("GET", "/write").status == 405);
   edge.options.mode = Mode::kReadOnly;
-  CHECK(ask("POST", "/write", "m v=1").status == 404);
+  for (const char* path : {"/write", "/api/v2/write", "/influx/api/v2/write"})
+    CHECK(ask("POST", path, "m v=1").status == 404);
+}
+
+TEST_CASE("lines that are no lines of InfluxDB are counted as refused points") {
+  EdgeFixture edge;
+  CHECK(edge.Post("/write", "m,a=b v=1 1700000000000000000\nm v=abc\nm v=1 x\n").status == 400);
+  CHECK(edge.counters.put_illegal_arguments.load() == 2);
 }
 
 TEST_CASE("the paths of InfluxDB may have the prefix /influx and a slash at the end") {

@@ -19,6 +19,7 @@
 #include "http/wire/protobuf_message.h"
 #include "http/wire/put_document.h"
 #include "http/wire/snappy_block.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::http {
 namespace {
@@ -302,6 +303,13 @@ TEST_CASE("two copies of the tags of a point are charged while the point is read
   RequestMemory::Share share(memory, 0);
   CHECK(ParsePutDocument(PointOfTags(kTags), &share).ok());
   CHECK(memory.taken() > kTags * (sizeof(JsonValue) + sizeof(std::string) + 3 * sizeof(PutTag)));
+}
+
+TEST_CASE("the end of its request ends the parsing of a large body") {
+  FakeWatch ended;
+  ended.checks_max = 0;
+  CHECK(ParsePutDocument(PointOfTags(60000), nullptr, PutKind::kPoints, ended).status().code() ==
+        StatusCode::kDeadlineExceeded);
 }
 
 }  // namespace

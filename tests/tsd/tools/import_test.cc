@@ -218,6 +218,18 @@ TEST_CASE("an invalid CSV row is reported with its line, and skipped on request"
   CHECK(open.err.find("-:3: a cell in quotes has no closing quote") != std::string::npos);
 }
 
+TEST_CASE("with --skip-errors a row whose name has the bytes of another name is skipped") {
+  const ModelProgram program;
+  const std::string rows =
+      "metric,time,value,host\nm,1699999200,1,\xD0\xAB"
+      "1\nm,1699999201,2,\xD0\x96"
+      "1\nm,1699999202,3,a\n";
+  const Outcome outcome = program.Run({"import", "--csv", "--skip-errors", "--", "-"}, rows);
+  CHECK(outcome.exit == 0);
+  CHECK(outcome.err.find("skipped -:3: ") != std::string::npos);
+  CHECK(program.Scan({"1699999200", "sum", "m"}).find("1699999202 3 host=a") != std::string::npos);
+}
+
 TEST_CASE("a CSV file whose first row does not name the required columns is refused") {
   const std::pair<const char*, const char*> cases[] = {
       {"", "there is no first row"},
