@@ -23,7 +23,8 @@ constexpr KnownSetting Ignored(std::string_view key, std::string_view default_va
 constexpr KnownSetting kSettings[] = {
     {"tsd.mode", "rw",
      "Mode of the daemon. With `rw`, clients may read and write. With `ro`, clients cannot write "
-     "data over HTTP or telnet, and the daemon does not open the ports of Graphite and of HBase's "
+     "points over HTTP or telnet (they can still delete points by a query and use `/api/admin`), "
+     "and the daemon does not open the ports of Graphite and of HBase's "
      "Thrift2 protocol. With `wo`, clients cannot query points over HTTP. Any text except `ro` and "
      "`wo` means `rw`."},
     {"tsd.no_diediedie", "false",
@@ -61,8 +62,9 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.http.show_stack_trace", "false", "Hourglass has no stack traces to show"),
     {"tsd.http.query.allow_delete", "false",
      "If `true`, a query with the method `DELETE` or with `method_override=delete` deletes the "
-     "rows that it reads. If `false`, the daemon refuses queries with `DELETE` or "
-     "`method_override=delete`. As in OpenTSDB, `\"delete\":true` in the body of a query deletes "
+     "rows that it reads. If `false`, the daemon refuses queries with `DELETE`, and queries with "
+     "`method_override=delete` delete nothing. As in OpenTSDB, `\"delete\":true` in the body of a "
+     "query deletes "
      "with any value of this setting."},
     Ignored("tsd.http.header_tag", "",
             "it has no effect in OpenTSDB either: OpenTSDB reads the HTTP header that the setting "
@@ -111,7 +113,8 @@ constexpr KnownSetting kSettings[] = {
      "If `true`, the command `import` accepts the points of a series in any order. If `false`, the "
      "points of a series must be in ascending order of time."},
     {"tsd.core.connections.limit", "0",
-     "Maximum number of open connections. The daemon closes connections above this number at once. "
+     "Maximum number of open HTTP and telnet connections. The daemon closes connections above this "
+     "number at once. "
      "With 0, only the number of files that the process may open limits the connections."},
     {"tsd.core.enable_api", "true",
      "Any text except `true` disables all paths under `/api` and the paths of other products, such "
@@ -146,7 +149,8 @@ constexpr KnownSetting kSettings[] = {
      "`tsd.core.preload_uid_cache` is `true`."},
     Ignored("tsd.core.response.async", "true", "responses are always sent asynchronously"),
     {"tsd.core.response.worker.num", "10",
-     "Number of threads that handle requests other than writes of known series. If all these "
+     "Number of threads that handle requests other than writes of `/api/put`, InfluxDB's line "
+     "protocol and telnet. If all these "
      "threads are busy, requests wait for a thread. Large queries, and writes that take longer "
      "than "
      "50 ms, have threads of their own."},
@@ -178,8 +182,8 @@ constexpr KnownSetting kSettings[] = {
      "query is complete."},
     {"tsd.query.filter.expansion_limit", "4096",
      "Maximum number of values of a `literal_or` filter that the daemon looks up as ids. If a "
-     "filter has more values, the daemon compares the names of the stored series instead. This "
-     "setting does not change the results of a query."},
+     "filter has more values, the daemon compares the names of the stored series instead. Values "
+     "of such a filter that do not exist are ignored."},
     {"tsd.query.limits.bytes.default", "0",
      "Maximum number of bytes that one sub-query may read. A query that reads more bytes ends with "
      "413. 0 means no limit."},
@@ -210,7 +214,8 @@ constexpr KnownSetting kSettings[] = {
      "If `true`, a `literal_or` filter ignores tag values that do not exist. If `false`, the "
      "daemon refuses a query whose `literal_or` filter contains a tag value that does not exist."},
     {"tsd.query.timeout", "300000",
-     "Maximum duration of a request in milliseconds. A request that takes longer ends with 413. "
+     "Maximum duration of a request in milliseconds. A request that takes longer ends with 413, or "
+     "with 503 if it is a write or a PromQL query. "
      "The "
      "time to send the response does not count, unless large queries wait for its memory. 0 means "
      "no limit."},
@@ -586,7 +591,8 @@ constexpr KnownSetting kSettings[] = {
      "ends with 503. If this setting is empty, the limit is a quarter of `tsd.memory.limit`. 0 "
      "means no limit."},
     {"tsd.query.memory.per_query", "",
-     "Maximum memory in bytes of one query. A query that needs more memory ends with 413. If this "
+     "Maximum memory in bytes of one query. A query that needs more memory ends with 413, or with "
+     "422 if it is of PromQL. If this "
      "setting is empty, the limit is half of `tsd.query.memory.limit`. 0 means no limit."},
     {"tsd.query.cache.bytes", "",
      "Memory in bytes for the query cache, which keeps the downsampled hours of repeated queries "
