@@ -65,7 +65,8 @@ PointSink::Learned Ingest::AppendLearning(std::span<const KeyedPoint> points,
     return result;
   std::vector<SeriesNumber> numbers(points.size());
   const size_t learned = resolver_.Learn(points, context, numbers.data(), &result.refused);
-  if (learned == 0) return result;
+  // A batch is stored or refused as a whole, as in Store, so that its client can send it again.
+  if (learned == 0 || result.refused.code() == StatusCode::kLimitExceeded) return result;
   // Even if the request was cancelled, the points whose names got ids are stored.
   const Result<Appended> appended =
       StoreKeyed(points.first(learned), std::span(numbers).first(learned), true, context);

@@ -67,9 +67,12 @@ TEST_CASE("a metric over its rate is named, and a batch is accepted or refused a
             .status == 429);
   CHECK(edge.Cells().size() == 6);
   // A name of the refused metric is new.
-  CHECK(put("[" + Point("idle", 1700000003, "a") + "," + Point("busy", 1700000020, "new") + "]")
-            .status == 429);
-  CHECK(edge.Cells().size() == 6);
+  const std::string with_new =
+      "[" + Point("idle", 1700000003, "a") + "," + Point("busy", 1700000020, "new") + "]";
+  for (const char* target : {"/api/put", "/api/put?details"}) {
+    CHECK(edge.Post(target, with_new).status == 429);
+    CHECK(edge.Cells().size() == 6);
+  }
   edge.clock.AdvanceMs(600);
   CHECK(put(three("busy", 1700000010)).status == 204);
   CHECK(edge.metric_limits.refused_points() == 5);
