@@ -11,7 +11,7 @@ Result<CheckReport> Check(const std::string& folder) {
   auto report = engine::CheckDirectory(PosixFileSystem(), folder);
   if (report.status().code() != StatusCode::kBusy) return report;
   // If a daemon uses the folder, the daemon does the check.
-  auto beside = local::LocalMaintenance(folder).Check();
+  auto beside = local::LocalMaintenance(folder).Check(nullptr);
   return beside.status().code() == StatusCode::kNotFound ? report : beside;
 }
 
