@@ -124,10 +124,11 @@ class Churn {
       DieUnlessOk(store_.engine->Flush());
       // Without a TTL, a merge of all files would rewrite all days.
       DieUnlessOk(keeps_ ? store_.engine->MergePending(hg::engine::Engine::MergePool::kAny)
-                         : store_.cells->CompactTable("tsdb"));
+                         : store_.cells->CompactTable("tsdb", nullptr));
       DieUnlessOk(store_.engine->SweepSeries());
     }
-    if (measures_start) DieUnlessOk(store_.cells->Compact());  // also merges the table of ids
+    if (measures_start)
+      DieUnlessOk(store_.cells->Compact(nullptr));  // also merges the table of ids
     const hg::EmbeddedStats stats = store_.engine->Stats();
     // Free memory that malloc keeps for later is not memory of the store.
     malloc_trim(0);

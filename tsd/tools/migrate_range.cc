@@ -8,6 +8,7 @@
 #include "storage/for_each_row.h"
 #include "tsd/tools/migrate_reader.h"
 #include "tsd/tools/tools.h"
+#include "tsd/tools/with_room.h"
 
 namespace hg::tsd {
 namespace {
