@@ -410,7 +410,7 @@ TEST_CASE(
   CHECK(maintenance.BackupProgress().files_total == 3);
   CHECK(maintenance.Backup("/b", [](const CopyProgress&) { return false; }).status().code() ==
         StatusCode::kUnavailable);
-  const auto report = maintenance.Check();
+  const auto report = maintenance.Check(nullptr);
   REQUIRE(report.ok());
   CHECK(report->files == 3);
   REQUIRE(report->damages.size() == 1);
@@ -422,13 +422,13 @@ TEST_CASE(
   CHECK(repaired->done == std::vector<std::string>{"000000001.points is set aside"});
   CHECK(repaired->lost == std::vector<std::string>{"rows"});
   (*server)->Stop();
-  CHECK(maintenance.Check().status().code() == StatusCode::kNotFound);
+  CHECK(maintenance.Check(nullptr).status().code() == StatusCode::kNotFound);
 }
 
 TEST_CASE("a store without files reports that, and a client without a layout gets no cells") {
   SocketSubject subject;
   LocalMaintenance maintenance(subject.folder());
-  CHECK(maintenance.Check().status().code() == StatusCode::kUnsupported);
+  CHECK(maintenance.Check(nullptr).status().code() == StatusCode::kUnsupported);
   CHECK(maintenance.Repair().status().code() == StatusCode::kUnsupported);
   CHECK(maintenance.Backup("/b", {}).status().code() == StatusCode::kUnsupported);
   auto client = LocalClient::Connect(subject.folder(), {});
