@@ -75,7 +75,7 @@ TEST_CASE("a metric over its rate is named, and a batch is accepted or refused a
   }
   edge.clock.AdvanceMs(600);
   CHECK(put(three("busy", 1700000010)).status == 204);
-  CHECK(edge.metric_limits.refused_points() == 5);
+  CHECK(edge.metric_limits.refused_points() == 9);
 }
 
 TEST_CASE("telnet lines of a metric over its rate are not processed, and must be sent again") {
