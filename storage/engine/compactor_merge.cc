@@ -22,7 +22,8 @@ std::vector<region::PartFacts> FactsOf(const Parts& parts, const std::set<uint64
     const lsm::PartEntry& entry = part->entry();
     facts.push_back({entry.number, part->bytes(), entry.made_ms, entry.reference, entry.tombstones,
                      merging.contains(entry.number), expired_bytes(*part), part->rows(),
-                     entry.rewrites});
+                     entry.rewrites, entry.first_sequence, entry.last_sequence,
+                     entry.cells_bytes > 0});
   }
   return facts;
 }

@@ -65,6 +65,8 @@ struct PartFacts {
   uint64_t expired_bytes = 0;  // bytes whose TTL is over; a merge of all parts removes these bytes
   RowSpan rows = {};
   uint32_t rewrites = 0;  // number of merges that rewrote the part's oldest bytes
+  uint64_t first_sequence = 0, last_sequence = 0;  // as in lsm::PartEntry
+  bool cells = false;  // whether the part has cells, which have sequence numbers of their own
 };
 
 /// Returns whether a major merge is due. It is due if the oldest part that it would merge was

@@ -253,6 +253,14 @@ bool MayJoin(std::span<const PartFacts> parts, const Picked& picked) {
       if (older > i && parts[i].rows.Meets(parts[older].rows)) return false;
     }
   }
+  uint64_t last = 0;
+  for (const size_t place : picked) last = std::max(last, parts[place].last_sequence);
+  for (size_t i = 0; i < picked.front(); ++i) {
+    if (!parts[i].cells || parts[i].first_sequence >= last) continue;
+    for (const size_t older : picked) {
+      if (parts[older].last_sequence < last && parts[i].rows.Meets(parts[older].rows)) return false;
+    }
+  }
   return true;
 }
 

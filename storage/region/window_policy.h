@@ -29,9 +29,11 @@ using Picked = std::vector<size_t>;
 Picked PartsToJoin(std::span<const PartFacts> newest_first, const MergePolicy& policy,
                    int64_t now_ms);
 
-/// Returns whether the picked parts may be merged without the parts between them. The merge is not
-/// allowed if a part between them has rows in common with an older picked part. In that case, the
-/// older data of these rows would count as newer after the merge.
+/// Returns whether the picked parts may be merged without the other parts. The merge is not allowed
+/// if a part between them has rows in common with an older picked part. In that case, the older
+/// data of these rows would count as newer after the merge. The points of the output get its
+/// greatest sequence number. So the merge is also not allowed if a newer part has cells that may be
+/// older than this number, and rows in common with a picked part whose numbers are all smaller.
 bool MayJoin(std::span<const PartFacts> newest_first, const Picked& picked);
 
 /// Returns whether no part outside of `picked` has rows in common with a newer part in `picked`. If

@@ -273,4 +273,28 @@ TEST_CASE("parts are not merged past a part that has rows in common with them") 
 }
 
 }  // namespace
+TEST_CASE("a merge does not make points newer than cells that were written after them") {
+  const auto fact = [](uint32_t first_day, uint32_t last_day, uint64_t first, uint64_t last) {
+    PartFacts part;
+    part.rows = {first_day * kDayS, last_day * kDayS, false};
+    part.first_sequence = first;
+    part.last_sequence = last;
+    return part;
+  };
+  // Two parts of one flush, and an older part with points of the same day as the first.
+  std::vector<PartFacts> parts = {fact(5, 5, 101, 200), fact(1, 9, 101, 200), fact(1, 9, 1, 100)};
+  CHECK(MayJoin(parts, {1, 2}));
+  parts[0].cells = true;
+  CHECK_FALSE(MayJoin(parts, {1, 2}));
+  CHECK(MayJoin(parts, {0, 1, 2}));
+  CHECK(MayJoin(parts, {1}));
+  CHECK(MayJoin(parts, {2}));
+  parts[2].rows = {1 * kDayS, 4 * kDayS, false};
+  CHECK(MayJoin(parts, {1, 2}));
+  parts[2].rows = parts[1].rows;
+  parts[0].first_sequence = 201;
+  parts[0].last_sequence = 300;
+  CHECK(MayJoin(parts, {1, 2}));
+}
+
 }  // namespace hg::region
