@@ -98,9 +98,10 @@ enum class StoreUse : uint8_t {
   kLook,  // the process changes files of the store only when a caller requests it
 };
 
-/// A function that opens the configured store; without kLook, it has all tables of tsd/tables.h.
-/// `words` describe this process to other processes that find the data directory in use. Busy:
-/// another process uses the data directory; the error message contains its process id and words.
+/// A function that opens the configured store. Unless the use is kLook, the store then has all
+/// tables of tsd/tables.h. `words` describe this process to other processes that find the data
+/// directory in use. Busy: another process uses the data directory; the error has its process id
+/// and words.
 using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(
     const Config&, const std::string& words, StoreUse use)>;
 

@@ -256,7 +256,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   bool TakeFrames() {
     bool ends = false;
     refused_ = 0;
-    for (size_t frames = 0; !ends && HasFrame(); ends = ends || ++frames == kFramesMax) {
+    size_t frames = 0;
+    while (!ends && HasFrame()) {
       const size_t size = ReadBig32(buffer_.view().data());
       if (size > GraphiteServer::kFrameBytesMax) break;
       if (!frame_) {
@@ -276,6 +277,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
       frame_.reset();
       buffer_.Consume(kFrameHeadBytes + size);
       pace_.End();
+      if (++frames == kFramesMax) ends = true;
     }
     intake_.Flush(writer_.get());
     const bool has_size = !ends && buffer_.size() >= kFrameHeadBytes;

@@ -66,7 +66,7 @@ TEST_CASE("a metric over its rate is named, and a batch is accepted or refused a
   CHECK(put("[" + Point("calm", 1700000000, "a") + "," + Point("busy", 1700000020, "a") + "]")
             .status == 429);
   CHECK(edge.Cells().size() == 6);
-  // A name of the refused metric is new.
+  // The series of the metric over its rate is new here: its tag value has no id yet.
   const std::string with_new =
       "[" + Point("idle", 1700000003, "a") + "," + Point("busy", 1700000020, "new") + "]";
   for (const char* target : {"/api/put", "/api/put?details"}) {
