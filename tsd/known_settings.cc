@@ -74,8 +74,9 @@ constexpr KnownSetting kSettings[] = {
      "8 KiB, or with the header `Expect: 100-continue`. The default of OpenTSDB is `false`."},
     {"tsd.http.request.max_chunk", "67108864",
      "Maximum size of a request body in bytes. The maximum applies to the compressed and to the "
-     "uncompressed body. The daemon refuses a larger body with 413 and closes the connection. The "
-     "default of OpenTSDB is `4096`."},
+     "uncompressed body. The daemon refuses a larger body with 413 and closes the connection. If "
+     "only the uncompressed body of a remote write request (`snappy`) is too large, the "
+     "connection stays open. The default of OpenTSDB is `4096`."},
     {"tsd.http.request.hosts", "",
      "Host names by which clients may address the daemon, separated by commas, without ports. "
      "`localhost` and IP addresses are always allowed. The value `*` allows any name. The daemon "
@@ -185,14 +186,18 @@ constexpr KnownSetting kSettings[] = {
      "filter has more values, the daemon compares the names of the stored series instead. Values "
      "of such a filter that do not exist are ignored."},
     {"tsd.query.limits.bytes.default", "0",
-     "Maximum number of bytes that one sub-query may read. A query that reads more bytes ends with "
-     "413. 0 means no limit."},
+     "Maximum number of bytes that one sub-query may read. The daemon checks the limit before "
+     "each batch of rows (`tsd.storage.hbase.scanner.maxNumRows`). If the sub-query has already "
+     "read more bytes, the query ends with 413. The limit does not apply to PromQL, remote read "
+     "and `/api/query/last`. 0 means no limit."},
     {"tsd.query.limits.bytes.allow_override", "false",
      "If `true`, a client may set `overrideByteLimit` in the body of a query to lift "
      "`tsd.query.limits.bytes.default`."},
     {"tsd.query.limits.data_points.default", "0",
      "Maximum number of cells that one sub-query may read. A cell is a point or several points "
-     "that are stored together. A query that reads more cells ends with 413. 0 means no limit."},
+     "that are stored together. The daemon checks the limit in the same way as "
+     "`tsd.query.limits.bytes.default`, and for the same queries. If the sub-query has already "
+     "read this number of cells, the query ends with 413. 0 means no limit."},
     {"tsd.query.limits.data_points.allow_override", "false",
      "If `true`, a client may set `overrideDataPointLimit` in the body of a query to lift "
      "`tsd.query.limits.data_points.default`."},
@@ -212,7 +217,9 @@ constexpr KnownSetting kSettings[] = {
     Ignored("tsd.query.multi_get.get_all_salts", "false", kMultiGet),
     {"tsd.query.skip_unresolved_tagvs", "false",
      "If `true`, a `literal_or` filter ignores tag values that do not exist. If `false`, the "
-     "daemon refuses a query whose `literal_or` filter contains a tag value that does not exist."},
+     "daemon refuses a query whose `literal_or` filter contains a tag value that does not exist. "
+     "A filter with more values than `tsd.query.filter.expansion_limit` always ignores such tag "
+     "values."},
     {"tsd.query.timeout", "300000",
      "Maximum duration of a request in milliseconds. A request that takes longer ends with 413, or "
      "with 503 if it is a write or a PromQL query. "
@@ -337,20 +344,25 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.uidfilter.enable", "false",
      "If `true`, the filter `tsd.uidfilter.plugin` decides whether a new name gets an id."},
     {"tsd.uidfilter.plugin", "",
-     "Class name of the filter for new names (`tsd.uidfilter.enable`). The only possible value is "
-     "`net.opentsdb.uid.UniqueIdWhitelistFilter`. With any other value the daemon does not start."},
+     "Class name of the filter for new names. The daemon reads this setting only if "
+     "`tsd.uidfilter.enable` is `true`. The only supported class is "
+     "`net.opentsdb.uid.UniqueIdWhitelistFilter`. With another class the daemon does not start."},
     {"tsd.uidfilter.whitelist.delimiter", ",",
      "Regular expression for the text that separates the patterns in the lists "
-     "`tsd.uidfilter.whitelist.*_patterns`."},
+     "`tsd.uidfilter.whitelist.*_patterns`. The daemon reads this setting only if "
+     "`tsd.uidfilter.enable` is `true`."},
     {"tsd.uidfilter.whitelist.metric_patterns", "",
-     "List of regular expressions. A new metric gets an id only if the name of the metric contains "
-     "a match for each expression of the list. If the list is empty, any metric gets an id."},
+     "List of regular expressions. If `tsd.uidfilter.enable` is `true`, a new metric gets an id "
+     "only if the name of the metric contains a match for each expression of the list. If the "
+     "list is empty, any metric gets an id."},
     {"tsd.uidfilter.whitelist.tagk_patterns", "",
-     "List of regular expressions. A new tag key gets an id only if it contains a match for each "
-     "expression of the list. If the list is empty, any tag key gets an id."},
+     "List of regular expressions. If `tsd.uidfilter.enable` is `true`, a new tag key gets an id "
+     "only if it contains a match for each expression of the list. If the list is empty, any tag "
+     "key gets an id."},
     {"tsd.uidfilter.whitelist.tagv_patterns", "",
-     "List of regular expressions. A new tag value gets an id only if it contains a match for each "
-     "expression of the list. If the list is empty, any tag value gets an id."},
+     "List of regular expressions. If `tsd.uidfilter.enable` is `true`, a new tag value gets an "
+     "id only if it contains a match for each expression of the list. If the list is empty, any "
+     "tag value gets an id."},
     {"tsd.uid.use_mode", "false",
      "If `true`, the caches of names and ids depend on `tsd.mode`: with `ro` the daemon caches "
      "only names by id, and with `wo` the daemon caches only ids by name."},
@@ -533,21 +545,21 @@ constexpr KnownSetting kSettings[] = {
      "authority is missing or expired. If this setting is empty, the daemon does not check for "
      "revocation. The daemon reads the file again for new connections on the signal `SIGHUP`."},
     {"tsd.limits.client.points", "0",
-     "Average number of points per second that one client may write. A client is a user or, "
-     "without authentication, an address. The daemon accepts or refuses a batch as a whole, and "
-     "allows a burst of one second. While the average is above the limit, the daemon refuses "
-     "batches with 429, and telnet lines wait. 0 means no limit."},
+     "Average number of points per second that one client may write. A client is a user or, if "
+     "the client is not authenticated, an IP address. The daemon accepts or refuses a batch as a "
+     "whole, and allows a burst of one second. While the average is above the limit, the daemon "
+     "refuses batches with 429, and telnet lines wait. 0 means no limit."},
     {"tsd.limits.client.series", "0",
      "Number of new series per hour that one client may create. If a client creates more new "
-     "series, the daemon refuses their points and annotations with 400. 0 means no limit. This "
-     "limit works with the embedded store only."},
+     "series, the daemon refuses their points and annotations with 400 (OpenTelemetry: 200 with "
+     "`partialSuccess`). 0 means no limit. This limit works with the embedded store only."},
     {"tsd.limits.metric.points", "0",
      "Average number of points per second that all clients together may write to one metric. The "
      "daemon enforces this limit in the same way as `tsd.limits.client.points`. 0 means no limit."},
     {"tsd.limits.metric.series", "0",
      "Maximum number of series of one metric. If a metric has this number of series, the daemon "
-     "refuses points and annotations of new series of the metric with 400. 0 means no limit. This "
-     "limit works with the embedded store only."},
+     "refuses points and annotations of new series of the metric with 400 (OpenTelemetry: 200 "
+     "with `partialSuccess`). 0 means no limit. This limit works with the embedded store only."},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090",
      "Addresses of HBase's Thrift2 gateways in the form `host:port`, separated by commas. The "
      "daemon uses the gateways if `tsd.storage.backend` is `hbase` (see [HBase](hbase.md))."},
@@ -564,7 +576,9 @@ constexpr KnownSetting kSettings[] = {
      "arrives within this time, the daemon closes the connection."},
     {"tsd.storage.hbase.thrift.deadline", "30000",
      "Time in milliseconds for which the daemon repeats a failed call to HBase. If the call has "
-     "not succeeded within this time, the request that needs the call gets 503."},
+     "not succeeded within this time, the request that needs the call fails. A query to "
+     "`/api/query` then gets 424, or 503 if HBase was only busy. Writes over HTTP and PromQL "
+     "queries get 503."},
     {"tsd.storage.hbase.start_patience", "60000",
      "Time in milliseconds for which a starting daemon tries to reach HBase. If the daemon cannot "
      "reach HBase within this time, it exits with an error."},

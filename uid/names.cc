@@ -646,6 +646,5 @@ void Names::DropCaches() {
 }
 bool Names::filters() const { return impl_->filters(); }
 Names::CacheStats Names::Stats(UidKind kind) const { return impl_->of(kind).Stats(); }
-void Names::CountRejected(UidKind kind) { impl_->of(kind).CountRejected(); }
 
 }  // namespace hg::uid

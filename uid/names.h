@@ -150,9 +150,6 @@ class Names {
     uint64_t hits = 0, misses = 0, size = 0, random_collisions = 0, rejected = 0;
   };
   [[nodiscard]] CacheStats Stats(UidKind kind) const;
-  /// Adds a name to CacheStats::rejected. Callers use this function for a name that gets no id
-  /// because automatic creation is off.
-  void CountRejected(UidKind kind);
 
  private:
   class Impl;

@@ -11,6 +11,7 @@
 #include "http/request/services.h"
 #include "http/wire/influx_line.h"
 #include "http/wire/influx_lines.h"
+#include "http/wire/request_memory.h"
 #include "query/request/running_request.h"
 #include "storage/model/instant.h"
 #include "storage/model/point_sink.h"
@@ -29,7 +30,7 @@ constexpr size_t kLinesPerCheck = 64;
 constexpr size_t kSliceBytes = 1 << 20;
 /// Maximum bytes of names per batch. This limit is needed because each field of a line repeats the
 /// name of its measurement.
-constexpr size_t kInfluxBatchBytes = size_t{16} << 20;
+constexpr size_t kInfluxBatchBytes = size_t{2} << 20;
 /// Maximum number of invalid lines that an error message describes. Further invalid lines are only
 /// counted.
 constexpr size_t kNamedLinesMax = 20;
@@ -61,6 +62,7 @@ class InfluxWrite {
     now_ = now.value_or(Timestamp{1});
     TakeBody();
     Append();
+    known_ = {};  // the request may wait long until its points are durable
     // If a point is refused, the points stored before it stay stored, although the client sends the
     // whole request again.
     if (const Status again = intake_.Finish(); !again.ok())
@@ -164,9 +166,10 @@ class InfluxWrite {
       RETURN_IF_ERROR(
           points_.Add(metric, time, field.value, {Dialect::kInflux, field.raw_name, parts.series}));
       numbers_.push_back(line_number_);
-      if (points_.bytes() < kInfluxBatchBytes) continue;
-      Append();
+      intake_.Stop(names_room_.Cover(points_.bytes()));
+      if (points_.bytes() >= kInfluxBatchBytes) Append();
       if (!intake_.refusal().ok()) break;
+      if (!points_.points().empty()) continue;
       RETURN_IF_ERROR(points_.SetTags(parts.tags));
     }
     return {};
@@ -207,7 +210,8 @@ class InfluxWrite {
 
   // The points of the current batch.
   ForeignPoints points_;
-  std::vector<size_t> numbers_;  // line numbers of the points
+  RequestMemory::Room names_room_{request_.memory};  // charges the names of points_
+  std::vector<size_t> numbers_;                      // line numbers of the points
 
   size_t lines_ = 0, line_number_ = 0, text_fields_ = 0;
   size_t bad_lines_ = 0, blamed_ = 0;

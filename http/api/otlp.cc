@@ -51,7 +51,7 @@ class OtlpRequest {
       return Refuse(413, kResourceExhausted,
                     "The body is longer than " + std::to_string(kOtlpBytesMax) + " bytes");
     }
-    LabelledPoints points(services_, *request_.running, request_.writer.get());
+    LabelledPoints points(services_, *request_.running, request_.writer.get(), request_.memory);
     if (!Read(&points)) return;
     const Status stored = points.Finish();
     if (!stored.ok()) return RefuseAll(stored);

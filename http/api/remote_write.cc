@@ -60,7 +60,7 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
   const std::optional<SnappyBody> body =
       RequireSnappyBody(request, {kWriteRequest1, kWriteRequest2}, bytes_max, out);
   if (!body) return;
-  LabelledPoints points(services, *request.running, request.writer.get());
+  LabelledPoints points(services, *request.running, request.writer.get(), request.memory);
   std::vector<Label> labels;
   // When the request is cancelled, its rest is not read.
   Status ended;

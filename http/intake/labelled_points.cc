@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kBatchPoints = 8192;
 /// Maximum bytes of the series of a batch, and of the names of these series. A batch that exceeds
 /// it is stored before more series are added.
-constexpr size_t kBatchBytes = 8 << 20;
+constexpr size_t kBatchBytes = 1 << 20;
 /// Number of bytes of a series that can be copied, or turned into names, in the time of a step.
 constexpr uint64_t kBytesPerStep = 8;
 /// Typical bytes for the two lengths of a label.
@@ -78,6 +78,7 @@ void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> l
   series.all.append(metric);
   AppendLabels(labels, &series.all);
   series_bytes_ += series.size();
+  intake_.Stop(names_room_.Cover(series_bytes_));
   raw_key_bytes_ += series.size();
 }
 
@@ -137,6 +138,8 @@ void LabelledPoints::StoreNamed() {
       Result<NamedSeries> series = NameSeries(point.series.metric, labels, *rules_);
       last_fault = series.status();
       if (series.ok()) batch.AddSeries(std::move(*series));
+      intake_.Stop(names_room_.Cover(series_bytes_ + batch.bytes));
+      if (!intake_.refusal().ok()) return;
     }
     if (!last_fault.ok()) {
       Judge(i, last_fault);

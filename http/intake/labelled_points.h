@@ -11,6 +11,7 @@
 
 #include "http/intake/intake.h"
 #include "http/request/services.h"
+#include "http/wire/request_memory.h"
 #include "http/wire/series_labels.h"
 #include "storage/base/request_context.h"
 #include "storage/model/point_sink.h"
@@ -24,13 +25,16 @@ class LabelledPoints : public LabelledSink {
  public:
   /// All arguments must outlive the object. The object charges its work to `context`. After
   /// `context` has returned an error, the object stores no more points. `writer` has the write
-  /// limits of the client; nullptr = unlimited.
-  LabelledPoints(Services& services, RequestContext& context, Writer* writer)
+  /// limits of the client; nullptr = unlimited. The names of the points are charged to `memory`;
+  /// nullptr = no limit. After `memory` has refused memory, the object stores no more points.
+  LabelledPoints(Services& services, RequestContext& context, Writer* writer,
+                 RequestMemory::Share* memory)
       : services_(services),
         context_(context),
         write_(context, writer, WriteContext::Checks::kOnce),
         intake_(services.sink, services.counters, write_),
-        tags_max_(services.sink.tags_max()) {}
+        tags_max_(services.sink.tags_max()),
+        names_room_(memory) {}
 
   void SetSeries(std::string_view metric, std::span<const Label> labels) override;
   bool BeginItem() override;
@@ -93,6 +97,7 @@ class LabelledPoints : public LabelledSink {
   std::optional<NamingRules> rules_;  // naming rules; set when the first name must be escaped
   std::deque<SeriesBytes> series_;    // the series of points_ and the current series
   size_t series_bytes_ = 0;
+  RequestMemory::Room names_room_;  // charges series_, and the names that StoreNamed makes of it
   bool borrowed_ = false;  // whether elements of points_ refer to the last element of series_
   std::vector<KeyedPoint> points_;
   /// For each element of points_, the number of its item; the first item is 1.

@@ -22,7 +22,8 @@ struct Counters {
       put_unknown_metrics{0}, put_writes_blocked{0};
 
   // The counters unauthorized_* count requests without valid credentials. The counters forbidden_*
-  // count requests with valid credentials whose user lacks the required role.
+  // count requests with valid credentials whose user lacks the required role. forbidden_http also
+  // counts requests with an unknown host name, and requests from pages of other sites.
   Counter unauthorized_http{0}, unauthorized_telnet{0}, forbidden_http{0}, forbidden_telnet{0};
 
   /// The number of the stalls of event loops, and their total time in milliseconds

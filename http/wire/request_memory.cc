@@ -64,4 +64,11 @@ Status RequestMemory::Room::Grow(uint64_t bytes) {
   return {};
 }
 
+Status RequestMemory::Room::Cover(uint64_t bytes) {
+  if (share_ == nullptr || bytes <= bytes_) return {};
+  if (!share_->Take(bytes - bytes_)) return share_->refusal();
+  bytes_ = bytes;
+  return {};
+}
+
 }  // namespace hg::http

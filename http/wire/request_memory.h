@@ -93,6 +93,10 @@ class RequestMemory::Room {
   /// buffers exist while the contents are copied. Then it gives the old size back. If the share has
   /// not enough memory, the function returns refusal() of the share.
   Status Grow(uint64_t bytes);
+  /// Charges the memory for several buffers that together grow to `bytes` and are not copied when
+  /// they grow. If they need less than before, the memory stays charged. If the share has not
+  /// enough memory, the function returns refusal() of the share.
+  Status Cover(uint64_t bytes);
   /// Leaves the memory charged to the share when this object is destroyed.
   void Keep() { bytes_ = 0; }
 

@@ -127,6 +127,7 @@ std::vector<wire::TResult> Service::GetAll(const std::string& table,
     return results;
   }
   for (const wire::TGet& get : gets) {
+    Check(context_.Check(), table, method);  // the filters of all gets may be long
     CellChoice choice(get, method);
     CellSelection wanted = choice.selection();
     wanted.context = &context_;

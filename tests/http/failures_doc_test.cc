@@ -64,7 +64,7 @@ const Injected kInjected[] = {
      At::kAppend,
      {Status::Busy("why"), Status::Unavailable("why"), Status::DeadlineExceeded("why")}},
     {"reading or writing the store fails", At::kAppend, {Status::IoError("why")}},
-    {"the log fails after the points were stored", At::kCommit, {Status::IoError("why")}},
+    {"the log fails after the points were stored", At::kCommit, {Status::Unavailable("why")}},
 };
 
 /// Makes the store fail while one point is written. A put may try to append twice: on its fast way

@@ -205,8 +205,6 @@ TEST_CASE("cached names are found without the store until the caches are dropped
   CHECK_FALSE(names.Find(UidKind::kTagk, "host").ok());
   CHECK_FALSE(names.NameOf(UidKind::kTagk, id).ok());
   CHECK(names.Stats(UidKind::kTagk).size == 0);
-  names.CountRejected(UidKind::kTagk);
-  CHECK(names.Stats(UidKind::kTagk).rejected == 1);
 }
 
 TEST_CASE("new names fall out of a full cache, and are found again in the store with their ids") {

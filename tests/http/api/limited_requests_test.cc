@@ -142,7 +142,7 @@ TEST_CASE("points that the store refuses are not charged") {
   CHECK(edge.Put("m") == 204);
 }
 
-TEST_CASE("every handler charges its request with the memory of parsing it") {
+TEST_CASE("every handler charges its request with the memory of parsing it and of its names") {
   EdgeFixture edge;
   const auto refused = [&](std::string_view target, const Headers& headers, std::string_view body,
                            uint64_t bytes_max) {
@@ -184,6 +184,25 @@ TEST_CASE("every handler charges its request with the memory of parsing it") {
     CHECK(refused(target, kLanguages[0].headers, body, 64));
     CHECK(refused(target, kLanguages[0].headers, body, 1 << 20));
     CHECK_FALSE(refused(target, kLanguages[0].headers, body, 1 << 30));
+  }
+  // Each field, and each data point, repeats a long name. The bodies have fewer than 64 KiB.
+  std::string line = std::string(1000, 'm') + " a=1";
+  for (int i = 0; i < 1000; ++i) line += ",f" + std::to_string(i) + "=1";
+  std::string metrics;
+  for (int i = 0; i < 100; ++i) {
+    metrics += std::string(i > 0 ? "," : "") + R"({"name":"m)" + std::to_string(i) +
+               R"(","gauge":{"dataPoints":[{"timeUnixNano":"1700000000000000000","asInt":1}]}})";
+  }
+  const std::string resource = R"({"resourceMetrics":[{"resource":{"attributes":[{"key":"k",)"
+                               R"("value":{"stringValue":")" +
+                               std::string(20'000, 'v') + R"("}}]},"scopeMetrics":[{"metrics":[)" +
+                               metrics + "]}]}]}";
+  for (const auto& [target, headers, body] :
+       {std::tuple("/write?precision=s", Headers(), line),
+        {"/v1/metrics", Headers{{"content-type", "application/json"}}, resource}}) {
+    CAPTURE(std::string(target));
+    CHECK(refused(target, headers, body, 1 << 20));
+    CHECK_FALSE(refused(target, headers, body, 1 << 23));
   }
 }
 

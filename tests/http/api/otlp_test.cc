@@ -199,7 +199,7 @@ TEST_CASE_FIXTURE(EdgeFixture, "the path depends on the API setting, not on the 
 
 TEST_CASE_FIXTURE(EdgeFixture,
                   "many points with too many labels are refused without examining each label") {
-  LabelledPoints points(services, RequestContext::Unlimited(), nullptr);
+  LabelledPoints points(services, RequestContext::Unlimited(), nullptr, nullptr);
   std::vector<std::string> names;
   for (int i = 0; i < 120; ++i) names.push_back("key" + std::to_string(i));
   const std::string value(200, 'x');
@@ -220,7 +220,7 @@ TEST_CASE_FIXTURE(EdgeFixture,
 }
 
 TEST_CASE_FIXTURE(EdgeFixture, "points of series with long escaped names are stored in parts") {
-  LabelledPoints labelled(services, RequestContext::Unlimited(), nullptr);
+  LabelledPoints labelled(services, RequestContext::Unlimited(), nullptr, nullptr);
   constexpr int kPoints = 600;
   const std::string value(4600, ' ');  // 32200 bytes with its escapes
   for (int i = 0; i < kPoints; ++i) {
@@ -231,14 +231,14 @@ TEST_CASE_FIXTURE(EdgeFixture, "points of series with long escaped names are sto
   CHECK(labelled.Finish().ok());
   CHECK(labelled.refused() == 0);
   CHECK(labelled.stored() == kPoints);
-  CHECK(points.appends == 3);  // names of at most 8 MiB each
+  CHECK(points.appends == 19);  // names of at most 1 MiB each
 }
 
 TEST_CASE_FIXTURE(EdgeFixture,
                   "no more points are accepted once the request has done too much work") {
   FakeWatch watch;
   watch.steps_max = 100'000;
-  LabelledPoints points(services, watch, nullptr);
+  LabelledPoints points(services, watch, nullptr, nullptr);
   const std::string value(200, 'x');
   for (int i = 0; i < 20'000; ++i) {
     points.BeginItem();
@@ -251,7 +251,7 @@ TEST_CASE_FIXTURE(EdgeFixture,
 
 TEST_CASE_FIXTURE(EdgeFixture, "a request may end between two series that get names") {
   FakeWatch watch;
-  LabelledPoints points(services, watch, nullptr);
+  LabelledPoints points(services, watch, nullptr, nullptr);
   const std::string value(30 << 10, '\x01');
   for (int i = 0; i < 100; ++i) {
     points.BeginItem();
