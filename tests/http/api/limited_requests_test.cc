@@ -193,15 +193,14 @@ TEST_CASE("every handler charges its request with the memory of parsing it and o
     metrics += std::string(i > 0 ? "," : "") + R"({"name":"m)" + std::to_string(i) +
                R"(","gauge":{"dataPoints":[{"timeUnixNano":"1700000000000000000","asInt":1}]}})";
   }
-  const std::string resource = R"({"resourceMetrics":[{"resource":{"attributes":[{"key":"k",)"
-                               R"("value":{"stringValue":")" +
-                               std::string(20'000, 'v') + R"("}}]},"scopeMetrics":[{"metrics":[)" +
-                               metrics + "]}]}]}";
-  for (const auto& [target, headers, body] :
-       {std::tuple("/write?precision=s", Headers(), line),
-        {"/v1/metrics", Headers{{"content-type", "application/json"}}, resource}}) {
+  const std::string scopes = R"({"resourceMetrics":[{"scopeMetrics":[{"scope":{"attributes":[)"
+                             R"({"key":"k","value":{"stringValue":")" +
+                             std::string(20'000, 'v') + R"("}}]},"metrics":[)" + metrics + "]}]}]}";
+  for (const auto& [target, headers, body, bytes_max] :
+       {std::tuple("/write?precision=s", Headers(), line, 1 << 20),
+        {"/v1/metrics", Headers{{"content-type", "application/json"}}, scopes, 1 << 22}}) {
     CAPTURE(std::string(target));
-    CHECK(refused(target, headers, body, 1 << 20));
+    CHECK(refused(target, headers, body, bytes_max));
     CHECK_FALSE(refused(target, headers, body, 1 << 23));
   }
 }
