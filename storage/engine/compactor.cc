@@ -30,6 +30,7 @@ void Compactor::Start() {
   threads_[kLargeMerges] = std::thread([this] { MergeLoop(MergePool::kLarge); });
   if (env_.options.sweep_interval_ms > 0)
     threads_[kSeriesSweep] = std::thread([this] { SweepLoop(); });
+  threads_[kRelease] = std::thread([this] { ReleaseLoop(); });
 }
 
 Status Compactor::Stop(bool flush) {
@@ -125,6 +126,20 @@ void Compactor::SweepLoop() {
     EndRound(kSeriesSweep, std::move(status));
     rest =
         std::max(rest, std::chrono::milliseconds((env_.MonotonicMs() - begin_ms) * kRestPerWork));
+  }
+}
+
+void Compactor::ReleaseUnused() {
+  if (!file_set_.ReleaseUnused()) return;
+  MutexLock lock(background_mutex_);
+  workers_[kRelease].wanted = true;
+  background_wake_.NotifyAll();
+}
+
+// A thread of its own, because the others may work for minutes.
+void Compactor::ReleaseLoop() {
+  constexpr auto kSoon = std::chrono::milliseconds(50);
+  while (SleepUntilWanted(kRelease, file_set_.ReleaseUnused() ? kSoon : kTick)) {
   }
 }
 

@@ -58,6 +58,9 @@ class Compactor {
   /// Joins the threads and waits for all other work. Call Stop once, after Environment::Close. If
   /// `flush` is true, Stop then flushes the memtables and returns the error of this flush.
   Status Stop(bool flush) EXCLUDES(regions_mutex_);
+  /// Calls FileSet::ReleaseUnused. If readers still use something, a background thread repeats the
+  /// call.
+  void ReleaseUnused() EXCLUDES(background_mutex_);
   /// Wakes the flush thread, which then checks for flush requests and the size of the memtables.
   void WakeFlush() EXCLUDES(background_mutex_);
 
@@ -141,7 +144,7 @@ class Compactor {
   [[nodiscard]] const KeyLayout& layout() const { return env_.layout(); }
 
   // The background threads. Each has a flag that wakes the thread, and the error of its last round.
-  enum Worker : size_t { kFlush, kSmallMerges, kLargeMerges, kSeriesSweep, kWorkers };
+  enum Worker : size_t { kFlush, kSmallMerges, kLargeMerges, kSeriesSweep, kRelease, kWorkers };
   struct WorkerState {
     bool wanted = false;
     Status error;
@@ -154,6 +157,7 @@ class Compactor {
   void FlushLoop();
   void MergeLoop(MergePool pool);
   void SweepLoop();
+  void ReleaseLoop();
   void WakeMerges() EXCLUDES(background_mutex_);
 
   // The following functions are in compactor_flush.cc.

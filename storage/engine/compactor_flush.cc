@@ -63,11 +63,12 @@ Status Compactor::FlushIfNeeded() {
   readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleMs);
   TakeMemoryFromReaders();
   MutexLock regions(regions_mutex_);
-  const auto version = file_set_.Pin();
+  auto version = file_set_.Pin();
   const Memstore::FlushDue active = memstore_.TakeFlushDue(*version->memtables.front());
   const bool frozen = version->memtables.size() > 1;
   const bool needed = active.due || frozen;
   if (needed && !active.urgent && PutOff(*version)) return {};
+  version.reset();  // the flush frees the memtables
   flush_put_off_ms_.reset();
   if (!needed) return {};
   if (active.due) memstore_.Freeze();
@@ -105,7 +106,10 @@ void Compactor::TakeMemoryFromReaders() {
 }
 
 Status Compactor::FlushFrozen() {
-  while (file_set_.Pin()->memtables.size() > 1) RETURN_IF_ERROR(FlushOldest());
+  while (file_set_.Pin()->memtables.size() > 1) {
+    RETURN_IF_ERROR(FlushOldest());
+    ReleaseUnused();
+  }
   return {};
 }
 
@@ -379,6 +383,7 @@ Status Compactor::Flush() {
 // if a reader keeps the flushed memtable. If the flush fails, the caller gets Unavailable if the
 // flush returned that, and Busy otherwise.
 Status Compactor::LeaveRoom() {
+  if (memstore_.MemoryBytes() > env_.memory_max / 2) ReleaseUnused();
   if (memstore_.active_bytes() <= env_.memory_max / 8) return {};
   const Status flushed = Flush();
   if (flushed.ok() || flushed.code() == StatusCode::kUnavailable) return flushed;

@@ -67,10 +67,8 @@ Status Compactor::MergePending(MergePool pool) {
 bool Compactor::PickMerge(MergePool pool, MergeJob* job) {
   const int64_t now_ms = env_.clock.NowMs(), monotonic_ms = env_.MonotonicMs();
   const uint64_t free_bytes = env_.files.FreeBytes(env_.options.path);
-  // Released after the lock, because the last reference to a version deletes files.
-  std::shared_ptr<const Version> version;
   MutexLock lock(work_mutex_);
-  version = file_set_.Pin();
+  const auto version = file_set_.Pin();
   ForgetMendedIn(*version);
   bool best_references = false;
   size_t best_parts = 0;

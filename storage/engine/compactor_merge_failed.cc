@@ -33,11 +33,8 @@ void Compactor::NoteMerge(const MergeJob& job, const Status& status) {
 }
 
 void Compactor::ForgetMended() {
-  // Released after the lock, because the last reference to a version deletes files.
-  std::shared_ptr<const Version> version;
   MutexLock lock(work_mutex_);
-  version = file_set_.Pin();
-  ForgetMendedIn(*version);
+  ForgetMendedIn(*file_set_.Pin());
 }
 
 // Forgets a failure if its region was split, merged or dropped, or if at least one of its input

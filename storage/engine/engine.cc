@@ -91,6 +91,7 @@ Status Engine::Close() {
   Status status = compactor_.Stop(memstore_.has_log() && !env_.memory_is_logged());
   const Status synced = memstore_.Close();
   if (status.ok()) status = synced;
+  (void)file_set_.ReleaseUnused();
   // From here on, the store changes nothing on disk.
   lock_.reset();
   return status;
@@ -103,7 +104,7 @@ bool Engine::RowsExpire() const {
 }
 
 Result<RepairReport> Engine::Repair() {
-  return OnlineRepair(env_, file_set_, listeners_, compactor_).Repair();
+  return Released(OnlineRepair(env_, file_set_, listeners_, compactor_).Repair());
 }
 
 EmbeddedStats Engine::Stats() const {

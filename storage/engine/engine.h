@@ -103,26 +103,29 @@ class Engine {
   [[nodiscard]] std::shared_ptr<const Version> Pin() const { return file_set_.Pin(); }
   [[nodiscard]] const RowReader& rows() const { return memstore_.rows(); }
 
-  // The following functions call the functions of Compactor with the same names.
-  Status Flush() { return compactor_.Flush(); }
+  // The following functions call the functions of Compactor with the same names, and then release
+  // the files that are not used any more.
+  Status Flush() { return Released(compactor_.Flush()); }
   Status LeaveRoom() { return compactor_.LeaveRoom(); }
-  Status Compact(RequestContext* context = nullptr) { return compactor_.Compact(context); }
-  Status Compact(const Table& table, RequestContext* context = nullptr) {
-    return compactor_.Compact(table, context);
+  Status Compact(RequestContext* context = nullptr) {
+    return Released(compactor_.Compact(context));
   }
-  Status DropFiles(const EndOfRows& end_of) { return compactor_.DropFiles(end_of); }
+  Status Compact(const Table& table, RequestContext* context = nullptr) {
+    return Released(compactor_.Compact(table, context));
+  }
+  Status DropFiles(const EndOfRows& end_of) { return Released(compactor_.DropFiles(end_of)); }
   Result<Bytes> Split(const Table& table, ByteView key_of_region, const std::optional<Bytes>& at) {
-    return compactor_.Split(table, key_of_region, at);
+    return Released(compactor_.Split(table, key_of_region, at));
   }
   Status MergeRegions(const Table& table, const Bytes& boundary,
                       RequestContext* context = nullptr) {
-    return compactor_.MergeRegions(table, boundary, context);
+    return Released(compactor_.MergeRegions(table, boundary, context));
   }
   using MergePool = Compactor::MergePool;
   Status FlushIfNeeded() { return compactor_.FlushIfNeeded(); }
-  Status MergePending(MergePool pool) { return compactor_.MergePending(pool); }
-  Status SplitWhereDue() { return compactor_.SplitWhereDue(); }
-  Status SweepSeries() { return compactor_.SweepSeries(); }
+  Status MergePending(MergePool pool) { return Released(compactor_.MergePending(pool)); }
+  Status SplitWhereDue() { return Released(compactor_.SplitWhereDue()); }
+  Status SweepSeries() { return Released(compactor_.SweepSeries()); }
 
   /// Check and Repair are described in storage/maintenance.h.
   Result<CheckReport> Check(RequestContext* context = nullptr);  // defined in engine_check.cc
@@ -132,6 +135,13 @@ class Engine {
   [[nodiscard]] EmbeddedStats Stats() const;
 
  private:
+  /// Calls Compactor::ReleaseUnused, and returns `result`.
+  template <typename T>
+  T Released(T result) {
+    compactor_.ReleaseUnused();
+    return result;
+  }
+
   Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock);
 
   Status Start();

@@ -184,8 +184,8 @@ Status Engine::DropTable(const std::string& name) {
   for (size_t region = 0; region < regions.count(); ++region) {
     places.emplace_back(id, regions.Id(region));
   }
-  return compactor_.WhileHeld(
-      places, [&] { return compactor_.ChangeTables([&] { return DropHeld(*table, places); }); });
+  return Released(compactor_.WhileHeld(
+      places, [&] { return compactor_.ChangeTables([&] { return DropHeld(*table, places); }); }));
 }
 
 // Also requires that all regions of the table are held, so that none of them can be split or

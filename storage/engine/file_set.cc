@@ -151,7 +151,7 @@ TableList FileSet::Tables() const {
 }
 
 void FileSet::Publish(std::shared_ptr<const Version>* version) {
-  // The caller releases the old version later, because that may close and remove files.
+  // The caller releases the old version after the lock.
   MutexLock lock(version_mutex_);
   version_.swap(*version);
 }
@@ -264,14 +264,22 @@ Status FileSet::Commit(const Edit& edit, const OpenByNumber& opened,
   std::set<uint64_t> named;
   for (const lsm::PartEntry& entry : manifest.parts) named.insert(entry.number);
   INVARIANT(named.empty() || *named.rbegin() < manifest.next_number);
+  std::set<std::shared_ptr<const PartFiles>> unnamed;  // a set, because regions may share files
+  for (const auto& part : edit.remove) {
+    if (!named.contains(part->entry().number)) unnamed.insert(part->files());
+  }
+  std::list<std::shared_ptr<const void>> retired(unnamed.begin(), unnamed.end());
+  if (edit.flushed) retired.push_back(Pin()->memtables.back());
   *saving = true;
   RETURN_IF_ERROR(Save(std::move(manifest)));
   // Nothing can fail from here on.
-  for (const auto& part : edit.remove) {
-    if (!named.contains(part->entry().number)) part->files()->Retire();
-  }
+  for (const auto& files : unnamed) files->Retire();
   *before = std::move(next);
   Publish(before);
+  {
+    MutexLock lock(retired_mutex_);
+    retired_.splice(retired_.end(), retired);
+  }
   if (edit.drops_rows) dropped_parts_ += edit.remove.size();
   return {};
 }
@@ -297,6 +305,18 @@ bool FileSet::NamedOnDisk(const std::vector<lsm::PartEntry>& entries) const {
            return std::any_of(entries.begin(), entries.end(),
                               [&](const auto& entry) { return entry.number == named.number; });
          });
+}
+
+bool FileSet::ReleaseUnused() {
+  std::list<std::shared_ptr<const void>> unused;  // destroyed after the lock was released
+  MutexLock lock(retired_mutex_);
+  for (auto it = retired_.begin(); it != retired_.end();) {
+    const auto next = std::next(it);
+    // Only holders of other references could copy them.
+    if (it->use_count() == 1) unused.splice(unused.end(), retired_, it);
+    it = next;
+  }
+  return !retired_.empty();
 }
 
 void FileSet::RemoveFiles(std::span<const lsm::PartEntry> entries) const {

@@ -77,9 +77,9 @@ struct FileSetState {
   std::shared_ptr<const Version> version;
 };
 
-/// Thread-safe after OpenFiles. A file that is no longer in the manifest is kept while a version
-/// contains it. The thread that releases the last version with the file closes and removes the
-/// file.
+/// Thread-safe after OpenFiles. A file that is no longer in the manifest is kept while a reader
+/// uses it. Then ReleaseUnused closes and removes the file. Readers never do, because they may be
+/// event loops, and to close a large file or to free a memtable takes long.
 ///
 /// Lock order: commit_ → Memstore::register_ and Memstore::write_ (AddMemory only) →
 /// version_mutex_. A thread holds commit_ while it writes the manifest. A thread that holds commit_
@@ -124,6 +124,9 @@ class FileSet {
   /// case, files that the manifest on disk may contain are kept until the next start. An allocation
   /// failure has the same effects as other failures.
   Status Apply(const Edit& edit);
+  /// Closes and removes files that are no longer in the manifest, and frees flushed memtables, if
+  /// no reader uses them any more. Returns whether readers still use others. May take long.
+  bool ReleaseUnused() EXCLUDES(retired_mutex_);
   /// Removes files that were written but never passed to Apply. If some files cannot be removed,
   /// the next start of the store removes them.
   void RemoveFiles(std::span<const lsm::PartEntry> entries) const;
@@ -173,6 +176,11 @@ class FileSet {
   // To read this member, a thread must hold version_mutex_. To change it, the thread must also hold
   // commit_.
   std::shared_ptr<const Version> version_ GUARDED_BY(version_mutex_) = std::make_shared<Version>();
+
+  Mutex retired_mutex_;  // a thread that holds it takes no other lock
+  // Files and memtables that are no longer in the current version. ReleaseUnused has the last
+  // reference to each of them.
+  std::list<std::shared_ptr<const void>> retired_ GUARDED_BY(retired_mutex_);
 };
 
 }  // namespace hg::engine

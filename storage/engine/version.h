@@ -21,7 +21,7 @@ namespace hg::engine {
 class Registry;
 
 /// The open files of a part. All regions that use the part share this object. If no manifest names
-/// the files any more, the thread that drops the last reference removes the files.
+/// the files any more, the destructor removes them (FileSet::ReleaseUnused).
 class PartFiles {
  public:
   /// Opens the files of a part, with the errors of OpenNamed. `folder` is the folder of the store.
@@ -44,8 +44,8 @@ class PartFiles {
   Result<std::shared_ptr<const Bytes>> DayIndexOf(const lsm::BlockFile& file,
                                                   const Registry& registry, lsm::CacheUse use,
                                                   RequestContext* watch) const;
-  /// Marks the files for removal. The thread that drops the last reference removes them. Call this
-  /// function when no manifest names the files any more.
+  /// Marks the files for removal by the destructor. Call this function when no manifest names the
+  /// files any more.
   void Retire() const { retired_ = true; }
 
  private:

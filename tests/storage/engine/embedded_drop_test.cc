@@ -259,6 +259,7 @@ TEST_CASE("a reader continues when a file is dropped") {
   CHECK(rows == 24);
   CHECK(rig.PointsFiles().size() == 1);
   scan.reset();
+  rig.Flush();
   CHECK(rig.PointsFiles().empty());
 }
 

@@ -69,7 +69,7 @@ struct StoreOfOneSeries {
   SeriesNumber series = 0;
 };
 
-TEST_CASE("flushed memory counts until its last reader has released it") {
+TEST_CASE("flushed memory counts until it is freed, which its last reader does not do") {
   StoreOfOneSeries f;
   auto& store = f.store;
   for (int64_t hour = 0; hour < 10'000; ++hour) {
@@ -82,7 +82,10 @@ TEST_CASE("flushed memory counts until its last reader has released it") {
   REQUIRE(reader.ok());
   REQUIRE((*store)->cells().Flush().ok());
   CHECK((*store)->Stats().memory_bytes >= before);
+  // The reader may be an event loop, which must not free much memory.
   reader->reset();
+  CHECK((*store)->Stats().memory_bytes >= before);
+  REQUIRE((*store)->cells().Flush().ok());
   CHECK((*store)->Stats().memory_bytes < before / 2);
 }
 
@@ -160,7 +163,7 @@ TEST_CASE("a request that cannot end early does not keep requests of newer scans
   CHECK_FALSE(newest.gave_up);
 }
 
-TEST_CASE("indexes of files count in memory until the last reader of the files is gone") {
+TEST_CASE("a reader does not close removed files, and their indexes count until they are closed") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
   auto opened = Embedded::Open(Options(), disk, clock);
@@ -191,7 +194,10 @@ TEST_CASE("indexes of files count in memory until the last reader of the files i
   REQUIRE((*reader)->Next(&rows).ok());
   REQUIRE(store.cells().DropTable("t").ok());
   CHECK(bytes() == before);
+  // The reader may be an event loop.
   reader->reset();
+  CHECK(bytes() == before);
+  REQUIRE(store.cells().Flush().ok());
   CHECK(bytes() == 0);
 }
 

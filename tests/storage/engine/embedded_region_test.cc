@@ -235,6 +235,7 @@ TEST_CASE(
   auto cursor = cells.Scan(spec);  // a reader keeps the files that it reads
   REQUIRE(cells.CompactTable("tsdb").ok());
   cursor = Status::NotFound("");
+  REQUIRE(cells.Flush().ok());  // removes the files that the reader used
   const auto children = PartFilesIn(folder.path());
   for (const std::string& name : parents) {
     // The series table is separate.
