@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A flood of new series fills the memory of a daemon: known series are stored all the time, new ones again after a flush, and the
-operator is told when no flush helps.
-    new_series_flood.py build/release/tsdb
+operator is told when no flush helps. Then the daemon is killed, and a new one finds every point that was acknowledged.
+    new_series_flood.py build/release/tsdb [SECONDS]    with SECONDS: only a flood of that length at 64 MB
 The last line reads "N passed, N failed"."""
 import http.client
+import itertools
 import json
 import re
 import sys
@@ -19,6 +20,7 @@ import daemon  # noqa: E402
 
 LIMITS_MB = (30, 64)  # tsd.memory.limit
 FLOOD_LINES_MAX = 300_000  # new series after which the memory must be full
+ENOUGH_MB = 1024  # tsd.memory.limit with which all series can be counted
 LINES_TOGETHER = 500
 ANSWER_S = 1.0  # limit for a point of a known series
 TRIES = 600  # of a thing that a busy machine delays; a scenario with late answers is repeated RUNS times
@@ -50,15 +52,17 @@ class Flood:
     """New series over one connection, which reads its replies."""
 
     def __init__(self, server):
-        self.lines, self.sent, self.refusals = Lines(server), 0, []
+        self.lines, self.sent, self.refusals, self.stored, self.lines_max = Lines(server), 0, [], 0, FLOOD_LINES_MAX
 
     def more(self):
         new = [f"put flood {BASE} 1 host=h{self.sent + i}" for i in range(LINES_TOGETHER)]
         self.sent += LINES_TOGETHER
-        self.refusals += self.lines.say(new)
+        refusals = self.lines.say(new)
+        self.stored += LINES_TOGETHER - len(refusals)
+        self.refusals = [*self.refusals[-LINES_TOGETHER:], *refusals]
 
     def until(self, done):
-        while self.sent < FLOOD_LINES_MAX:
+        while self.sent < self.lines_max:
             if done():
                 return True
             self.more()
@@ -126,13 +130,13 @@ def flood_beside(known, flood, done):
     reached = []
     thread = threading.Thread(target=lambda: reached.append(flood.until(done)))
     thread.start()
-    turn = 0
+    beside = 0
     while thread.is_alive():
         known.by_telnet()
         known.by_http()
-        known.by_telnet(f"put flood {BASE} 1 host=beside{turn}")
-        turn += 1
+        beside += not known.by_telnet(f"put flood {BASE} 1 host=beside{known.sent}")
         thread.join(0.01)
+    flood.stored += beside
     return reached == [True]
 
 
@@ -143,7 +147,9 @@ def after_a_refusal(server, known, flood):
     known.by_telnet()
     known.by_http()
     turns = iter(range(TRIES))
-    if not soon(lambda: put(server, [("flood", BASE, f"after{next(turns)}")])[0] == 204):
+    if soon(lambda: put(server, [("flood", BASE, f"after{next(turns)}")])[0] == 204):
+        flood.stored += 1
+    else:
         yield "after the flood new series are refused although a flush would make room"
 
 
@@ -154,9 +160,11 @@ def refusal_faults(server, known, flood, faults):
     faults.clear()
     status, headers, body = put(server, [("flood", BASE, f"full{flood.sent}"), ("known", BASE + known.sent + 1, "known")])
     known.sent += 1  # stored although the request is refused
+    flood.stored += status == 204
     if status != 503 or "Retry-After" not in headers or not re.search(r"series \(\d+ MB\), names \(\d+ MB\)", body):
         faults.append(f"a put of a new series is answered by {status} {body!r}")
     replies = known.by_telnet(f"put flood {BASE} 1 host=line{flood.sent}")
+    flood.stored += not replies
     if len(replies) != 1 or not replies[0].startswith("put: Please throttle writes: new series"):
         faults.append(f"a telnet line of a new series is answered by {replies}")
     if not re.fullmatch(r"ready\nnew series and names are refused: series \(\d+ MB\), names \(\d+ MB\) and indexes of files \(\d+ MB\) "
@@ -181,6 +189,32 @@ def when_full(server, known, flood):
         yield "no refused series are counted"
 
 
+def for_long(seconds):
+    """The flood goes on when the memory is full."""
+    def long_flood(server, known, flood):
+        end = time.monotonic() + seconds
+        flood.lines_max = sys.maxsize
+        flood_beside(known, flood, lambda: time.monotonic() >= end)
+        yield from when_full(server, known, flood)
+        print(f"{seconds:.0f} s: {flood.sent} lines of new series, {flood.stored} stored; {known.sent} points of the known series")
+    return long_flood
+
+
+def lost(tsdb, folder, known, flood):
+    """What a daemon with enough memory does not find."""
+    server = daemon.Daemon(tsdb, folder, {"tsd.memory.limit": ENOUGH_MB << 20})
+    server.start()
+    try:
+        found = server.query(BASE, "sum:flood", BASE + 1)[0]["dps"][str(BASE)]
+        if found != flood.stored:
+            yield f"{found} of {flood.stored} new series are found after the daemon was killed"
+        known.server = server
+        if known.stored() != known.sent:
+            yield f"{known.stored()} of {known.sent} points of the known series are found after the daemon was killed"
+    finally:
+        server.stop()
+
+
 def scenario(tsdb, limit_mb, kind):
     with tempfile.TemporaryDirectory() as folder:
         server = daemon.Daemon(tsdb, folder, {"tsd.memory.limit": limit_mb << 20})
@@ -193,24 +227,24 @@ def scenario(tsdb, limit_mb, kind):
             if known.stored() != known.sent:
                 faults.append(f"{known.stored()} of {known.sent} points of the known series are stored")
         finally:
-            server.stop()
+            server.kill()
         told = (server.folder / "tsd.log").read_text().count("warning: new series and names are refused")
         if not 1 <= told <= 1 + (time.monotonic() - began) / 60:
             faults.append(f"the log tells {told} times that series are refused")
-        return faults
+        return faults + list(lost(tsdb, folder, known, flood))
 
 
 def main():
     passed, failed = 0, 0
-    for limit_mb in LIMITS_MB:
-        for kind in (after_a_refusal, when_full):
-            for _ in range(RUNS):
-                faults = scenario(sys.argv[1], limit_mb, kind)
-                if not faults or not all(fault.endswith(LATE) for fault in faults):
-                    break
-            passed, failed = passed + (not faults), failed + bool(faults)
-            for fault in sorted(set(faults)):
-                print(f"FAIL {limit_mb} MB, {kind.__name__}: {fault}")
+    long = [(LIMITS_MB[-1], for_long(float(sys.argv[2])))] if len(sys.argv) > 2 else []
+    for limit_mb, kind in long or itertools.product(LIMITS_MB, (after_a_refusal, when_full)):
+        for _ in range(RUNS):
+            faults = scenario(sys.argv[1], limit_mb, kind)
+            if not faults or not all(fault.endswith(LATE) for fault in faults):
+                break
+        passed, failed = passed + (not faults), failed + bool(faults)
+        for fault in sorted(set(faults)):
+            print(f"FAIL {limit_mb} MB, {kind.__name__}: {fault}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
