@@ -1,6 +1,6 @@
 // The complete program over the store of another daemon (docs/shared-store.md), with both in one
 // process: the embedded store, its Thrift2 server, and the HBase client that all calls go through.
-// It runs the recorded suites on the tables of the embedded store.
+// tests/compat/two_daemons runs the tools of the recorded suites with it.
 
 #include <iostream>
 #include <utility>
