@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench/run measures every language, a moment of each with Prometheus as the only peer, and series that come and go, from build/release; and it compares a build with
-itself (--against). All points must be counted, and answers must agree, or a part fails. The last line reads "N passed, N failed"."""
+"""bench/run measures every language, a moment of each with Prometheus as the only peer, series that come and go, and the shared store, from build/release; and it
+compares a build with itself (--against). All points must be counted, and answers must agree, or a part fails. The last line reads "N passed, N failed"."""
 import subprocess
 import sys
 from pathlib import Path
@@ -19,14 +19,15 @@ def run(*words):
 
 
 def main():
-    for part in ("languages", "churn"):
+    for part in ("languages", "churn", "shared"):
         (PAGE.parent / f"results/{part}.json").unlink(missing_ok=True)
-    done = run("--skip", "VictoriaMetrics,InfluxDB,OpenTSDB", "languages", "churn")
+    done = run("--skip", "VictoriaMetrics,InfluxDB,OpenTSDB", "languages", "churn", "shared")
     results = (ROOT / "bench/RESULTS.md").read_bytes()
     compared = run("--against", ROOT / "build/release/tsdb", "writes", "queries", "languages", "memory", "sizes")
     rows = compared.stdout.splitlines()
     page = PAGE.read_text() if PAGE.exists() else ""
-    verdicts = {"bench/run ends well": done.returncode == 0, "the days of series that come and go have rows": "| 3 | 2,400 |" in page, "remote read has Prometheus beside it": "| remote read | Hourglass, median / p99, processor | Prometheus |" in page,
+    verdicts = {"bench/run ends well": done.returncode == 0, "the days of series that come and go have rows": "| 3 | 2,400 |" in page,
+                "the shared store has rows": "| two daemons on a storage node |" in page, "remote read has Prometheus beside it": "| remote read | Hourglass, median / p99, processor | Prometheus |" in page,
                 **{f"{name} has a row": f"| {name}" in page for name in LANGUAGES},
                 "all parts compare two builds to their ends": "WORSE by more than 3 % and beyond the noise: " in compared.stdout and
                                                             "FAILED" not in compared.stdout,
