@@ -203,8 +203,52 @@ TEST_CASE("single cells and points written after a compacted cell are compacted 
     rig.Load("0020=07");
     rig.Write(3, 9);
     rig.Disturb(way / kWays);
+    const bool merged = way % kWays > 1;  // a merge has stored the compacted cell as points
+    CHECK(rig.Cells() ==
+          (merged ? "0000001000200030=2A18070900" : "00000010=2A1800 0020=07 0030=09"));
     rig.Query();
     CHECK(rig.Cells() == "0000001000200030=2A18070900");
+  }
+}
+
+// See JoinForms in storage/points/row_part.h.
+TEST_CASE(
+    "points written after a merge of a compacted cell turn the cell into single cells, for as long "
+    "as the row is not compacted") {
+  for (const bool enable_compaction : {false, true}) {
+    for (const bool merged : {false, true}) {
+      for (const bool as_cell : {false, true}) {
+        for (int way = 0; way < kWays; ++way) {
+          CAPTURE(enable_compaction);
+          CAPTURE(merged);
+          CAPTURE(as_cell);
+          CAPTURE(way);
+          // With compaction, the hour of the row is not over yet.
+          FormRig rig(enable_compaction, false, enable_compaction ? kOldMs - 1000 : kOldMs);
+          rig.Load("00000010=2A1800");
+          REQUIRE(rig.subject.cells().Flush().ok());
+          if (merged) REQUIRE(rig.subject.cells().Compact().ok());
+          CHECK(rig.Cells() == "00000010=2A1800");
+          as_cell ? rig.Load("0020=07") : rig.Write(2, 7);
+          const std::string written =
+              merged ? "0000=2A 0010=18 0020=07" : "00000010=2A1800 0020=07";
+          CHECK(rig.Cells() == written);
+          rig.Query();
+          CHECK(rig.Cells() == written);
+          rig.Disturb(way);
+          CHECK(rig.Cells() == written);
+          rig.Query();
+          CHECK(rig.Cells() == written);
+          if (!enable_compaction) continue;
+          rig.subject.clock().SetMs(kOldMs);
+          CHECK(rig.Cells() == (merged ? "000000100020=2A180700" : written));
+          rig.Query();
+          CHECK(rig.Cells() == "000000100020=2A180700");
+          rig.Disturb(way);
+          CHECK(rig.Cells() == "000000100020=2A180700");
+        }
+      }
+    }
   }
 }
 

@@ -61,6 +61,25 @@ TEST_CASE("a body is decoded by the charset of its content type") {
   CHECK(client.ReadResponse().status() == 204);
 }
 
+// The server reads the charset from the parsed head, and the endpoint reads the type from its
+// request.
+TEST_CASE("of several content types the first one counts, for the charset and for the endpoint") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  constexpr std::string_view kForm =
+      "content-type: application/x-www-form-urlencoded; charset=ISO-8859-1\r\n";
+  constexpr std::string_view kText = "Content-Type: text/plain; charset=UTF-8\r\n";
+  const auto ask = [&](std::string_view first, std::string_view second) {
+    client.Send(
+        Post("/api/v1/query", "query=\"caf\xE9\"", std::string(first) + std::string(second)));
+    return client.ReadResponse();
+  };
+  const auto form = ask(kForm, kText);
+  CHECK(form.status() == 200);
+  CHECK(form.body.find("\"caf\xC3\xA9\"") != std::string::npos);
+  CHECK(ask(kText, kForm).status() == 400);
+}
+
 TEST_CASE("a damaged compressed body gets 400, and the connection stays open") {
   RunningServer edge;
   ClientSocket client(edge.server.port());
@@ -275,6 +294,48 @@ TEST_CASE("the pool stores large bodies of points, and the loop small ones of kn
     CHECK(put("/write?precision=s", lines, packed) != loop);
   }
   CHECK(edge.Cells().size() > 20000);
+}
+
+TEST_CASE(
+    "bodies in other charsets than UTF-8 are left to the pool, because tables may be loaded") {
+  RunningServer edge([](Options& options) { options.loop_threads = 1; });
+  std::atomic<std::thread::id> stored_by;
+  edge.points.before_append = [&stored_by] { stored_by = std::this_thread::get_id(); };
+  edge.points.reads_ask = true;  // small queries may run on the event loop
+  ClientSocket client(edge.server.port());
+  constexpr std::string_view kUtf8 = "Content-Type: application/json; charset=UTF-8\r\n";
+  constexpr std::string_view kLatin = "Content-Type: application/json; charset=ISO-8859-1\r\n";
+  constexpr std::string_view kGzip = "Content-Encoding: gzip\r\n";
+  const auto post = [&](std::string_view target, const std::string& body, std::string_view type,
+                        std::string_view coding) {
+    std::string sent = body;
+    if (!coding.empty()) {
+      BodyPacker packer(ContentCoding::kGzip);
+      sent.clear();
+      packer.Pack(body, true, &sent);
+    }
+    client.Send(Post(target, sent, std::string(type) + std::string(coding)));
+    CHECK(client.ReadResponse().status() < 300);
+    return stored_by.load();
+  };
+  const std::string line = "cpu,host=a busy=1 1700000000000000000\n";
+  const std::string query = R"({"start":1699999999,"end":1700060000,"queries":[{"metric":"m",)"
+                            R"("aggregator":"sum"}]})";
+  post("/api/put", Points(1), kUtf8, "");
+  post("/write", line, kUtf8, "");
+  const auto loop = post("/api/put", Points(1), kUtf8, "");
+  CHECK(post("/write", line, kUtf8, "") == loop);
+  int on_loop = 0;
+  for (const std::string_view coding : {std::string_view(), kGzip}) {
+    CAPTURE(std::string(coding));
+    CHECK(post("/api/put", Points(1), kUtf8, coding) == loop);
+    CHECK(post("/api/put", Points(1), kLatin, coding) != loop);
+    CHECK(post("/write", line, kLatin, coding) != loop);
+    post("/api/query", query, kUtf8, coding);
+    CHECK(edge.points.scans_on_loop == ++on_loop);
+    post("/api/query", query, kLatin, coding);
+    CHECK(edge.points.scans_on_loop == on_loop);
+  }
 }
 
 TEST_CASE("an administrator can end a request while its body is unpacked") {

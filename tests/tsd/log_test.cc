@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/manual_clock.h"
 #include "tsd/log_line.h"
+#include "tsd/once_a_minute.h"
 
 namespace hg::tsd {
 namespace {
@@ -27,6 +29,21 @@ TEST_CASE("the last log lines are kept, newest first, and lines below the log le
   CHECK(Shown(lines[0]) == "ERROR\ttsdb\ttwo\twith a tab component=store path=\"/a b\" files=3");
   CHECK(Shown(lines[1]) == "INFO\ttsdb\tone");
   CHECK(lines[0].find_first_not_of("0123456789") == 10);
+}
+
+TEST_CASE("an event that may be logged once a minute is logged at once, and again a minute later") {
+  ManualClock clock(0);
+  OnceAMinute event(clock);
+  CHECK(event.Due());
+  for (int second = 0; second < 60; ++second) {
+    CHECK_FALSE(event.Due());
+    clock.AdvanceMs(1000);
+  }
+  CHECK(event.Due());
+  CHECK_FALSE(event.Due());
+  clock.AdvanceMs(3'600'000);
+  CHECK(event.Due());
+  CHECK_FALSE(event.Due());
 }
 
 TEST_CASE("terminal control sequences are escaped") {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "tests/http/api/api_fixture.h"
 
@@ -175,6 +177,30 @@ TEST_CASE("statistics are lines of text or points, with the host tag after the p
   CHECK(f.Ask("GET", "/api/stats/nothing").body.starts_with("[{\"metric\":"));
   CHECK(
       f.Ask("GET", "/stats?json").body.starts_with("[\"tsd.connectionmgr.connections 1700010000 "));
+}
+
+// OpenTSDB increments the counter with each new name, also after all ids are assigned.
+TEST_CASE("a counter of ids above the largest id leaves zero ids available, and not fewer") {
+  ApiFixture f;
+  for (const auto& [kind, counter] :
+       {std::pair("metrics", "\0\0\0\0\0\xFF\xFF\xFE"), std::pair("tagk", "\0\0\0\0\0\xFF\xFF\xFF"),
+        std::pair("tagv", "\0\0\0\0\1\0\0\4")}) {
+    REQUIRE(f.store.Mutate("tsdb-uid", {{Bytes(1, '\0'), {PutCell("id", kind, Bytes(counter, 8))}}})
+                .ok());
+  }
+  const std::string text = f.Ask("GET", "/stats").body;
+  const std::string metrics = f.Ask("GET", "/metrics").body;
+  for (const auto& [kind, used, available] :
+       {std::tuple("metrics", "16777214", "1"), std::tuple("tagk", "16777215", "0"),
+        std::tuple("tagv", "16777220", "0")}) {
+    CAPTURE(std::string(kind));
+    const std::string tag = " kind=" + std::string(kind) + " host=";
+    CHECK(text.find("tsd.uid.ids-used 1700010000 " + std::string(used) + tag) != std::string::npos);
+    CHECK(text.find("tsd.uid.ids-available 1700010000 " + std::string(available) + tag) !=
+          std::string::npos);
+    CHECK(metrics.find("\nhourglass_uid_ids_available{kind=\"" + std::string(kind) + "\"} " +
+                       available + "\n") != std::string::npos);
+  }
 }
 
 TEST_CASE("statistics may have the full host name and the port") {

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -364,6 +366,57 @@ TEST_CASE("each of the two merge threads runs merges of its size") {
   CHECK(f.PartsOf("small").size() == 1);
   REQUIRE(f.engine->MergePending(Pool::kLarge).ok());
   CHECK(f.PartsOf("a").size() == 1);
+}
+
+// The clock is set back by an hour between the two merges. A merge that counts its bytes after
+// those of an earlier merge then has to wait for an hour, and one that counts only its own bytes
+// does not wait.
+TEST_CASE("the merges of both threads, of all regions and of all tables share one write rate") {
+  constexpr uint64_t kRowBytes = 100'000;
+  for (const bool other_table : {false, true}) {
+    for (const bool merged_before : {false, true}) {
+      CAPTURE(other_table);
+      CAPTURE(merged_before);
+      EmbeddedOptions options = Options();
+      options.merge.large_bytes = 20 * kRowBytes;
+      Fixture f(options);
+      REQUIRE(f.engine->Split(*f.table, "", Bytes("m")).ok());
+      const engine::Table* const large = other_table ? *f.engine->FindTable("tsdb-meta") : f.table;
+      for (uint64_t part = 0; part < 3; ++part) {
+        for (uint64_t row = 0; row < 8; ++row) {
+          const std::string key = std::to_string(8 * part + row);
+          if (row < 4) f.Put("a" + key, Noise(8 * part + row, kRowBytes));
+          REQUIRE(f.engine
+                      ->Write(*large, "z" + key,
+                              {PutCell(other_table ? "name" : "id", "q",
+                                       Noise(100 + 8 * part + row, kRowBytes))})
+                      .ok());
+        }
+        REQUIRE(f.engine->Flush().ok());
+      }
+      REQUIRE(f.PartsOf("a").size() == 3);
+      const auto large_parts = [&] {
+        const auto version = f.engine->Pin();
+        return version->PartsOf(large->id, version->RegionsOf(large->id).IdOf("z")).size();
+      };
+      REQUIRE(large_parts() == 3);
+      if (merged_before) {
+        REQUIRE(f.engine->MergePending(Pool::kSmall).ok());
+        REQUIRE(f.PartsOf("a").size() == 1);
+      }
+      f.clock.AdvanceMs(-3'600'000);
+      auto merge =
+          std::async(std::launch::async, [&] { return f.engine->MergePending(Pool::kLarge); });
+      if (merged_before) {
+        CHECK(merge.wait_for(std::chrono::milliseconds(200)) == std::future_status::timeout);
+        REQUIRE(f.engine->Close().ok());  // ends the wait and the merge
+        REQUIRE(merge.wait_for(std::chrono::minutes(5)) == std::future_status::ready);
+      } else {
+        CHECK(merge.get().ok());
+      }
+      CHECK(large_parts() == (merged_before ? 3 : 1));
+    }
+  }
 }
 
 TEST_CASE("unflushed data of an idle region does not keep the log files of a busy one") {

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,12 +43,37 @@ TEST_CASE("uid distinguishes wrong usage, invalid numbers and invalid expression
   CHECK(program.Run({"uid", "grep", "("}).exit == 3);
 }
 
+/// Returns how many of the kept log lines contain the text.
+size_t CountLogLines(std::string_view text) {
+  const std::vector<std::string> lines = RecentLogLines();
+  return static_cast<size_t>(
+      std::count_if(lines.begin(), lines.end(),
+                    [&](const std::string& line) { return line.find(text) != std::string::npos; }));
+}
+
 /// Loads cells of tsdb-uid, one "ROW FAMILY QUALIFIER VALUE" each, rows and values in hexadecimal.
 void LoadUids(const ToolProgram& program, const std::vector<std::array<std::string, 4>>& cells) {
   std::string lines;
   for (const auto& [row, family, qualifier, value] : cells)
     lines += "tsdb-uid\t" + row + "\t" + family + "\t" + ToHex(qualifier) + "\t" + value + "\n";
   REQUIRE(program.Run({"load"}, lines).exit == 0);
+}
+
+TEST_CASE(
+    "if all ids of a kind are assigned, the log says once why new names are refused, however many "
+    "are") {
+  const ModelProgram program("tsd.storage.uid.width.tagv = 1\n");
+  LoadUids(program, {{"00", "id", "tagv", "00000000000000fe"}});
+  constexpr std::string_view kRefused = "new names are refused";
+  const size_t before = CountLogLines(kRefused);
+  std::string lines;
+  for (const char* host : {"last", "more", "many", "most"})
+    lines += "m 1699999200 1 host=" + std::string(host) + "\n";
+  const Outcome outcome = program.Run({"import", "--skip-errors", "--", "-"}, lines);
+  INFO(outcome.err);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == "m 1699999200 1 host=last\n");
+  REQUIRE(CountLogLines(kRefused) == before + 1);
+  CHECK(CountLogLines("All unique ids for 'tagv' on 1 bytes are already assigned") == 1);
 }
 
 TEST_CASE(
