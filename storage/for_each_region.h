@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -62,10 +63,16 @@ struct TableCount {
   bool operator==(const TableCount&) const = default;
 };
 
+/// Called while rows are counted, with the number of rows that were read since the last call.
+/// Several threads call the function at the same time.
+using RowsRead = std::function<void(uint64_t rows)>;
+
 /// Returns the number of rows and cells that a scan of the region would return. Reads the whole
-/// region, and reports the work and charges the memory to `watch`. The call may block.
+/// region, and reports the work and charges the memory to `watch`. `rows_read` may be empty. The
+/// call may block.
 inline Result<TableCount> CountRegion(Store& store, const std::string& table,
-                                      const RegionInfo& region, RequestContext& watch) {
+                                      const RegionInfo& region, RequestContext& watch,
+                                      const RowsRead& rows_read = {}) {
   ScanSpec spec;
   spec.table = table;
   spec.start = region.start;
@@ -77,6 +84,7 @@ inline Result<TableCount> CountRegion(Store& store, const std::string& table,
   for (std::vector<Row> rows;;) {
     RETURN_IF_ERROR(cursor->Next(&rows));
     if (rows.empty()) return counted;
+    if (rows_read) rows_read(rows.size());
     for (const Row& row : rows) {
       ++counted.rows;
       counted.cells += row.cells.size();

@@ -138,16 +138,18 @@ void WarnOfFamilies(const TableDescriptor& table) {
 /// Logs events of the store that users should know.
 class LoggingObserver : public StoreObserver {
  public:
-  explicit LoggingObserver(const Clock& clock) : refusals_(clock) {}
+  explicit LoggingObserver(const Clock& clock) : all_refused_(clock), series_refused_(clock) {}
 
   void AfterTable(const TableDescriptor& table) override { WarnOfFamilies(table); }
-  void AfterRefusedSeries(const Status& why) override {
-    if (!refusals_.Due()) return;
-    LogWarning("store", "new series and names are refused", {LogField(why)});
+  void AfterMemoryRefusal(const Status& why) override {
+    const bool all = why.code() == StatusCode::kBusy;
+    if (!(all ? all_refused_ : series_refused_).Due()) return;
+    LogWarning("store", all ? "all writes are refused" : "new series and names are refused",
+               {LogField(why)});
   }
 
  private:
-  OnceAMinute refusals_;
+  OnceAMinute all_refused_, series_refused_;
 };
 
 class EmbeddedBackend : public Backend {

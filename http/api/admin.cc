@@ -108,7 +108,7 @@ struct CountedRegion {
 };
 
 Result<std::vector<CountedRegion>> CountRegions(Store& store, const std::string& table, bool rows,
-                                                RequestContext& watch) {
+                                                RequestContext& watch, const RowsRead& rows_read) {
   std::vector<CountedRegion> all;
   if (!rows) {
     ASSIGN_OR_RETURN(auto regions, store.Regions(table, &watch));
@@ -117,7 +117,7 @@ Result<std::vector<CountedRegion>> CountRegions(Store& store, const std::string&
   }
   using List = std::vector<CountedRegion>;
   const auto count = [&](const RegionInfo& region) -> Result<List> {
-    ASSIGN_OR_RETURN(const TableCount found, CountRegion(store, table, region, watch));
+    ASSIGN_OR_RETURN(const TableCount found, CountRegion(store, table, region, watch, rows_read));
     return List{{region, found}};
   };
   return ForEachRegion<List>(store, table, &watch, {}, count,
@@ -158,7 +158,7 @@ void WriteShares(const CountedRegion& region, const TableLoad& table, JsonWriter
 // Returns the regions as JSON. If `total` is set, the result has one element per table, with the
 // sums of its regions.
 Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool total,
-                                RequestContext& watch) {
+                                RequestContext& watch, const RowsRead& rows_read) {
   ASSIGN_OR_RETURN(auto tables, store.ListTables());
   if (const std::string* one = parameters.Find("table")) {
     RETURN_IF_ERROR(store.RegionStarts(*one).status());
@@ -169,7 +169,7 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
   json.BeginArray();
   const bool rows = !total && parameters.Find("rows") != nullptr;
   for (const TableDescriptor& table : tables) {
-    ASSIGN_OR_RETURN(const auto regions, CountRegions(store, table.name, rows, watch));
+    ASSIGN_OR_RETURN(const auto regions, CountRegions(store, table.name, rows, watch, rows_read));
     TableLoad load{regions.size()};
     for (const CountedRegion& region : regions) {
       load.bytes += region.Load();
@@ -413,10 +413,10 @@ bool AdminChanges(std::string_view call) {
 }
 
 Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters,
-                                 RequestContext& watch) {
+                                 RequestContext& watch, const RowsRead& rows_read) {
   if (call == "tables") return ListTables(store);
-  if (call == "regions") return ListRegions(store, parameters, false, watch);
-  if (call == "sizes") return ListRegions(store, parameters, true, watch);
+  if (call == "regions") return ListRegions(store, parameters, false, watch, rows_read);
+  if (call == "sizes") return ListRegions(store, parameters, true, watch, {});
   if (call == "count") return Count(store, parameters, watch);
   if (call == "describe") return Describe(store, parameters);
   if (call == "create") return Create(store, parameters);

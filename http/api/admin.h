@@ -8,6 +8,7 @@
 #include "http/request/request.h"
 #include "storage/base/request_context.h"
 #include "storage/base/status.h"
+#include "storage/for_each_region.h"
 #include "storage/store.h"
 
 namespace hg::http {
@@ -28,8 +29,9 @@ bool AdminChanges(std::string_view call);
 /// - for `alter`: families
 ///
 /// NotFound: the call or the table is unknown. InvalidArgument: a parameter is missing or invalid.
-/// `watch` can end `count`, `regions`, `sizes`, `compact` and `merge` early.
+/// `watch` can end `count`, `regions`, `sizes`, `compact` and `merge` early. `rows_read` is called
+/// while `regions` counts rows; it may be empty.
 Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters,
-                                 RequestContext& watch);
+                                 RequestContext& watch, const RowsRead& rows_read = {});
 
 }  // namespace hg::http

@@ -44,6 +44,14 @@ std::string SeriesRefusal(Services& services) {
          megabytes("storage.memory.limit") + "\n";
 }
 
+/// Returns "" if large queries get memory, otherwise a line that says how much queries take.
+std::string QueryRefusal(Services& services) {
+  const query::MemoryBudget& budget = services.queries.running().budget();
+  if (!budget.refuses_large()) return {};
+  return "large queries are refused: running queries (" + std::to_string(budget.taken() >> 20) +
+         " MB) fill their budget of " + std::to_string(budget.limit() >> 20) + " MB\n";
+}
+
 }  // namespace
 
 Status Readiness(Services& services) {
@@ -63,7 +71,10 @@ void HandleHealthz(const Request& request, Services&, ResponseWriter& out) {
 void HandleReadyz(const Request& request, Services& services, ResponseWriter& out) {
   if (RefuseVerb(request, out)) return;
   const Status ready = Readiness(services);
-  if (ready.ok()) return SendBody(out, 200, "text/plain", "ready\n" + SeriesRefusal(services));
+  if (ready.ok()) {
+    return SendBody(out, 200, "text/plain",
+                    "ready\n" + SeriesRefusal(services) + QueryRefusal(services));
+  }
   SendBody(out, 503, "text/plain", std::string(ready.message()) + "\n");
 }
 

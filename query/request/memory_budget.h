@@ -25,6 +25,10 @@ class MemoryBudget {
 
   [[nodiscard]] int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t limit() const { return limit_; }
+  /// The part of the budget in bytes that large queries leave to small ones.
+  [[nodiscard]] int64_t reserve() const { return limit_ / 8; }
+  /// Returns whether a large query that needs more memory is refused.
+  [[nodiscard]] bool refuses_large() const { return limit_ > 0 && taken() > limit_ - reserve(); }
   /// Returns how many bytes must be freed before a large query may start: at most half of the
   /// budget may be in use. A result of 0 or less means that enough memory is free. `own` bytes of
   /// the memory in use are not counted.

@@ -8,8 +8,6 @@ namespace {
 
 constexpr size_t kNamedBytesMax = 1024;  // maximum for a query's text in an error message
 constexpr int64_t kMega = 1 << 20;
-// An eighth of the memory of all queries is reserved for small ones.
-constexpr int64_t kReserveShare = 8;
 
 /// Returns the name of the client in LargeQueryQueue: the user, or else the address. A request
 /// without a client is a client of its own, because `id` is unique. Addresses contain no blanks, so
@@ -72,7 +70,7 @@ Status RunningRequest::Charge(int64_t bytes) {
         " Please try filtering using more tags or decrease your time range."));
   }
   const bool large = allowance_.large_bytes > 0 && held > allowance_.large_bytes;
-  if (!budget_.Take(bytes, large ? budget_.limit() / kReserveShare : 0)) {
+  if (!budget_.Take(bytes, large ? budget_.reserve() : 0)) {
     return refuse(Status::Busy("Sorry, all queries together need more memory than the " +
                                std::to_string(budget_.limit() / kMega) +
                                " MB that they may use (tsd.query.memory.limit)." + Named() +

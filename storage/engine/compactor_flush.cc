@@ -98,11 +98,8 @@ void Compactor::TakeMemoryFromReaders() {
   const uint64_t half = env_.memory_max / 2;
   if (memstore_.MemoryBytes() <= half) return;
   readers_.ReleaseIdleSince(env_.clock.NowMs() - kReaderIdleUnderPressureMs);
-  const auto version = file_set_.Pin();
-  uint64_t unflushed = 0;
-  for (const auto& memtable : version->memtables) unflushed += memtable->bytes();
-  if (memstore_.MemoryBytes() <= unflushed + half) return;
-  running_scans_.EndOldest(version->memtables.back()->after_sequence);
+  if (memstore_.MemoryBytes() <= memstore_.UnflushedBytes() + half) return;
+  running_scans_.EndOldest(file_set_.Pin()->memtables.back()->after_sequence);
 }
 
 Status Compactor::FlushFrozen() {

@@ -95,6 +95,12 @@ void Memstore::ReleaseLog(const Memtable& flushed) {
   log_->Release(flushed.log_end.file_number);
 }
 
+uint64_t Memstore::UnflushedBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& memtable : file_set_.Pin()->memtables) bytes += memtable->bytes();
+  return bytes;
+}
+
 void Memstore::AddTo(EmbeddedStats* stats) const {
   stats->series = registry_.size() - registry_.forgotten_count();
   stats->memory_bytes = MemoryBytes();

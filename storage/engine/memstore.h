@@ -126,6 +126,8 @@ class Memstore {
     const uint64_t frozen = *frozen_bytes_;  // read first: Freeze changes it last
     return frozen + active_bytes_;
   }
+  /// Returns the part of MemoryBytes that flushes free: all memtables that are not flushed.
+  [[nodiscard]] uint64_t UnflushedBytes() const;
 
   // To forget series that have no rows any more, call BeginSweep, search memtables and files, and
   // call EndSweep. Only one sweep may run at a time. A series is not forgotten if one of its rows
@@ -202,6 +204,7 @@ class Memstore {
   /// Returns Exhausted with a message that begins with `what`, and reports it to the observers.
   /// Requests a flush if FlushAdmitsSeries returns true.
   Status RefuseForMemory(const char* what, const char* advice, uint64_t more, uint64_t percent);
+  static std::string Megabytes(uint64_t bytes);  // returns the text of a size, for error messages
   /// Returns whether unflushed memory, ResidentBytes() and `more` bytes together are at most
   /// `percent` of the memory limit.
   [[nodiscard]] bool MemoryAdmits(uint64_t more, uint64_t percent) const {
@@ -256,7 +259,9 @@ class Memstore {
   // Records the series of the row as changed. If a sweep runs, call NoteRow before a row changes.
   void NoteRow(const Table& table, ByteView key) REQUIRES(write_);
   // The following functions are in memstore_write.cc.
-  Status CheckWritable();
+  /// Returns Busy, and reports it to the observers, if MemoryBytes exceeds the memory limit.
+  /// Returns other errors if the store is closed or the log has failed.
+  Status CheckWritable() EXCLUDES(write_);
   Result<LogPosition> WriteRegistered(const Table& table, ByteView key,
                                       const std::vector<CellChange>& changes, bool operands)
       EXCLUDES(write_);

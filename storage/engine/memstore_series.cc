@@ -32,8 +32,6 @@ constexpr uint64_t kSeriesMemoryPercent = 90;
 // file takes up to about the same part.
 constexpr size_t kLongKeyBytes = lsm::kPieceBytes / 16;
 
-std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }
-
 }  // namespace
 
 Result<SeriesNumber> Memstore::Register(ByteView tsuid) {
@@ -53,6 +51,8 @@ bool Memstore::FlushAdmitsSeries(uint64_t more, uint64_t percent) const {
 }
 
 bool Memstore::SeriesFull() const { return !FlushAdmitsSeries(0, kNamesMemoryPercent); }
+
+std::string Memstore::Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }
 
 Status Memstore::CheckSeriesMemory(uint64_t more, uint64_t percent) {
   if (MemoryAdmits(more, percent)) return {};
@@ -90,7 +90,7 @@ Status Memstore::RefuseForMemory(const char* what, const char* advice, uint64_t 
     why += std::string("; ") + advice + ", or raise tsd.memory.limit";
   }
   const Status refusal = Status::Exhausted(std::move(why));
-  env_.observers.AfterRefusedSeries(refusal);
+  env_.observers.AfterMemoryRefusal(refusal);
   return refusal;
 }
 

@@ -112,8 +112,13 @@ Status Memstore::CheckWritable() {
   RETURN_IF_ERROR(env_.CheckOpen());
   if (MemoryBytes() > env_.memory_max) {
     AskForFlush(FlushRequest::kIfNeeded);
-    return Status::Busy("unflushed memory is over its budget of " +
-                        std::to_string(env_.memory_max) + " bytes");
+    const uint64_t unflushed = UnflushedBytes(), all = std::max(MemoryBytes(), unflushed);
+    const Status refusal = Status::Busy(
+        "unflushed memory is over its budget of " + std::to_string(env_.memory_max) +
+        " bytes: unflushed data takes " + Megabytes(unflushed) +
+        ", and flushed data that queries still read takes " + Megabytes(all - unflushed));
+    env_.observers.AfterMemoryRefusal(refusal);
+    return refusal;
   }
   return log_->Failure();
 }

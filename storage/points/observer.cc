@@ -53,8 +53,8 @@ void ObserverChain::TellAll(const Tell& tell) const {
   }
 }
 
-void ObserverChain::AfterRefusedSeries(const Status& why) const {
-  TellAll([&](StoreObserver* observer) { observer->AfterRefusedSeries(why); });
+void ObserverChain::AfterMemoryRefusal(const Status& why) const {
+  TellAll([&](StoreObserver* observer) { observer->AfterMemoryRefusal(why); });
 }
 
 void ObserverChain::AfterWork(const StoreWork& work) const {

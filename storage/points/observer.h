@@ -60,10 +60,10 @@ class StoreObserver {
   }
 
   virtual void AfterWork(const StoreWork& work) { (void)work; }
-  /// The store calls this function for each new series, name or row with a long key that it
-  /// rejected because memory is exhausted, on the thread of the writer. `why` is also the message
-  /// for the client.
-  virtual void AfterRefusedSeries(const Status& why) { (void)why; }
+  /// The store calls this function for each write that it rejected because memory is exhausted, on
+  /// the thread of the writer. `why` is the error of the writer. Busy: the store rejects all
+  /// writes. Exhausted: it rejects new series, new names and rows with long keys.
+  virtual void AfterMemoryRefusal(const Status& why) { (void)why; }
   /// The store calls this function after a table was created or altered through the cell store.
   virtual void AfterTable(const TableDescriptor& table) { (void)table; }
 };
@@ -82,7 +82,7 @@ class ObserverChain {
   Status BeforeRow(const std::string& table, ByteView key,
                    std::span<const CellChange> changes) const;
   void AfterWork(const StoreWork& work) const;
-  void AfterRefusedSeries(const Status& why) const;
+  void AfterMemoryRefusal(const Status& why) const;
   void AfterTable(const TableDescriptor& table) const;
   [[nodiscard]] uint64_t failures() const { return failures_; }
 

@@ -112,11 +112,13 @@ HOST = [
 QUERIES_FAIL = {
     "interval": "1m",
     "input_series": [{"series": 'hourglass_queries_total{instance="a:1", result="failed"}', "values": "0+6x60 362+2x120"},
-                     {"series": 'hourglass_queries_total{instance="a:1", result="success"}', "values": "0+54x60 3288+48x120"}],
+                     {"series": 'hourglass_queries_total{instance="a:1", result="success"}', "values": "0+54x60 3288+48x120"},
+                     {"series": 'hourglass_query_memory_bytes{instance="a:1"}', "values": f"{7 << 20}x180"},
+                     {"series": 'hourglass_query_memory_limit_bytes{instance="a:1"}', "values": f"{8 << 20}x180"}],
     "alert_rule_test": [
         {"eval_time": "55m", "alertname": "HourglassQueriesFail", "exp_alerts": [
             {"exp_labels": {"instance": "a:1", "severity": "warning"},
-             "exp_annotations": {"summary": "a:1: more than 5 % of the queries fail"}}]},
+             "exp_annotations": {"summary": "a:1: more than 5 % of the queries fail", "description": "Queries take 7MiB of 8MiB of memory."}}]},
         {"eval_time": "170m", "alertname": "HourglassQueriesFail", "exp_alerts": []}]}
 
 

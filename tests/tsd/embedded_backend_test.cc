@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "storage/codec/append_cell.h"
+#include "tests/support/manual_clock.h"
 #include "tsd/log.h"
 
 namespace hg::tsd {
@@ -64,12 +65,8 @@ TEST_CASE(
   CHECK(OpenEmbeddedBackend(folder.Settings(), "the third one").ok());
 }
 
-TEST_CASE("an empty batch, which /readyz uses, is refused while other batches are") {
-  const Folder folder;
-  const auto backend = OpenEmbeddedBackend(folder.Settings(), "", StoreUse::kLook);
-  REQUIRE(backend.ok());
-  Points& points = (*backend)->points();
-  CHECK(points.Append({}).ok());
+// Returns the error of the store when its memory is full.
+Status AppendUntilRefused(Points& points) {
   const auto series = points.Register(kTsuid);
   REQUIRE(series.ok());
   Status appended;
@@ -80,10 +77,56 @@ TEST_CASE("an empty batch, which /readyz uses, is refused while other batches ar
       batch.push_back(MakePointEntry(*series, Timestamp{time + i}, PointValue::Int(i)));
     appended = points.Append(batch).status();
   }
-  CHECK(appended.code() == StatusCode::kBusy);
+  return appended;
+}
+
+TEST_CASE("an empty batch, which /readyz uses, is refused while other batches are") {
+  const Folder folder;
+  const auto backend = OpenEmbeddedBackend(folder.Settings(), "", StoreUse::kLook);
+  REQUIRE(backend.ok());
+  Points& points = (*backend)->points();
+  CHECK(points.Append({}).ok());
+  CHECK(AppendUntilRefused(points).code() == StatusCode::kBusy);
   CHECK(points.Append({}).status().code() == StatusCode::kBusy);
   REQUIRE((*backend)->cells().Flush().ok());
   CHECK(points.Append({}).ok());
+}
+
+TEST_CASE(
+    "the log says once a minute that all writes are refused, and whether flushes or queries must "
+    "free the memory") {
+  const Folder folder;
+  ManualClock clock(1700010000000);
+  const auto backend = OpenEmbeddedBackendBy(clock, folder.Settings(), "", StoreUse::kLook);
+  REQUIRE(backend.ok());
+  Points& points = (*backend)->points();
+  const auto lines = [] {
+    std::vector<std::string> told = RecentLogLines();
+    std::erase_if(told, [](const std::string& line) {
+      return line.find("all writes are refused") == std::string::npos;
+    });
+    return told;
+  };
+  const size_t before = lines().size();
+  const Status unflushed = AppendUntilRefused(points);
+  CHECK(unflushed.code() == StatusCode::kBusy);
+  CHECK(unflushed.message().find("unflushed data takes 26 MB, and flushed data that queries still "
+                                 "read takes 0 MB") != std::string_view::npos);
+  REQUIRE(lines().size() == before + 1);
+  CHECK(lines()[0].find(unflushed.message()) != std::string::npos);
+
+  PointScanSpec spec;
+  spec.metric = kTsuid.substr(0, 3);
+  const auto scan = points.Scan(spec, {});
+  REQUIRE(scan.ok());
+  REQUIRE((*backend)->cells().Flush().ok());
+  CHECK(points.Append({}).status().message().find(
+            "unflushed data takes 0 MB, and flushed data that queries still read takes 26 MB") !=
+        std::string_view::npos);
+  CHECK(lines().size() == before + 1);
+  clock.AdvanceMs(60'000);
+  CHECK(points.Append({}).status().code() == StatusCode::kBusy);
+  CHECK(lines().size() == before + 2);
 }
 
 TEST_CASE("an unknown value of a setting is refused with its key and value") {

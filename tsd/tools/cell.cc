@@ -11,8 +11,6 @@
 namespace hg::tsd {
 namespace {
 
-constexpr std::chrono::seconds kCountInterval(5);
-
 /// Refuses writes to OpenTSDB's tables. Other commands write to these tables and keep names, points
 /// and rollups consistent.
 Status CheckMayWrite(Session& session, const std::string& table) {
@@ -123,9 +121,7 @@ int RunCell(Invocation& call) {
   const bool writes = WritesCells(request->verb);
   if (Status s = call.Open(writes ? StoreUse::kWork : StoreUse::kLook); !s.ok())
     return call.Fail(s);
-  RowProgress progress(kCountInterval, [&call](const std::string& text) {
-    call.err << "tsdb cell: " << text << std::endl;
-  });
+  RowProgress progress(call);
   const Status done =
       writes ? Write(call.session, *request, call.out)
              : ReadCells(call.session.cells(), std::move(*request), &progress, call.out);

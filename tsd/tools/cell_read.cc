@@ -9,6 +9,7 @@
 #include "storage/for_each_region.h"
 #include "storage/points/filter_row.h"
 #include "storage/region/pre_split.h"
+#include "tsd/tools/tools.h"
 
 namespace hg::tsd {
 namespace {
@@ -198,6 +199,11 @@ Status Aggregate(Store& store, const CellRequest& request, RowProgress* progress
 }
 
 }  // namespace
+
+RowProgress::RowProgress(Invocation& call)
+    : RowProgress(std::chrono::seconds(5), [&call](const std::string& text) {
+        call.err << "tsdb " << call.command.name << ": " << text << std::endl;
+      }) {}
 
 void RowProgress::Count(uint64_t rows) {
   const MutexLock lock(mutex_);

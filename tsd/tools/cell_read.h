@@ -13,12 +13,16 @@
 
 namespace hg::tsd {
 
+struct Invocation;
+
 /// Reports at intervals how many rows were read. The object is thread-safe.
 class RowProgress {
  public:
   /// Calls `line` with the text of each report. Calls of `line` never overlap.
   RowProgress(std::chrono::milliseconds interval, std::function<void(const std::string&)> line)
       : interval_(interval), line_(std::move(line)) {}
+  /// Writes a report to the error output of a command every 5 seconds.
+  explicit RowProgress(Invocation& call);
   void Count(uint64_t rows);
 
  private:

@@ -17,6 +17,7 @@
 #include "tsd/rollup/automatic_rollups.h"
 #include "tsd/tables.h"
 #include "tsd/tools/admin_client.h"
+#include "tsd/tools/cell_read.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {
@@ -227,8 +228,10 @@ Result<std::string> RunHere(Invocation& call, const TableVerb& verb,
     RETURN_IF_ERROR(call.session.backend().TruncateTable(*parameters.Find("table")));
     return std::string(R"({"done":true})");
   }
+  RowProgress progress(call);
   return http::RunAdminCall(call.session.cells(), verb.call, parameters,
-                            RequestContext::Unlimited());
+                            RequestContext::Unlimited(),
+                            [&progress](uint64_t rows) { progress.Count(rows); });
 }
 
 int RunTable(Invocation& call) {

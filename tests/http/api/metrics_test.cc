@@ -187,5 +187,21 @@ TEST_CASE("/readyz gives the reason, and /healthz needs no store") {
   CHECK(ask("/readyz").body == "stopping\n");
 }
 
+TEST_CASE("/readyz stays 200 and names the memory of queries while large queries are refused") {
+  query::Options options = ApiFixture::UtcQueries();
+  options.memory_bytes_max = 16 << 20;
+  options.large_bytes = 1 << 20;
+  ApiFixture f(options);
+  const auto running = f.queries.running().Begin("GET /api/query", {});
+  REQUIRE(running->Charge(14 << 20).ok());
+  CHECK(f.Ask("GET", "/readyz").body == "ready\n");
+  CHECK(running->Charge(1 << 20).code() == StatusCode::kBusy);
+  const auto small = f.queries.running().Begin("GET /api/query", {});
+  REQUIRE(small->Charge(1 << 20).ok());
+  CHECK(f.Ask("GET", "/readyz").status == 200);
+  CHECK(f.Ask("GET", "/readyz").body ==
+        "ready\nlarge queries are refused: running queries (15 MB) fill their budget of 16 MB\n");
+}
+
 }  // namespace
 }  // namespace hg::http

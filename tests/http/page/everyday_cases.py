@@ -226,9 +226,14 @@ def the_server_is_shown_and_its_queries_ended(visit):
     browser.wait("document.querySelector('[data-name=\"storage.series\"]')?.textContent === '509'")
     browser.wait("document.querySelector('#regions tbody tr') !== null")
     equal(visit.hash(), "#view=server&start=1h-ago")
-    # All rows of the table of names are before the key at which it is split.
+    # All rows of the table of names, so all bytes and all writes, are before the key at which it is split.
     visit.daemon.post("/api/admin/split?table=tsdb-uid&at=%5CxFF", {})
     browser.wait("document.querySelector('#regions').textContent.includes('100 %: this region has most bytes')")
+    columns = browser.run("[...document.querySelectorAll('#regions th')].map((e) => e.textContent)")
+    rows = [dict(zip(columns, row, strict=True)) for row in browser.run(
+        "[...document.querySelectorAll('#regions tbody tr')].map((e) => [...e.cells].map((cell) => cell.textContent))")]
+    loads = [(row["share"], row["writes since the start"].partition(" ")[2]) for row in rows if row["table"] == "tsdb-uid"]
+    equal(loads, [("100 %: this region has most bytes and most writes of the table", "(100 %)"), ("0 %", "(0 %)")])
     # A client that reads nothing keeps its query running, because the answer does not fit into the buffers.
     with visit.daemon.raw() as slow:
         slow.sendall(b"GET /api/query?start=1000000000&end=1000600000&ms&m=none:1s-avg-zero:wide{host=*} HTTP/1.1\r\nHost: localhost\r\n\r\n")

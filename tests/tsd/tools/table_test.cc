@@ -2,7 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/support/tool_program.h"
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "tests/tsd/tools/model_program.h"
 #include "tsd/embedded_backend.h"
 
 namespace hg::tsd {
@@ -188,6 +192,18 @@ TEST_CASE(
   CHECK(!Has(sizes, R"("rows")"));
   CHECK(Has(program.Refusal({"regions", "none"}), "none"));
   CHECK(Has(program.Refusal({"list", "--rows"}, 2), "--rows"));
+}
+
+TEST_CASE("regions --rows reports at intervals how many rows it has read") {
+  bool waited = false;
+  const RowWatch slow = [&](Store&, const Row&) {
+    if (!std::exchange(waited, true)) std::this_thread::sleep_for(std::chrono::seconds(5));
+  };
+  const WatchedProgram program(slow);
+  REQUIRE(program.Run({"mkmetric", "a", "b"}).exit == 0);
+  const Outcome outcome = program.Run({"table", "regions", "tsdb-uid", "--rows"});
+  CHECK(outcome.exit == 0);
+  CHECK(outcome.err == "tsdb table: 1 rows read\n");
 }
 
 TEST_CASE("a table has a split policy, which alter changes and describe shows") {
