@@ -182,6 +182,7 @@ class EmbeddedBackend : public Backend {
     show("names.bytes", stats.name_bytes);
     show("series.refused", stats.refused_series);
     show("series.full", stats.series_full ? 1 : 0);
+    show("series.refused_now", stats.series_refused_now ? 1 : 0);
     show("files", stats.file_count);
     show("files.bytes", stats.file_bytes);
     show("files.memory_bytes", stats.file_memory_bytes);

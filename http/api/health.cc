@@ -34,12 +34,16 @@ std::map<std::string, int64_t> UntaggedStats(Services& services) {
 std::string SeriesRefusal(Services& services) {
   if (services.options.mode == Mode::kReadOnly) return {};
   auto stats = UntaggedStats(services);
-  if (stats[std::string(kSeriesFullStat)] == 0) return {};
+  const bool full = stats[std::string(kSeriesFullStat)] != 0;
+  if (!full && stats[std::string(kSeriesRefusedNowStat)] == 0) return {};
   const auto megabytes = [&stats](const char* name) {
     return std::to_string(stats[name] >> 20) + " MB";
   };
-  return "new series and names are refused: series (" + megabytes("storage.registry.bytes") +
-         "), names (" + megabytes("storage.names.bytes") + ") and indexes of files (" +
+  return "new series and names are refused" +
+         (full ? ": "
+               : " until a flush: unflushed data (" + megabytes("storage.memory.bytes") + "), ") +
+         "series (" + megabytes("storage.registry.bytes") + "), names (" +
+         megabytes("storage.names.bytes") + ") and indexes of files (" +
          megabytes("storage.files.memory_bytes") + ") fill their budget of " +
          megabytes("storage.memory.limit") + "\n";
 }

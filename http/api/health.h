@@ -15,6 +15,9 @@ inline constexpr std::string_view kStoppingStat = "stopping";
 /// The name of a statistic that is 1 while the store rejects new series. The store rejects new
 /// series while memory is short and no flush can free memory.
 inline constexpr std::string_view kSeriesFullStat = "storage.series.full";
+/// The name of a statistic that is 1 while the store rejects new series, perhaps only until a flush
+/// has freed memory.
+inline constexpr std::string_view kSeriesRefusedNowStat = "storage.series.refused_now";
 
 /// Returns OK if the daemon can serve requests now. Otherwise returns an error whose message is the
 /// reason. Does not wait for disk I/O.

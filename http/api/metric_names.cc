@@ -185,6 +185,9 @@ constexpr StatMetric kMetrics[] = {
      "New series and names that were refused because there was no memory for them."},
     {"storage.series.full", "", "hourglass_storage_series_full", kGauge,
      "1 while series, names and indexes of files leave no memory for new names, else 0."},
+    {"storage.series.refused_now", "", "hourglass_storage_series_refused_now", kGauge,
+     "1 while unflushed data, series, names and indexes of files leave no memory for new names, "
+     "perhaps only until a flush, else 0."},
     {"storage.files", "", "hourglass_storage_files", kGauge, "Number of files of the store."},
     {"storage.files.bytes", "", "hourglass_storage_files_bytes", kGauge,
      "Size of the files of the store."},

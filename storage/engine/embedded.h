@@ -91,6 +91,7 @@ struct EmbeddedStats {
   /// Whether series, names and indexes of files need so much memory that new names are rejected,
   /// even after a flush.
   bool series_full = false;
+  bool series_refused_now = false;  // whether new names are rejected, perhaps only until a flush
   uint64_t file_count = 0;
   uint64_t file_bytes = 0;
   uint64_t log_bytes = 0;  // size of the log whose records are not flushed to files yet

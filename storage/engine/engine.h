@@ -104,7 +104,7 @@ class Engine {
   [[nodiscard]] const RowReader& rows() const { return memstore_.rows(); }
 
   // The following functions call the functions of Compactor with the same names, and then release
-  // the files that are not used any more.
+  // the files that are not used any more. LeaveRoom and FlushIfNeeded of Compactor release them.
   Status Flush() { return Released(compactor_.Flush()); }
   Status LeaveRoom() { return compactor_.LeaveRoom(); }
   Status Compact(RequestContext* context = nullptr) {

@@ -111,6 +111,7 @@ void Memstore::AddTo(EmbeddedStats* stats) const {
   stats->name_bytes = NameBytes();
   stats->refused_series = refused_series_.load(std::memory_order_relaxed);
   stats->series_full = SeriesFull();
+  stats->series_refused_now = SeriesRefusedNow();
   stats->replayed_records = replayed_;
   stats->log_bytes = log_ ? log_->End() - log_released_.load() : 0;
 }

@@ -217,7 +217,8 @@ class Memstore {
   /// Returns whether CheckSeriesMemory would succeed if only UrgentFlushBytes() bytes of memory
   /// were unflushed.
   [[nodiscard]] bool FlushAdmitsSeries(uint64_t more, uint64_t percent) const;
-  [[nodiscard]] bool SeriesFull() const;  // computes EmbeddedStats::series_full
+  [[nodiscard]] bool SeriesFull() const;        // computes EmbeddedStats::series_full
+  [[nodiscard]] bool SeriesRefusedNow() const;  // computes EmbeddedStats::series_refused_now
   /// Returns the memory in bytes that no flush frees: series, names and the indexes of files.
   [[nodiscard]] uint64_t ResidentBytes() const {
     return registry_.bytes() + NameBytes() + file_set_.MemoryBytes();

@@ -52,6 +52,8 @@ bool Memstore::FlushAdmitsSeries(uint64_t more, uint64_t percent) const {
 
 bool Memstore::SeriesFull() const { return !FlushAdmitsSeries(0, kNamesMemoryPercent); }
 
+bool Memstore::SeriesRefusedNow() const { return !MemoryAdmits(0, kNamesMemoryPercent); }
+
 std::string Memstore::Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }
 
 Status Memstore::CheckSeriesMemory(uint64_t more, uint64_t percent) {

@@ -208,6 +208,12 @@ int RunMeta(Invocation& call, const Words& words, Status (*run)(Session&)) {
   return kExitOk;
 }
 
+int RunPurgeMeta(Invocation& call, const Words& words) {
+  if (words.size() == 2 && words[1] == "forgotten")
+    return RunMeta(call, {words[0]}, RunForgottenMetaPurge);
+  return RunMeta(call, words, RunMetaPurge);
+}
+
 int RunPurgeTree(Invocation& call, const Words& words) {
   if (words.size() < 2) return call.Misused("wrong number of arguments");
   const auto tree = ParseId(words[1]);
@@ -238,7 +244,7 @@ int RunUid(Invocation& call) {
   if (what == "delete") return RunDelete(call, words);
   if (what == "fsck") return RunFsck(call, words);
   if (what == "metasync") return RunMeta(call, words, RunMetaSync);
-  if (what == "metapurge") return RunMeta(call, words, RunMetaPurge);
+  if (what == "metapurge") return RunPurgeMeta(call, words);
   if (what == "treesync") return RunMeta(call, words, RunTreeSync);
   if (what == "treepurge") return RunPurgeTree(call, words);
   return RunLookUp(call, words, *id_width);
@@ -274,7 +280,8 @@ const Command kUidCommand{
     "  delete kind NAME         delete a name; points keep its id\n"
     "  fsck [fix] [delete_unknown]  check all ids; the exit status is the number of errors\n"
     "  metasync                 create missing metadata for every series that has points\n"
-    "  metapurge                delete the metadata of names and series\n"
+    "  metapurge [forgotten]    delete the metadata of names and series; with `forgotten`, only\n"
+    "                           that of series without points\n"
     "  treesync                 sort all series into the enabled trees\n"
     "  treepurge ID [true]      delete the content of a tree; with `true`, also its definition\n"
     "A kind is metrics, tagk or tagv.",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
@@ -165,6 +166,27 @@ Status RunMetaPurge(Session& session) {
     if (!purged(ByteView(row.key).substr(0, width))) return {};
     return DeleteNames(session.cells(), options.meta_table, row.key, {"ts_meta", "ts_ctr"});
   });
+}
+
+Status RunForgottenMetaPurge(Session& session) {
+  ASSIGN_OR_RETURN(const uid::MetadataOptions options, ReadMetadataOptions(session.config()));
+  ScanSpec all;
+  all.table = options.meta_table;
+  all.keys_only = true;
+  // The metadata is listed before the series, so that a series that is new meanwhile is not listed.
+  std::set<Bytes> forgotten;
+  RETURN_IF_ERROR(ForEachRow(session.cells(), all, [&forgotten](const Row& row) -> Status {
+    forgotten.insert(row.key);
+    return {};
+  }));
+  RETURN_IF_ERROR(session.points().ListSeries({}, {}, nullptr, [&forgotten](ByteView tsuid) {
+    forgotten.erase(Bytes(tsuid));
+    return true;
+  }));
+  for (const Bytes& tsuid : forgotten) {
+    RETURN_IF_ERROR(DeleteNames(session.cells(), options.meta_table, tsuid, {"ts_meta", "ts_ctr"}));
+  }
+  return {};
 }
 
 Status RunTreeSync(Session& session) {

@@ -21,6 +21,11 @@ Status RunMetaSync(Session& session);
 /// ids of tags, too, as in OpenTSDB.
 Status RunMetaPurge(Session& session);
 
+/// Deletes the TSMeta and the counters of series that the store does not list (Points::ListSeries).
+/// The metadata of ids stays. If a client writes a point of such a series while the function runs,
+/// the series may lose its metadata; RunMetaSync creates it again.
+Status RunForgottenMetaPurge(Session& session);
+
 /// Adds every series that has a TSMeta to the enabled trees, if the settings enable trees. Leaves
 /// out series that do not fit the rules of a tree. If a tree stores failures, collisions are
 /// recorded.

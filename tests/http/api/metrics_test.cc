@@ -165,20 +165,32 @@ TEST_CASE("/readyz gives the reason, and /healthz needs no store") {
   CHECK(ask("/healthz").body == "ok\n");
   Services only_known{f.options,  f.settings, f.clock, f.store,    f.points, f.names, f.annotations,
                       f.metadata, f.queries,  f.sink,  f.counters, f.notes,  {}};
-  only_known.collect_stats = [](const auto& show) {
-    show("storage.series.full", "", 1);
+  int series_full = 1, refused_now = 1;
+  only_known.collect_stats = [&](const auto& show) {
+    show("storage.series.full", "", series_full);
+    show("storage.series.refused_now", "", refused_now);
+    show("storage.memory.bytes", "", 2 << 20);
     show("storage.registry.bytes", "", 5 << 20);
     show("storage.names.bytes", "", 3 << 20);
     show("storage.files.memory_bytes", "", 1 << 20);
     show("storage.memory.limit", "", 10 << 20);
   };
-  BufferResponse reply;
-  Request readyz = MakeRequest("GET", "/readyz");
-  Dispatch(readyz, only_known, reply);
-  CHECK(reply.status == 200);
-  CHECK(reply.body ==
+  const auto ready = [&] {
+    BufferResponse reply;
+    Request readyz = MakeRequest("GET", "/readyz");
+    Dispatch(readyz, only_known, reply);
+    CHECK(reply.status == 200);
+    return reply.body;
+  };
+  CHECK(ready() ==
         "ready\nnew series and names are refused: series (5 MB), names (3 MB) and indexes of files "
         "(1 MB) fill their budget of 10 MB\n");
+  series_full = 0;
+  CHECK(ready() ==
+        "ready\nnew series and names are refused until a flush: unflushed data (2 MB), series (5 "
+        "MB), names (3 MB) and indexes of files (1 MB) fill their budget of 10 MB\n");
+  refused_now = 0;
+  CHECK(ready() == "ready\n");
   // A read-only daemon does not accept writes anyway.
   f.options.mode = Mode::kReadOnly;
   CHECK(ask("/readyz").status == 200);

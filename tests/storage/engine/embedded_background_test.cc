@@ -15,6 +15,8 @@
 #include "tests/fault/faulty_file.h"
 #include "tests/support/manual_clock.h"
 
+using namespace std::string_literals;
+
 namespace hg {
 namespace {
 
@@ -140,6 +142,32 @@ TEST_CASE("merges also start without a flush") {
     }
     CHECK(store->Close().ok());
   }
+}
+
+// Retention drops files in this way.
+TEST_CASE("series whose files were dropped are forgotten without a command") {
+  constexpr uint32_t kHour = 472'222 * 3600;
+  FaultyFileSystem disk(1);
+  ManualClock clock(int64_t{1'790'000'000} * 1000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.log_file_bytes = 1 << 20;
+  options.check_interval_ms = options.sweep_interval_ms = 5;
+  auto store = std::move(*Embedded::Open(options, disk, clock));
+  Points& points = store->points();
+  for (const uint32_t day : {0, 1}) {  // each with its own series and its own file
+    const auto series = points.Register("\0\0\1\0\0\1\0\0"s + static_cast<char>(1 + day));
+    REQUIRE(series.ok());
+    const PointEntry entry =
+        MakePointEntry(*series, Timestamp{kHour + day * 86400}, PointValue::Int(1));
+    REQUIRE(points.Append({&entry, 1}).ok());
+    REQUIRE(store->cells().Flush().ok());
+  }
+  CHECK(store->Stats().series == 2);
+  REQUIRE(points.DropFiles([](ByteView) { return kHour + 3600; }).ok());
+  WaitUntil([&] { return store->Stats().series < 2; });
+  CHECK(store->Stats().series == 1);
+  CHECK(store->Close().ok());
 }
 
 TEST_CASE("a failed merge is retried, and a close does not wait for it") {

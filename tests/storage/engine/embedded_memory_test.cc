@@ -552,10 +552,12 @@ TEST_CASE("a flush that a refused series needs is not postponed, and then the se
   CHECK(status.code() == StatusCode::kExhausted);
   CHECK(status.message().find("until a flush") != std::string_view::npos);
   CHECK_FALSE(f.engine->Stats().series_full);
+  CHECK(f.engine->Stats().series_refused_now);
   CHECK(f.Put(0, kTime).ok());
   const uint64_t before = f.engine->Stats().flushes;
   REQUIRE(f.engine->FlushIfNeeded().ok());
   CHECK(f.engine->Stats().flushes == before + 1);
+  CHECK_FALSE(f.engine->Stats().series_refused_now);
   CHECK(f.AddSeries().ok());
 }
 

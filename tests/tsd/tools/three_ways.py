@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""`tsdb cell` and `tsdb table` give the same results on a stopped store, next to a running daemon and through the HBase client.
+"""`tsdb cell` and `tsdb table` give the same results on a stopped store, next to a running daemon, through the HBase client and on HBase.
 
     three_ways.py TSDB HBASE_TSDB
+    tests/testbed/testbed run -- tests/tsd/tools/three_ways.py TSDB    only on the HBase whose gateway TESTBED_THRIFT_PORT names
 
 HBASE_TSDB is the program with the HBase client and a gateway over a store in memory (tests/support/hbase/hbase_tsdb.cc). The last line
 reads "N passed, N failed".
 """
+import os
 import subprocess
 import sys
 import tempfile
@@ -164,22 +166,37 @@ def compare(check, way, program, config):
         check(f"{way}: {words}: error text {got_error!r} has {error!r}", error in got_error, True)
 
 
+def make_folder(folder, way, settings=""):
+    """Returns the settings file of a new folder with a store of its own."""
+    (folder / way).mkdir()
+    config = folder / way / "tsd.conf"
+    config.write_text(f"tsd.storage.path = {folder / way / 'data'}\n{settings}")
+    return config
+
+
+def compare_without_hbase(check, folder, tsdb, hbase_tsdb):
+    compare(check, "stopped", tsdb, make_folder(folder, "stopped"))
+    config = make_folder(folder, "daemon")
+    daemon = Daemon(tsdb, config.parent)
+    daemon.start()
+    try:
+        compare(check, "daemon", tsdb, config)
+    finally:
+        check("the daemon stops", daemon.stop(), 0)
+    compare(check, "hbase", hbase_tsdb, make_folder(folder, "hbase"))
+
+
+def compare_on_hbase(check, folder, tsdb):
+    gateway = f"127.0.0.1:{os.environ['TESTBED_THRIFT_PORT']}"
+    compare(check, "HBase itself", tsdb,
+            make_folder(folder, "hbase", f"tsd.storage.backend = hbase\ntsd.storage.hbase.thrift = {gateway}\n"))
+
+
 def main():
-    tsdb, hbase_tsdb = (Path(path).resolve() for path in sys.argv[1:3])
+    programs = [Path(path).resolve() for path in sys.argv[1:]]
     check = Checks()
     with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
-        for way in ("stopped", "daemon", "hbase"):
-            (folder / way).mkdir()
-            (folder / way / "tsd.conf").write_text(f"tsd.storage.path = {folder / way / 'data'}\n")
-        compare(check, "stopped", tsdb, folder / "stopped/tsd.conf")
-        daemon = Daemon(tsdb, folder / "daemon")
-        daemon.start()
-        try:
-            compare(check, "daemon", tsdb, folder / "daemon/tsd.conf")
-        finally:
-            check("the daemon stops", daemon.stop(), 0)
-        compare(check, "hbase", hbase_tsdb, folder / "hbase/tsd.conf")
+        (compare_without_hbase if len(programs) > 1 else compare_on_hbase)(check, Path(folder), *programs)
     return check.finish()
 
 

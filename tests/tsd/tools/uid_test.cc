@@ -223,6 +223,23 @@ TEST_CASE("metasync creates metadata of series that have points, and metapurge d
   CHECK(program.Run({"dump", "tsdb-meta"}).out.empty());
 }
 
+TEST_CASE("metapurge forgotten deletes only the metadata of series without points") {
+  const ModelProgram program;
+  program.Import("m 1699999200 1 host=a\nm 1699999200 1 host=b\n");
+  CHECK(program.Run({"uid", "metasync"}).exit == 0);
+  const std::string names = program.Run({"dump", "tsdb-uid"}).out;
+  const std::string both = program.Run({"dump", "tsdb-meta"}).out;
+  CHECK(program.Run({"uid", "metapurge", "forgotten"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-meta"}).out == both);
+  CHECK(program.Run({"scan", "--delete", "1699999200", "sum", "m", "host=a"}).exit == 0);
+  CHECK(program.Run({"uid", "metapurge", "forgotten"}).exit == 0);
+  const std::string left = program.Run({"dump", "tsdb-meta"}).out;
+  CHECK(left.find("000001000001000001\t") == std::string::npos);
+  CHECK(left == both.substr(both.find("000001000001000002\t")));
+  CHECK(program.Run({"dump", "tsdb-uid"}).out == names);
+  CHECK(program.Run({"uid", "metapurge", "all"}).exit == 2);
+}
+
 TEST_CASE(
     "metasync corrects stored metadata of series and ids, and keeps fields written by users") {
   const auto object = [](const std::string& text) { return ToHex(text) + "\n"; };
