@@ -63,8 +63,8 @@ struct TableCount {
   bool operator==(const TableCount&) const = default;
 };
 
-/// Called while rows are counted, with the number of rows that were read since the last call.
-/// Several threads call the function at the same time.
+/// Called after each batch of rows that was counted, with the number of rows in the batch. Several
+/// threads may call the function at the same time.
 using RowsRead = std::function<void(uint64_t rows)>;
 
 /// Returns the number of rows and cells that a scan of the region would return. Reads the whole

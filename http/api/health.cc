@@ -44,7 +44,7 @@ std::string SeriesRefusal(Services& services) {
                : " until a flush: unflushed data (" + megabytes("storage.memory.bytes") + "), ") +
          "series (" + megabytes("storage.registry.bytes") + "), names (" +
          megabytes("storage.names.bytes") + ") and indexes of files (" +
-         megabytes("storage.files.memory_bytes") + ") fill their budget of " +
+         megabytes("storage.files.memory_bytes") + ") nearly fill their budget of " +
          megabytes("storage.memory.limit") + "\n";
 }
 
@@ -53,7 +53,7 @@ std::string QueryRefusal(Services& services) {
   const query::MemoryBudget& budget = services.queries.running().budget();
   if (!budget.refuses_large()) return {};
   return "large queries are refused: running queries (" + std::to_string(budget.taken() >> 20) +
-         " MB) fill their budget of " + std::to_string(budget.limit() >> 20) + " MB\n";
+         " MB) nearly fill their budget of " + std::to_string(budget.limit() >> 20) + " MB\n";
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ inline constexpr std::string_view kStoppingStat = "stopping";
 /// The name of a statistic that is 1 while the store rejects new series. The store rejects new
 /// series while memory is short and no flush can free memory.
 inline constexpr std::string_view kSeriesFullStat = "storage.series.full";
-/// The name of a statistic that is 1 while the store rejects new series, perhaps only until a flush
-/// has freed memory.
+/// The name of a statistic that is 1 while the store rejects new names, perhaps only until a flush
+/// has freed memory. The store rejects new series with known names a little later.
 inline constexpr std::string_view kSeriesRefusedNowStat = "storage.series.refused_now";
 
 /// Returns OK if the daemon can serve requests now. Otherwise returns an error whose message is the

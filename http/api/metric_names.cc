@@ -173,7 +173,7 @@ constexpr StatMetric kMetrics[] = {
      "New names that the name filter refused."},
     {"storage.series", "", "hourglass_storage_series", kGauge, "Series in the store."},
     {"storage.memory.bytes", "", "hourglass_storage_memory_bytes", kGauge,
-     "Memory of data that is not flushed to files yet."},
+     "Memory of unflushed data, and of flushed data that queries still read."},
     {"storage.memory.limit", "", "hourglass_storage_memory_limit_bytes", kGauge,
      "Memory of unflushed data at which writes are refused."},
     {"storage.registry.bytes", "", "hourglass_storage_registry_bytes", kGauge,

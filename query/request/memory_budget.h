@@ -28,7 +28,7 @@ class MemoryBudget {
   /// The part of the budget in bytes that large queries leave to small ones.
   [[nodiscard]] int64_t reserve() const { return limit_ / 8; }
   /// Returns whether a large query that needs more memory is refused.
-  [[nodiscard]] bool refuses_large() const { return limit_ > 0 && taken() > limit_ - reserve(); }
+  [[nodiscard]] bool refuses_large() const { return limit_ > 0 && taken() >= limit_ - reserve(); }
   /// Returns how many bytes must be freed before a large query may start: at most half of the
   /// budget may be in use. A result of 0 or less means that enough memory is free. `own` bytes of
   /// the memory in use are not counted.

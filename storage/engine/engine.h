@@ -103,8 +103,9 @@ class Engine {
   [[nodiscard]] std::shared_ptr<const Version> Pin() const { return file_set_.Pin(); }
   [[nodiscard]] const RowReader& rows() const { return memstore_.rows(); }
 
-  // The following functions call the functions of Compactor with the same names, and then release
-  // the files that are not used any more. LeaveRoom and FlushIfNeeded of Compactor release them.
+  // The following functions call the functions of Compactor with the same names. Except for
+  // LeaveRoom and FlushIfNeeded, they then release the files that are not used any more; Compactor
+  // does so in these two.
   Status Flush() { return Released(compactor_.Flush()); }
   Status LeaveRoom() { return compactor_.LeaveRoom(); }
   Status Compact(RequestContext* context = nullptr) {

@@ -126,7 +126,8 @@ class Memstore {
     const uint64_t frozen = *frozen_bytes_;  // read first: Freeze changes it last
     return frozen + active_bytes_;
   }
-  /// Returns the part of MemoryBytes that flushes free: all memtables that are not flushed.
+  /// Returns the size in bytes of all memtables that are not flushed yet. The result may briefly
+  /// exceed MemoryBytes, because the two are not read at the same instant.
   [[nodiscard]] uint64_t UnflushedBytes() const;
 
   // To forget series that have no rows any more, call BeginSweep, search memtables and files, and

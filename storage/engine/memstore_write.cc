@@ -114,7 +114,7 @@ Status Memstore::CheckWritable() {
     AskForFlush(FlushRequest::kIfNeeded);
     const uint64_t unflushed = UnflushedBytes(), all = std::max(MemoryBytes(), unflushed);
     const Status refusal = Status::Busy(
-        "unflushed memory is over its budget of " + std::to_string(env_.memory_max) +
+        "the memory for writes is over its budget of " + std::to_string(env_.memory_max) +
         " bytes: unflushed data takes " + Megabytes(unflushed) +
         ", and flushed data that queries still read takes " + Megabytes(all - unflushed));
     env_.observers.AfterMemoryRefusal(refusal);

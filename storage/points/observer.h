@@ -60,9 +60,10 @@ class StoreObserver {
   }
 
   virtual void AfterWork(const StoreWork& work) { (void)work; }
-  /// The store calls this function for each write that it rejected because memory is exhausted, on
-  /// the thread of the writer. `why` is the error of the writer. Busy: the store rejects all
-  /// writes. Exhausted: it rejects new series, new names and rows with long keys.
+  /// The store calls this function for each write that it rejected because memory is exhausted,
+  /// also for an empty batch, on the thread of the writer. `why` is the error of the writer. Busy:
+  /// the store rejects all writes. Exhausted: it rejects new series, new names and rows with long
+  /// keys.
   virtual void AfterMemoryRefusal(const Status& why) { (void)why; }
   /// The store calls this function after a table was created or altered through the cell store.
   virtual void AfterTable(const TableDescriptor& table) { (void)table; }

@@ -213,8 +213,8 @@ TEST_CASE("single cells and points written after a compacted cell are compacted 
 
 // See JoinForms in storage/points/row_part.h.
 TEST_CASE(
-    "points written after a merge of a compacted cell turn the cell into single cells, for as long "
-    "as the row is not compacted") {
+    "points written after a compacted cell leave it as it is, or split it if it was merged, until "
+    "the row is compacted") {
   for (const bool enable_compaction : {false, true}) {
     for (const bool merged : {false, true}) {
       for (const bool as_cell : {false, true}) {
@@ -229,7 +229,11 @@ TEST_CASE(
           REQUIRE(rig.subject.cells().Flush().ok());
           if (merged) REQUIRE(rig.subject.cells().Compact().ok());
           CHECK(rig.Cells() == "00000010=2A1800");
-          as_cell ? rig.Load("0020=07") : rig.Write(2, 7);
+          if (as_cell) {
+            rig.Load("0020=07");
+          } else {
+            rig.Write(2, 7);
+          }
           const std::string written =
               merged ? "0000=2A 0010=18 0020=07" : "00000010=2A1800 0020=07";
           CHECK(rig.Cells() == written);

@@ -97,7 +97,7 @@ def main():
     if not os.access(tsdb, os.X_OK):
         sys.exit(f"run.py: there is no program {args.tsdb}")
 
-    os.environ.setdefault("HOURGLASS_TURN_CPU_MS_MAX", str(turn_cpu_ms_max(tsdb)))
+    os.environ.setdefault("HOURGLASS_TURN_CPU_MS_MAX", str(turn_cpu_ms_max(os.environ.get("HOURGLASS_TSDB", tsdb))))
 
     reached = json.loads(REACHED.read_text()) if REACHED.exists() else {}
     suites = matching(RECORDED / "suites", ".json", args.only)

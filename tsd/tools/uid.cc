@@ -281,7 +281,7 @@ const Command kUidCommand{
     "  fsck [fix] [delete_unknown]  check all ids; the exit status is the number of errors\n"
     "  metasync                 create missing metadata for every series that has points\n"
     "  metapurge [forgotten]    delete the metadata of names and series; with `forgotten`, only\n"
-    "                           that of series without points\n"
+    "                           that of series without rows\n"
     "  treesync                 sort all series into the enabled trees\n"
     "  treepurge ID [true]      delete the content of a tree; with `true`, also its definition\n"
     "A kind is metrics, tagk or tagv.",

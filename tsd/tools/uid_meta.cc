@@ -6,7 +6,9 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
+#include "storage/points/render.h"
 #include "tsd/settings.h"
+#include "tsd/tables.h"
 #include "uid/metadata.h"
 #include "uid/tree_sorter.h"
 #include "uid/tree_store.h"
@@ -126,6 +128,21 @@ class MetaSync {
   uid::TreeSorter trees_;
 };
 
+/// Returns the names of all tables that contain rows of series. On HBase, where other programs may
+/// have tables of the same form, only the tables that the settings name.
+Result<std::vector<std::string>> TablesOfRows(Session& session) {
+  ASSIGN_OR_RETURN(const auto tables, session.backend().remote() ? DescribeTables(session.config())
+                                                                 : session.cells().ListTables());
+  std::vector<std::string> names;
+  for (const TableDescriptor& table : tables) {
+    const bool has_rows =
+        std::any_of(table.families.begin(), table.families.end(),
+                    [](const FamilyDescriptor& family) { return family.name == points::kFamily; });
+    if (has_rows) names.push_back(table.name);
+  }
+  return names;
+}
+
 /// Deletes columns of the family "name" in one row.
 Status DeleteNames(Store& store, const std::string& table, const Bytes& row,
                    const std::vector<Bytes>& qualifiers) {
@@ -173,16 +190,27 @@ Status RunForgottenMetaPurge(Session& session) {
   ScanSpec all;
   all.table = options.meta_table;
   all.keys_only = true;
-  // The metadata is listed before the series, so that a series that is new meanwhile is not listed.
+  // The metadata is read before the rows, so that a series that is new meanwhile keeps its
+  // metadata.
   std::set<Bytes> forgotten;
   RETURN_IF_ERROR(ForEachRow(session.cells(), all, [&forgotten](const Row& row) -> Status {
     forgotten.insert(row.key);
     return {};
   }));
-  RETURN_IF_ERROR(session.points().ListSeries({}, {}, nullptr, [&forgotten](ByteView tsuid) {
-    forgotten.erase(Bytes(tsuid));
-    return true;
-  }));
+  // Points::ListSeries would be wrong here. After a start, the embedded store also lists series
+  // without rows, and other stores do not list series that have only rollups or pre-aggregates.
+  ASSIGN_OR_RETURN(const std::vector<std::string> tables, TablesOfRows(session));
+  for (const std::string& table : tables) {
+    ScanSpec rows;
+    rows.table = table;
+    rows.keys_only = true;
+    rows.batch_rows = 1024;
+    RETURN_IF_ERROR(ForEachRow(session.cells(), rows, [&](const Row& row) -> Status {
+      const auto tsuid = codec::TsuidOf(session.layout(), row.key);
+      if (tsuid.ok()) forgotten.erase(*tsuid);
+      return {};
+    }));
+  }
   for (const Bytes& tsuid : forgotten) {
     RETURN_IF_ERROR(DeleteNames(session.cells(), options.meta_table, tsuid, {"ts_meta", "ts_ctr"}));
   }

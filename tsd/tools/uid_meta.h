@@ -21,9 +21,10 @@ Status RunMetaSync(Session& session);
 /// ids of tags, too, as in OpenTSDB.
 Status RunMetaPurge(Session& session);
 
-/// Deletes the TSMeta and the counters of series that the store does not list (Points::ListSeries).
-/// The metadata of ids stays. If a client writes a point of such a series while the function runs,
-/// the series may lose its metadata; RunMetaSync creates it again.
+/// Deletes the TSMeta and the counters of series that have no row in any table of points, rollups
+/// or pre-aggregates. The metadata of ids stays. Reads the keys of all these tables. If a client
+/// writes a point of such a series while the function runs, the series may lose its metadata;
+/// RunMetaSync creates it again.
 Status RunForgottenMetaPurge(Session& session);
 
 /// Adds every series that has a TSMeta to the enabled trees, if the settings enable trees. Leaves

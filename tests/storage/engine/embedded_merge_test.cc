@@ -408,7 +408,7 @@ TEST_CASE("the merges of both threads, of all regions and of all tables share on
       auto merge =
           std::async(std::launch::async, [&] { return f.engine->MergePending(Pool::kLarge); });
       if (merged_before) {
-        CHECK(merge.wait_for(std::chrono::milliseconds(200)) == std::future_status::timeout);
+        CHECK(merge.wait_for(std::chrono::seconds(1)) == std::future_status::timeout);
         REQUIRE(f.engine->Close().ok());  // ends the wait and the merge
         REQUIRE(merge.wait_for(std::chrono::minutes(5)) == std::future_status::ready);
       } else {

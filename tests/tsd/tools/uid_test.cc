@@ -223,19 +223,25 @@ TEST_CASE("metasync creates metadata of series that have points, and metapurge d
   CHECK(program.Run({"dump", "tsdb-meta"}).out.empty());
 }
 
-TEST_CASE("metapurge forgotten deletes only the metadata of series without points") {
+TEST_CASE("metapurge forgotten deletes only the metadata of series without points and rollups") {
   const ModelProgram program;
-  program.Import("m 1699999200 1 host=a\nm 1699999200 1 host=b\n");
+  program.Import("m 1699999200 1 host=a\nm 1699999200 1 host=b\nm 1699999200 1 host=c\n");
   CHECK(program.Run({"uid", "metasync"}).exit == 0);
   const std::string names = program.Run({"dump", "tsdb-uid"}).out;
-  const std::string both = program.Run({"dump", "tsdb-meta"}).out;
+  const std::string all = program.Run({"dump", "tsdb-meta"}).out;
   CHECK(program.Run({"uid", "metapurge", "forgotten"}).exit == 0);
-  CHECK(program.Run({"dump", "tsdb-meta"}).out == both);
-  CHECK(program.Run({"scan", "--delete", "1699999200", "sum", "m", "host=a"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-meta"}).out == all);
+  for (const char* tag : {"host=a", "host=b"})
+    CHECK(program.Run({"scan", "--delete", "1699999200", "sum", "m", tag}).exit == 0);
+  REQUIRE(program.Run({"table", "create", "rollups", "--family", "t"}).exit == 0);
+  const std::string row_of_b = "\\x00\\x00\\x01\\x65\\x53\\xed\\xe0\\x00\\x00\\x01\\x00\\x00\\x02";
+  const Outcome rolled = program.Run({"cell", "put", "rollups", row_of_b, "t:sum", "1"});
+  INFO(rolled.err);
+  REQUIRE(rolled.exit == 0);
   CHECK(program.Run({"uid", "metapurge", "forgotten"}).exit == 0);
   const std::string left = program.Run({"dump", "tsdb-meta"}).out;
   CHECK(left.find("000001000001000001\t") == std::string::npos);
-  CHECK(left == both.substr(both.find("000001000001000002\t")));
+  CHECK(left == all.substr(all.find("000001000001000002\t")));
   CHECK(program.Run({"dump", "tsdb-uid"}).out == names);
   CHECK(program.Run({"uid", "metapurge", "all"}).exit == 2);
 }
