@@ -35,6 +35,11 @@ void* operator new[](size_t bytes) { return operator new(bytes); }
 void* operator new(size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
   return Count(std::malloc(bytes));
 }
+// simdjson requests its buffers in this way. A sanitizer has its own version of this function, whose
+// memory the functions below must not free.
+void* operator new[](size_t bytes, const std::nothrow_t& tag) noexcept {
+  return operator new(bytes, tag);
+}
 void operator delete(void* p) noexcept { Free(p); }
 void operator delete[](void* p) noexcept { Free(p); }
 void operator delete(void* p, size_t) noexcept { Free(p); }
