@@ -35,8 +35,8 @@ void* operator new[](size_t bytes) { return operator new(bytes); }
 void* operator new(size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
   return Count(std::malloc(bytes));
 }
-// simdjson requests its buffers in this way. A sanitizer has its own version of this function. The
-// functions below must not free the memory of that version.
+// simdjson gets its buffers from this function. Without it, a sanitizer would allocate the buffers,
+// and operator delete[] below would free memory that it did not allocate.
 void* operator new[](size_t bytes, const std::nothrow_t& tag) noexcept {
   return operator new(bytes, tag);
 }
