@@ -96,8 +96,9 @@ void Memstore::ReleaseLog(const Memtable& flushed) {
 }
 
 uint64_t Memstore::UnflushedBytes() const {
+  const auto version = file_set_.Pin();  // keeps the memtables during the loop
   uint64_t bytes = 0;
-  for (const auto& memtable : file_set_.Pin()->memtables) bytes += memtable->bytes();
+  for (const auto& memtable : version->memtables) bytes += memtable->bytes();
   return bytes;
 }
 
